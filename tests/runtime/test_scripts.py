@@ -298,6 +298,32 @@ def test_a_call_that_a_child_takes_from_a_lost_fork_server_is_run_again(runner: 
     assert runner.run(place).printed == b"again\n"
 
 
+def test_a_script_that_runs_when_its_fork_server_is_lost_is_not_run_again(runner: Scripts):
+    place = runner.write("echo again >>printed; echo again")
+    assert runner.run(place).printed == b"again\n"
+    (server,) = runner.runner._servers.values()
+    watchers: list[int] = []
+
+    def stop_watchers() -> bool:
+        """Stop the spare pairs' watchers, each the parent of what becomes the script."""
+        watchers[:] = [pid for pid in descendants(server._child.pid) if descendants(pid)]
+        for pid in watchers:
+            os.kill(pid, signal.SIGSTOP)
+        return bool(watchers)
+
+    runner.turn_until(lambda: server._child.pid and stop_watchers())
+    done: list[ProcessResult] = []
+    runner.begin(place, done)
+    runner.turn_until(lambda: (runner.home / "printed").read_text() == "again\n" * 2)
+    os.kill(server._child.pid, signal.SIGKILL)
+    runner.turn_until(lambda: server.is_over)
+    for pid in watchers:
+        os.kill(pid, signal.SIGCONT)
+    runner.turn_until(lambda: done)
+    assert done[0].printed == b"again\n"
+    assert (runner.home / "printed").read_text() == "again\n" * 2
+
+
 @pytest.mark.parametrize("version", ["too old", "no SDK"])
 def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, version: str):
     sdk = tmp_path / "mcp-bash/sdk"

@@ -49,6 +49,7 @@ class ShellRunner:
         self._libraries: ShellPrograms = libraries or own
         self._name_sources = own.name_sources if libraries is None else None
         self._servers: dict[int, ForkServer] = {}
+        self._lost: set[ForkServer] = set()
         self._fresh_until: dict[int, float] = {}
         self._number = 0
         self._queues: dict[int, list[ShellJob]] = {}
@@ -85,9 +86,10 @@ class ShellRunner:
 
     def close(self) -> None:
         """Close the fork servers; the supervisor ends the processes."""
-        for server in self._servers.values():
+        for server in (*self._servers.values(), *self._lost):
             server.close()
         self._servers.clear()
+        self._lost.clear()
 
     def _next_number(self) -> int:
         self._number = self._number % MAX_CALL_NUMBER + 1
@@ -182,20 +184,25 @@ class ShellRunner:
         if not server.is_ready:
             self._fresh_until[server.environment] = monotonic() + FRESH_SHELL_SECONDS
         untaken = server.withdraw_untaken()
-        waiting, server.waiting = dict(server.waiting), {}
-        server.close()
+        waiting = dict(server.waiting)
+        server.waiting = {number: job for number, job in waiting.items() if number not in untaken}
+        server.stop()
+        self._lost.add(server)
+        for job in server.waiting.values():
+            job.withdraw(0)  # a child that has not read its texts yet does not begin the call
+        self._host.reactor.after(LATE_SECONDS if server.waiting else 0, partial(self._forget, server))
         for number, job in waiting.items():
             if number in untaken:
                 self._run_again(job)
-            else:
-                server.waiting[number] = job
-                job.withdraw(0)  # a child that has not read them yet does not begin the call: see `_run_late`
-                self._host.reactor.after(LATE_SECONDS, partial(self._run_late, job))
         self._start_queued(server.environment)
 
-    def _run_late(self, job: ShellJob) -> None:
-        """Run a call again if the child that may have taken it has not begun it by now."""
-        if not job.pid:
+    def _forget(self, server: ForkServer) -> None:
+        """Run calls again whose child has not begun them by now: it no longer can."""
+        if server not in self._lost:
+            return
+        self._lost.remove(server)
+        server.close()
+        for job in server.waiting.values():
             self._run_again(job)
 
     def _run_again(self, job: ShellJob) -> None:

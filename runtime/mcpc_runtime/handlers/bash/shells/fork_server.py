@@ -119,11 +119,16 @@ class ForkServer:
 
     def close(self) -> None:
         """Close everything; the spare child ends by itself."""
+        self.stop()
+        self._passing.close()
+
+    def stop(self) -> None:
+        """Close all but the descriptors of calls, which a child that took one may not have opened yet."""
         self.is_over = True
         self._host.reactor.forget(self._ready)
-        self._passing.close()
         for descriptor in (self._spares, self._calls, self._unbegun, self._ready):
             close(descriptor)
+        self._spares = self._calls = self._unbegun = self._ready = -1
 
     def withdraw_untaken(self) -> set[int]:
         """Return the numbers of the calls that no child has taken, and remove them from the pipe, so that none will."""
