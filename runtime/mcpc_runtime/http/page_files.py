@@ -1,7 +1,8 @@
 """The files of the page for people, and the headers that confine it.
 
 Rule: the page may load from, and send to, its own server only; nothing may frame it.  HTML of an MCP App runs in
-`app-frame.html`, which has no origin and may load and send nothing at all: whatever an App knows stays in its frame.
+`app-frame.html`, which has no origin and may load and send nothing; what browsers let through all the same stands in
+SECURITY.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-// An MCP App in its frame: no origin, no network, and one way out, which is messages that this host checks and counts.
+// An MCP App in its frame: no origin, and messages that this host checks and counts.  A browser lets a frame look up the
+// name of a host that it may not load from, so what an App learns may leave: a person is asked before it learns anything.
 
 import { button, fill, h } from "../dom.js";
 import { Raw } from "../json.js";
@@ -8,9 +9,11 @@ const FRAME = "app-frame.html";
 const MAX_A_SECOND = 200;
 const MAX_HEIGHT = 900;
 const MAX_MESSAGE = 4_000_000;
+const MAX_QUESTIONS = 3; // those that wait for an answer
 const LOADS = 2; // the empty document, and the App that is written into it
 const WEB = /^https?:\/\//i;
-const FORWARDED = new Set(["resources/read", "resources/list", "resources/templates/list", "prompts/list", "ping"]);
+const FORWARDED = new Set(["resources/read", "resources/list", "resources/templates/list", "prompts/list"]);
+const CALLS = "call tools of this server", READS = "read what this server offers";
 
 /** Return the address of a tool's App; an empty text without one. */
 export function appUri(entry) {
@@ -37,6 +40,7 @@ class AppHost {
   #second = 0;
   #loads = 0;
   #isOver = false;
+  #answers = new Map();
 
   constructor(given) {
     Object.assign(this, given);
@@ -48,7 +52,8 @@ class AppHost {
     this.asked = h("div", { class: "app-asked" });
     this.listener = (event) => this.#receive(event);
     addEventListener("message", this.listener);
-    fill(this.place, this.frame, this.asked, h("details", {}, h("summary", {}, "Messages of the App"), this.told));
+    // Questions stand above the frame: an App that changes its height does not move a button below the pointer.
+    fill(this.place, this.asked, this.frame, h("details", {}, h("summary", {}, "Messages of the App"), this.told));
   }
 
   #loaded() {
@@ -61,6 +66,7 @@ class AppHost {
     this.#isOver = true;
     removeEventListener("message", this.listener);
     this.frame.remove();
+    this.asked.remove();
     this.place.prepend(h("p", { class: "problem", role: "alert" }, reason));
   }
 
@@ -123,16 +129,27 @@ class AppHost {
     this.#post({ jsonrpc: "2.0", method: "ui/notifications/tool-result", params: this.answer.result });
   }
 
+  /** Ask the person, once for this App, whether it may do something; fail if it may not. */
+  async permit(action) {
+    if (!this.#answers.has(action)) this.#answers.set(action, this.#ask([`The App asks to ${action}. What it learns may leave this machine.`], (end) => button("Allow", () => end(true))));
+    if (!(await this.#answers.get(action))) throw new Error(`the person did not allow the App to ${action}`);
+  }
+
   /** Ask the person whether a link may be opened. */
-  askLink(url) {
+  async askLink(url) {
+    const open = (end) => WEB.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "button", onclick: () => end(true) }, "Open") : null;
+    return (await this.#ask(["The App asks to open ", h("code", {}, visible(url, 500))], open)) ? {} : { isError: true };
+  }
+
+  #ask(question, consent) {
     return new Promise((resolve) => {
-      const end = (isError) => {
+      const end = (isAllowed) => {
         row.remove();
-        resolve(isError ? { isError: true } : {});
+        resolve(isAllowed);
       };
-      const row = h("p", { class: "question" }, "The App asks to open ", h("code", {}, visible(url, 500)), " ",
-        WEB.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "button", onclick: () => end(false) }, "Open") : null, button("Refuse", () => end(true)));
-      fill(this.asked, row);
+      const row = h("p", { class: "question" }, ...question, " ", consent(end), button("Refuse", () => end(false)));
+      if (this.asked.childElementCount >= MAX_QUESTIONS) end(false);
+      else this.asked.append(row);
     });
   }
 }
@@ -153,10 +170,12 @@ const HANDLERS = {
   "ui/update-model-context": () => ({}),
   "ui/request-display-mode": () => ({ mode: "inline" }),
   "notifications/message": () => {},
+  ping: () => ({}),
   "tools/call": async (host, params) => {
     const tool = host.page.item(`tool:${params.name}`)?.entry;
     const visibility = tool?._meta?.ui?.visibility;
     if (!tool || (Array.isArray(visibility) && !visibility.includes("app"))) throw Object.assign(new Error("an App may not call this tool"), { code: -32602 });
+    await host.permit(CALLS);
     const given = params.arguments ?? {};
     const { result } = await host.page.connection.request("tools/call", { name: params.name, arguments: new Raw(JSON.stringify(given)), parsedArguments: given }, { about: `the App of ${host.item.key}`, tool });
     return result;
@@ -164,6 +183,6 @@ const HANDLERS = {
 };
 
 async function forward(host, params, method) {
-  if (method === "ping") return {};
+  await host.permit(READS);
   return (await host.page.connection.request(method, params, { about: `the App of ${host.item.key}` })).result;
 }
