@@ -42,7 +42,7 @@ HOSTILE = {
         None,
     ),
     "writes to the caller's home": (
-        "import os\nopen(CALLERS_HOME + '/left', 'w')\n",
+        "import os\nos.makedirs(CALLERS_HOME, exist_ok=True)\nopen(CALLERS_HOME + '/left', 'w')\n",
         "it raises PermissionError",
     ),
     "writes to a home of its own": (
@@ -235,6 +235,10 @@ def test_a_hostile_file_is_ended_and_named_and_leaves_nothing(
     assert not running("sleep", f"33.{os.getpid()}")
 
 
+def confinement_has_namespaces() -> bool:
+    return subprocess.run(["unshare", "--user", "--mount", "true"], capture_output=True, check=False).returncode == 0
+
+
 def job(tmp_path: Path, text: str, seconds: float = 30) -> confinement.ConfinedProgram:
     """Return a job that is a program in Python."""
     return confinement.ConfinedProgram([sys.executable, "-I", "-c", text], tmp_path, tmp_path, seconds)
@@ -269,6 +273,52 @@ def test_what_cannot_be_read_in_namespaces_is_run_without_them(tmp_path: Path) -
     one = job(tmp_path, "import os\nos.write(3, b'yes')")
     hidden = confinement.ConfinedProgram(one.words, one.root, one.folder, 30, readable=[str(tmp_path / "is not there")])
     assert confinement.run_confined(hidden).answer == b"yes"
+
+
+LOOKS = """
+import os, socket
+seen = [path for path in {paths} if os.path.exists(path)]
+with socket.socket(socket.AF_UNIX) as agent:
+    try: agent.connect({agent})
+    except OSError: pass
+    else: seen.append("the agent")
+os.write(3, "\\n".join([*seen, *os.listdir("/run")]).encode())
+"""
+
+
+@pytest.mark.skipif(not confinement_has_namespaces(), reason="no namespaces can be made here")
+def test_folders_of_the_user_are_empty_but_for_what_the_program_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, root, programs = tmp_path / "home", tmp_path / "root", tmp_path / "home/version/bin"
+    for folder in (root, programs, home / "needed", home / "other", home / "path"):
+        folder.mkdir(parents=True)
+    (programs / "python").symlink_to(Path(sys.executable).resolve())
+    for name in ("version/pyvenv.cfg", "version/other", "needed/file", "other/file", "path/program", ".secret"):
+        (home / name).write_text("")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home}/path{os.pathsep}{os.environ['PATH']}")
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.bind(str(tmp_path / "agent"))
+        agent.listen()
+        paths = [*map(str, sorted(home.rglob("*")))]
+        text = LOOKS.format(paths=paths, agent=repr(str(tmp_path / "agent")))
+        words = [str(programs / "python"), "-I", "-c", text]
+        seen = confinement.run_confined(
+            confinement.ConfinedProgram(words, root, root, 30, readable=[str(home / "needed")])
+        )
+    names = ["needed", "needed/file", "path", "path/program", "version", "version/bin", "version/bin/python"]
+    assert seen.answer.decode().split("\n") == [f"{home}/{name}" for name in [*names, "version/pyvenv.cfg"]]
+
+
+@pytest.mark.skipif(not Path("/proc/keys").exists(), reason="the kernel keeps no keys")
+def test_a_program_has_no_keys_of_its_users_session(tmp_path: Path) -> None:
+    syscall = f"ctypes.CDLL(None).syscall({launcher.KEYCTL[os.uname().machine]}, 0, -3, 0)"
+    show = f"import ctypes, os; os.write({{}}, str({syscall}).encode())"  # the number of the session's keyring
+    outside = subprocess.run([sys.executable, "-c", show.format(1)], capture_output=True, check=True).stdout
+    inside = confinement.run_confined(job(tmp_path, show.format(3))).answer
+    assert inside != outside
+    assert int(inside) > 0
 
 
 def test_the_compiler_is_as_it_was_afterwards(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
     compiler ── this process (adopts orphans) ── first process of the namespaces (waits) ── the program
 
-Namespaces, where available, remove the network, other processes and their files in /proc; Landlock, where the kernel
-has it, prevents writing outside of one folder, TCP, and signals to other processes; resource limits bound the rest.
+Namespaces, where available, remove the network, other processes and their files in /proc, and what lies in folders of
+the user but for what the program needs; Landlock, where the kernel has it, prevents writing outside of one folder, TCP,
+and signals to other processes; resource limits bound the rest.  A program has no keys of its user's session.
 Missing mechanisms are skipped: `mcpc.confinement` also watches from outside.
 """
 
@@ -25,6 +26,18 @@ PRIVATE = 1 << 14 | 1 << 18
 NO_SUID_NO_DEVICES = 6
 MOUNTED_OVER = ("/dev/shm", "/dev/pts")
 SHARED_MEMORY = b"size=64m"
+BIND = 1 << 12 | 1 << 14
+"""MS_BIND and MS_REC."""
+KEYCTL = {
+    "x86_64": 250,
+    "aarch64": 219,
+    "riscv64": 219,
+    "loongarch64": 219,
+    "armv7l": 311,
+    "ppc64le": 271,
+    "s390x": 280,
+}
+JOIN_SESSION_KEYRING = 1
 O_PATH = getattr(os, "O_PATH", 0)
 """A flag of Linux, as all of Landlock."""
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -51,6 +64,8 @@ def main() -> None:
     prctl(SET_PDEATHSIG, signal.SIGKILL)
     prctl(SET_CHILD_SUBREAPER, 1)
     separate = bool(plan["namespaces"]) and enter_namespaces()
+    if separate:
+        hide(plan["hidden"], plan["kept"])
     if separate and not all(os.access(path, os.R_OK) for path in plan["readable"]):
         os.write(plan["status"], UNREADABLE)
         os._exit(0)
@@ -84,6 +99,27 @@ def enter_namespaces() -> bool:
     for place in MOUNTED_OVER:
         LIBC.mount(b"tmpfs", place.encode(), b"tmpfs", NO_SUID_NO_DEVICES, SHARED_MEMORY)
     return True
+
+
+def hide(folders: list[str], kept: list[str]) -> None:
+    """Mount empty folders over these, and in them what is kept, at its place.
+
+    What cannot be mounted again is missing, which the caller finds if the program needs it.
+    """
+    shown = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in kept if os.path.exists(path)}  # noqa: PTH110
+    for folder in folders:
+        if os.path.isdir(folder):  # noqa: PTH112 - it may lie in one before it
+            LIBC.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", NO_SUID_NO_DEVICES, SHARED_MEMORY)
+    for path, descriptor in shown.items():
+        here = f"/proc/self/fd/{descriptor}"
+        with suppress(OSError):
+            if os.path.isdir(here):  # noqa: PTH112
+                os.makedirs(path, exist_ok=True)  # noqa: PTH103
+            else:
+                os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+                os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC))
+            LIBC.mount(here.encode(), os.fsencode(path), None, BIND, None)
+        os.close(descriptor)
 
 
 def supervise(plan: dict[str, Any], separate: bool) -> None:
@@ -124,6 +160,8 @@ def execute(plan: dict[str, Any], separate: bool) -> None:
             prctl(CAPBSET_DROP, capability)
     prctl(SET_NO_NEW_PRIVS, 1)
     prctl(SET_DUMPABLE, 1)
+    with suppress(AttributeError, KeyError):
+        LIBC.syscall(KEYCTL[os.uname().machine], JOIN_SESSION_KEYRING, None)
     restrict(plan["root"], MOUNTED_OVER[:1] if separate else ())
     os.closerange(REPLIES + 1 if plan["replies"] != 1 else REPLIES, 256)
     try:

@@ -13,6 +13,7 @@ from mcpc import programs
 from mcpc.confinement import limits
 from mcpc.confinement.posix import launcher
 from mcpc.confinement.posix.processes import Descendants, adopt_orphans, children, tasks_of_user
+from mcpc.confinement.posix.visible_files import visible_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,12 +78,15 @@ def _start(
     job: ConfinedProgram, variables: Mapping[str, str], pipes: list[int], namespaces: bool
 ) -> subprocess.Popen[bytes]:
     """Start the launcher with what it has to do; `pipes`: those of the answer, the output and the status."""
+    hidden, kept = visible_files(job)
     plan = {
         "words": [*job.words],
         "environment": {**variables},
         "folder": str(job.folder),
         "root": str(job.root),
         "readable": [job.words[0], *job.readable],
+        "hidden": hidden,
+        "kept": kept,
         "replies": job.replies,
         "pass": pipes[:2],
         "status": pipes[2],
