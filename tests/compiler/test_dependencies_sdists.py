@@ -111,7 +111,7 @@ def test_a_digest_is_that_of_the_sources(shop: Path) -> None:
 DURING = {
     "an exception": ("raise ValueError('this machine is too small')", "ValueError: this machine is too small"),
     "its end": ("import os; os._exit(3)", "it ended the process with status 3"),
-    "writing elsewhere": ("open({place!r}, 'w').write('x')", "denied"),
+    "writing elsewhere": ("import os; os.makedirs({folder!r}, exist_ok=True); open({place!r}, 'w')", "denied"),
 }
 
 
@@ -119,7 +119,7 @@ DURING = {
 def test_a_build_that_fails_is_quoted(name: str, shop: Path) -> None:
     code, words = DURING[name]
     place = shop / "written"
-    sdist(shop, "bad", "1.0", {"bad.py": "", "during.py": code.format(place=str(place))})
+    sdist(shop, "bad", "1.0", {"bad.py": "", "during.py": code.format(place=str(place), folder=str(shop))})
     found, problems = staged("bad==1.0")
     if found is None:
         assert [problem.code for problem in problems] == ["MCP418"]
