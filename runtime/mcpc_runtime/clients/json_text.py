@@ -1,13 +1,15 @@
 """Edit JSON as people write it: with comments, trailing commas, a byte order mark, any indentation, and duplicate keys.
 
 Of duplicate keys the last one counts, as in every reader.  What is edited was read by the grammar here, and the result
-is read again and compared without the entry.
+is read again and compared without the entry.  Files of clients have many megabytes that are not about servers: a value is
+passed over by Python's own scanner, and read here only if it is asked for its elements or is not strict JSON.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from mcpc_runtime.clients.text_edits import (
@@ -43,26 +45,37 @@ class Element(NamedTuple):
     comma: int
 
 
-class Node(NamedTuple):
-    """A value of a text."""
+class Node:
+    """A value of a text; its elements are read when they are asked for."""
 
-    start: int
-    end: int
-    kind: str
-    elements: list[Element]
+    def __init__(self, text: str, start: int, end: int, kind: str, elements: list[Element] | None = None) -> None:
+        self._text = text
+        self.start = start
+        self.end = end
+        self.kind = kind
+        self._elements = elements
+
+    @property
+    def elements(self) -> list[Element]:
+        """The members or items; a scalar has none."""
+        if self._elements is None:
+            self._elements = Reader(self._text).container(self.start, self.kind).elements if self.kind else []
+        return self._elements
 
     def find(self, key: str) -> Element | None:
         """Return the member with a key: of several the last."""
         return next((element for element in reversed(self.elements) if element.key == key), None)
 
 
+@lru_cache(maxsize=2)
 def read_text(text: str) -> Node | None:
     """Return the value of a text; None if it has nothing but comments."""
     start = skip(text, text.startswith(BYTE_ORDER_MARK))
     if start == len(text):
         return None
     try:
-        root = read_value(text, start)
+        is_object = text[start] == OBJECT
+        root = Reader(text).container(start, OBJECT) if is_object else Reader(text).value(start)
     except RecursionError:
         raise CannotEditError("it is nested too deeply") from None
     end = skip(text, root.end)
@@ -85,46 +98,77 @@ def unexpected(text: str, at: int) -> CannotEditError:
     return CannotEditError(f"line {line}: " + (f"unexpected {text[at : at + 10]!r}" if text[at:] else "it ends there"))
 
 
-def read_value(text: str, at: int) -> Node:
-    """Return the value at a place."""
-    kind = text[at : at + 1]
-    if kind in CLOSING:
-        return read_container(text, at, kind)
-    found = STRING.match(text, at) or SCALAR.match(text, at)
-    if found is None:
-        raise unexpected(text, at)
-    return Node(at, found.end(), ATOM, [])
+def not_json(constant: str) -> None:
+    """Refuse what Python's scanner takes for a number."""
+    raise ValueError(constant)
 
 
-def read_container(text: str, start: int, kind: str) -> Node:
-    """Return the object or array at a place."""
-    elements: list[Element] = []
-    at = skip(text, start + 1)
-    while not text.startswith(CLOSING[kind], at):
-        element = read_element(text, at, kind)
-        elements.append(element)
-        at = skip(text, element.comma + 1 if element.comma >= 0 else element.node.end)
-        if element.comma < 0 and not text.startswith(CLOSING[kind], at):
+STRICT = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=not_json)
+MAX_ATTEMPTS = 20
+"""How many values that are not strict JSON are tried in a text: each attempt may pass over all of it."""
+
+
+class Reader:
+    """Reads values of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._attempts = MAX_ATTEMPTS
+
+    def value(self, at: int) -> Node:
+        """Return the value at a place."""
+        text = self._text
+        kind = text[at : at + 1]
+        if kind in CLOSING:
+            if self._attempts:
+                try:
+                    return Node(text, at, STRICT.raw_decode(text, at)[1], kind)
+                except ValueError:
+                    self._attempts -= 1
+            return self.container(at, kind)
+        found = STRING.match(text, at) or SCALAR.match(text, at)
+        if found is None:
             raise unexpected(text, at)
-    return Node(start, at + 1, kind, elements)
+        return Node(text, at, found.end(), ATOM)
 
+    def container(self, start: int, kind: str) -> Node:
+        """Return the object or array at a place."""
+        text = self._text
+        elements: list[Element] = []
+        at = skip(text, start + 1)
+        while not text.startswith(CLOSING[kind], at):
+            element = self.element(at, kind)
+            elements.append(element)
+            at = skip(text, element.comma + 1 if element.comma >= 0 else element.node.end)
+            if element.comma < 0 and not text.startswith(CLOSING[kind], at):
+                raise unexpected(text, at)
+        return Node(text, start, at + 1, kind, elements)
 
-def read_element(text: str, start: int, kind: str) -> Element:
-    """Return the member or item at a place."""
-    key, at = "", start
-    if kind == OBJECT:
-        found = STRING.match(text, start)
-        colon = skip(text, found.end()) if found else start
-        if found is None or not text.startswith(":", colon):
-            raise unexpected(text, colon)
-        key, at = json.loads(found[0]), skip(text, colon + 1)
-    node = read_value(text, at)
-    after = skip(text, node.end)
-    return Element(start, key, node, after if text.startswith(",", after) else -1)
+    def element(self, start: int, kind: str) -> Element:
+        """Return the member or item at a place."""
+        text = self._text
+        key, at = "", start
+        if kind == OBJECT:
+            found = STRING.match(text, start)
+            colon = skip(text, found.end()) if found else start
+            if found is None or not text.startswith(":", colon):
+                raise unexpected(text, colon)
+            key, at = json.loads(found[0]), skip(text, colon + 1)
+        node = self.value(at)
+        after = skip(text, node.end)
+        return Element(start, key, node, after if text.startswith(",", after) else -1)
 
 
 def value_of(text: str, node: Node) -> Any:
     """Return a value for Python."""
+    try:
+        return json.loads(text[node.start : node.end], parse_constant=not_json)
+    except ValueError:  # it has comments, or trailing commas
+        return value_by_elements(text, node)
+
+
+def value_by_elements(text: str, node: Node) -> Any:
+    """Return a value for Python, whose parts may be other than strict JSON."""
     if node.kind == OBJECT:
         return {element.key: value_of(text, element.node) for element in node.elements}
     if node.kind == ARRAY:
@@ -133,10 +177,10 @@ def value_of(text: str, node: Node) -> Any:
 
 
 def model(text: str, node: Node | None, path: tuple[str, ...] = ()) -> Any:
-    """Return a value with the order and duplicates of its members, without those at `path`, and objects emptied so."""
+    """Return the members of objects on a path, with the text of each, without those at `path`, and objects emptied so."""
     if node is None:
         return (OBJECT, [])
-    if node.kind == ATOM:
+    if node.kind == ATOM or not path:
         return text[node.start : node.end]
     rows = []
     for element in node.elements:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.clients.json_text import JSON, drop_items, put_item, read_text
+from mcpc_runtime.clients.json_text import JSON, MAX_ATTEMPTS, Reader, drop_items, put_item, read_text
 from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace, inline, line_indent, quoted
 from mcpc_runtime.clients.toml_text import TOML
 from mcpc_runtime.clients.yaml_text import YAML
@@ -94,6 +94,33 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
     for text in ('{"a": ' + "[" * 100_000, '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"):
         with pytest.raises(CannotEditError, match="nested"):
             read_text(text)
+
+
+def test_what_is_not_about_servers_is_not_read_by_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = {f"/p/{number}": {"history": [{"n": each} for each in range(20)]} for number in range(50)}
+    text = json.dumps({"projects": history, "mcpServers": {"a": {"command": "x"}}, "last": [1, [2, 3]]})
+    read: list[int] = []
+    element = Reader.element
+    monkeypatch.setattr(Reader, "element", lambda self, at, kind: read.append(at) or element(self, at, kind))
+    new = JSON.put(text, PLACES["json"][1], "w", ENTRY, OWNED)
+    assert json.loads(new) == {**json.loads(text), "mcpServers": {"a": {"command": "x"}, "w": ENTRY}}
+    assert len(read) == 3 + 1 + 3 + 2  # the members of both objects on the way, before and after
+
+
+@pytest.mark.parametrize("value", ["NaN", "[Infinity]", '{"a": -Infinity}', "[01]", "[1.]", '["\t"]', "[1 2]"])
+def test_what_only_pythons_scanner_reads_is_refused(value: str) -> None:
+    for wrapped in (value, f"[{value}]", f"[{value}, // comment\n]"):
+        with pytest.raises(CannotEditError, match="line 1: unexpected"):
+            JSON.put(f'{{"other": {wrapped}, "mcpServers": {{}}}}', PLACES["json"][1], "w", ENTRY, OWNED)
+
+
+@pytest.mark.parametrize("count", [MAX_ATTEMPTS - 1, MAX_ATTEMPTS, MAX_ATTEMPTS + 1])
+def test_values_with_comments_are_passed_over_however_many_they_are(count: int) -> None:
+    text = "{" + "".join(f'"{number}": [1, // a comment\n2],' for number in range(count)) + '"mcpServers": {"a": {}}}'
+    assert JSON.read(text, PLACES["json"][1]) == {"a": {}}
+    new = JSON.put(text, PLACES["json"][1], "w", ENTRY, OWNED)
+    assert new.startswith(text.removesuffix("}}"))
+    assert JSON.drop(new, PLACES["json"][1], "w") == text
 
 
 def test_values_are_written_in_one_line() -> None:
