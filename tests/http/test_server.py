@@ -22,8 +22,9 @@ from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.platforms import system
 
 prepare()
-from mcpc_runtime.http.embedded import allocation, second_signal, server  # noqa: E402
+from mcpc_runtime.http.embedded import second_signal, server  # noqa: E402
 from mcpc_runtime.http.embedded.server import HttpServer, address, listen  # noqa: E402
+from mcpc_runtime.platforms import allocation  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import sys
 from types import ModuleType, SimpleNamespace
@@ -17,7 +18,7 @@ from mcpc_runtime.handlers.invocations import FileRead
 from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.protocol import session as protocol_session
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, PublishChange, text_outcome
+from mcpc_runtime.protocol.effects import Failure, PublishChange, Request, text_outcome
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server import driver as driver_module
 from mcpc_runtime.server import handler_runners, running_calls
@@ -259,3 +260,36 @@ def test_a_request_is_answered_where_what_logs_errors_cannot_be_read(
     (answer,) = said(driver, CALL)
     assert answer["id"] == 7 and answer["error"]["code"] == INTERNAL_ERROR
     assert not driver.session.running
+
+
+@pytest.mark.parametrize("ending", ["an answer", "a cancellation"])
+def test_a_call_that_is_over_is_freed_at_once(
+    ending: str, driver: StdioDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[SimpleNamespace] = []
+    stopped: list[object] = []
+
+    def start(self: Runner, command: object, done: Callable[[str], None], note: object) -> object:
+        jobs.append(SimpleNamespace(done=done, note=note))
+        return jobs[-1]
+
+    def requests() -> int:
+        return sum(isinstance(each, Request) for each in gc.get_objects())
+
+    monkeypatch.setattr(Runner, "start", start)
+    monkeypatch.setattr(Runner, "stop", lambda self, job: stopped.append(job.note))
+    said(driver, CALL)
+    before = requests()
+    gc.disable()
+    try:
+        if ending == "an answer":
+            jobs[0].done("fine")
+            driver.run_queued()
+        else:
+            said(driver, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+        assert len(stopped) == (ending == "a cancellation")
+        stopped.clear()
+        jobs.clear()
+        assert requests() == before - 1
+    finally:
+        gc.enable()

@@ -120,6 +120,22 @@ def test_a_line_over_the_limit_costs_no_more_than_the_limit(ends: Ends) -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize(("sizes", "count"), [([stdio.LARGE - 1, 5], 0), ([stdio.LARGE], 1), ([stdio.LARGE] * 2, 1)])
+def test_the_first_large_message_has_large_blocks_returned(
+    sizes: list[int], count: int, ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[None] = []
+    monkeypatch.setattr(stdio, "return_large_blocks", lambda: returned.append(None))
+    monkeypatch.setattr(ends.channel, "_limit", 2 * stdio.LARGE)
+    for size in sizes:
+        for _ in range(size // (1 << 15)):
+            os.write(ends.writing, b"x" * (1 << 15))
+            assert ends.channel.read() == []
+        os.write(ends.writing, b"x" * (size % (1 << 15)) + b"\n")
+        assert [len(line or b"") for line in ends.channel.read()] == [size]
+    assert len(returned) == count
+
+
 def test_handlers_meet_neither_stream() -> None:
     with opened() as ends:
         os.write(ends.writing, b"line\n")

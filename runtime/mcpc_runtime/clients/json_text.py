@@ -1,8 +1,8 @@
 """Edit JSON as people write it: with comments, trailing commas, a byte order mark, any indentation, and duplicate keys.
 
 Of duplicate keys the last one counts, as in every reader.  What is edited was read by the grammar here, and the result
-is read again and compared without the entry.  Files of clients have many megabytes that are not about servers: a value is
-passed over by Python's own scanner, and read here only if it is asked for its elements or is not strict JSON.
+is read again and compared without the entry.  Files of clients have many megabytes that are not about servers: a value
+is passed over by Python's own scanner, and read here only if it is asked for its elements or is not strict JSON.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def value_by_elements(text: str, node: Node) -> Any:
 
 
 def model(text: str, node: Node | None, path: tuple[str, ...] = ()) -> Any:
-    """Return the members of objects on a path, with the text of each, without those at `path`, and objects emptied so."""
+    """Return the members of objects on a path, each with its text, without those at `path`, and objects emptied so."""
     if node is None:
         return (OBJECT, [])
     if node.kind == ATOM or not path:

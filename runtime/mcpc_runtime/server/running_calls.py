@@ -319,8 +319,7 @@ class RunningCalls:
         """Stop a cancelled call without an answer."""
         if running_call.over:
             return
-        if self._release(running_call):
-            running_call.stop()
+        self._release(running_call, stops=True)
         self._report_end(running_call, CANCELLED, None)
         if self._admission:
             self._slot_freed()
@@ -344,8 +343,8 @@ class RunningCalls:
         if not running_call.call.is_task:
             self._driver.post_effects(handshake_withdraw(running_call.handler_call))
 
-    def _release(self, running_call: RunningCall) -> bool:
-        """Release what a call holds, and abandon every call that it made; return whether it had a slot."""
+    def _release(self, running_call: RunningCall, *, stops: bool = False) -> None:
+        """Release what a call holds, abandon every call that it made, and stop its job if it `stops`."""
         running_call.over = True
         del self.by_call[running_call.call]
         self.deadlines.remove(running_call, running_call.limit)
@@ -357,7 +356,9 @@ class RunningCalls:
         for child in running_call.children:
             self.abandon(child)
         running_call.children = []
-        return has_run
+        if stops and has_run:
+            running_call.stop()
+        running_call.job = None  # which refers to this call: a cycle would keep its message until garbage is collected
 
     def _report_end(self, running_call: RunningCall, status: str, ending: Ending | None) -> None:
         """Report the end of a call to the observers; the status is empty for the default one of its ending."""

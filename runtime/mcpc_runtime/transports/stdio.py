@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from select import select
     from time import sleep
 
+    from mcpc_runtime.platforms.allocation import return_large_blocks
     from mcpc_runtime.platforms.nonblocking_writer import open_nonblocking
     from mcpc_runtime.platforms.null_device import open_null
 else:
+    return_large_blocks = lazy("mcpc_runtime.platforms.allocation:return_large_blocks")
     open_nonblocking = lazy("mcpc_runtime.platforms.nonblocking_writer:open_nonblocking")
     open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
     select = lazy("select:select")
     sleep = lazy("time:sleep")
 
 READ_SIZE = 1 << 16
+LARGE = 1 << 20
+"""The size of a message from which its memory is returned to the system."""
 HIGH_WATER = 4 << 20
 """With more unsent data than this, nothing more is read from the client."""
 
@@ -49,6 +53,7 @@ class Channel:
     __slots__ = (
         "_chunks",
         "_failures",
+        "_has_large",
         "_limit",
         "_overflow",
         "_pending",
@@ -72,6 +77,7 @@ class Channel:
         self._size = 0
         self._overflow = False
         self._failures = 0
+        self._has_large = False
         self._pending: list[bytes] = []
         self.bytes_written = 0
         self._write_some: Callable[[int, memoryview], int] | None = None
@@ -112,6 +118,9 @@ class Channel:
         return lines
 
     def _store(self, piece: bytes) -> None:
+        if self._size < LARGE <= self._size + len(piece) and not self._has_large:
+            self._has_large = True
+            return_large_blocks()
         self._size += len(piece)
         if self._size > self._limit:
             self._overflow = True

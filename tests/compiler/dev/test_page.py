@@ -154,6 +154,24 @@ def test_so_many_connections_are_open_at_once(front: tuple[PageServer, list[Any]
         connection.close()
 
 
+def test_a_head_that_is_not_whole_in_time_ends_its_connection(
+    front: tuple[PageServer, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, _ = front
+    head = b"GET /ui/a.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", made.server_port), 60) as connection:
+        for part in (head[:20], head[20:], head):  # the second request has its own time
+            connection.sendall(part)
+        answers = b""
+        while answers.count(b"HTTP/1.1 200 OK") < 2:
+            answers += connection.recv(1000)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    with socket.create_connection(("127.0.0.1", made.server_port), 60) as connection:
+        connection.sendall(head[:-2])
+        while connection.recv(1000):
+            pass
+
+
 def test_the_page_and_its_facts_are_for_everybody(front: tuple[PageServer, list[Any]]) -> None:
     made, _ = front
     status, headers, body = ask(made, "GET", "/ui/")

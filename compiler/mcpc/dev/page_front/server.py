@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -34,6 +36,8 @@ WAIT_SECONDS = 20.0
 START_SECONDS = 15.0
 """How long a request waits for a server that is being replaced."""
 IDLE_SECONDS = 120
+HEAD_SECONDS = 10.0
+"""How long the head of a request may take after its first byte."""
 MAX_CONNECTIONS = 64
 """Connections at once, each with a thread; further ones are closed."""
 MAX_BODY = 4 << 20
@@ -94,8 +98,28 @@ class PageHandler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Log nothing: calls are logged where they are run."""
 
+    def handle_one_request(self) -> None:
+        """Read a request and answer it; the connection ends if its head is not there in time."""
+        try:
+            is_whole = b"\r\n\r\n" in self.rfile.peek()  # type: ignore[attr-defined] # it is buffered
+        except OSError:
+            self.close_connection = True
+            return
+        self._late = threading.Timer(HEAD_SECONDS, self._shut_down)
+        if not is_whole:
+            self._late.start()
+        try:
+            super().handle_one_request()
+        finally:
+            self._late.cancel()
+
+    def _shut_down(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def serve_request(self) -> None:
         """Answer a request here, or relay it."""
+        self._late.cancel()
         path = urlsplit(self.path).path
         if path.startswith(PATH) or path == PATH[:-1]:
             refused = self.server.origin_check.check(self._fields())
