@@ -39,7 +39,7 @@ def test_both_manifests_are_valid(server: BuiltServer, command: str, target: Pro
     started = servers["mcpServers"]["weather"]
     if target is None or command:
         assert started["command"] == (command or "python3")
-        assert started["args"] == ["${PLUGIN_ROOT}/" + ("server.pyz" if target is None else "server")]
+        assert started["args"] == ["-I", "${PLUGIN_ROOT}/" + ("server.pyz" if target is None else "server")]
     else:
         assert (started["command"], "args" in started) == ("./server", False)
     assert not {setting.name for setting in server.settings} & {*started["env"]}

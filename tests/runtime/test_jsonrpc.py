@@ -62,6 +62,13 @@ def test_any_bytes_parse_or_are_refused(data: bytes) -> None:
     assert json.loads(data) == value
 
 
+def test_no_character_within_a_line_ends_it() -> None:
+    value = {"a\x85": ["\u2028\u2029é", "\x84\x86\u2027\u202a"]}
+    line = encode(value)
+    assert line.decode() == '{"a\\u0085":["\\u2028\\u2029é","\x84\x86\u2027\u202a"]}'
+    assert parse(line) == value
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}, b"x"])
 def test_what_json_cannot_carry_is_refused(value: object) -> None:
     with pytest.raises((ValueError, TypeError)):

@@ -101,7 +101,7 @@ def programs_by_system(programs: tuple[bytes, ...]) -> dict[str, bytes]:
 def python_form(server: BuiltServer, environment: Item, by_system: Mapping[str, bytes]) -> BundleForm:
     """Return the form in which the machine's Python starts the file, and on Windows a program if there is one."""
     windows: Item = {"command": f"{HERE}/server.exe", "args": []} if WINDOWS in by_system else {"command": "python"}
-    config = {"command": "python3", "args": [f"{HERE}/{FILE}"], "env": environment}
+    config = {"command": "python3", "args": ["-I", f"{HERE}/{FILE}"], "env": environment}
     config["platform_overrides"] = {WINDOWS: windows}
     program = tuple(CarrierFile("server.exe", EXECUTABLE, data) for data in by_system.values())
     files = (CarrierFile(FILE, EXECUTABLE, server.data), *program)

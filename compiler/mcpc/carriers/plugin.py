@@ -66,7 +66,7 @@ def started(server: BuiltServer, command: str, root: str) -> Item:
     """Return `command` and `args` of a server; a program is started by its path, which no client expands."""
     if server.target is not None and not command:
         return {"command": f"./{file_name(server)}" if root == ROOT else f"{root}/{file_name(server)}"}
-    return {"command": command or DEFAULT_COMMAND, "args": [f"{root}/{file_name(server)}"]}
+    return {"command": command or DEFAULT_COMMAND, "args": ["-I", f"{root}/{file_name(server)}"]}
 
 
 def description(server: BuiltServer) -> Item:

@@ -104,6 +104,9 @@ def _file_symptoms(found: ClientServers) -> Iterator[Symptom]:
         yield note(subject, f"{path} has secrets, and other users can read it", f"chmod 600 {path}")
     if not os.access(path, os.W_OK):
         yield note(subject, f"{path} is read-only, so `mcpc install` cannot change it", f"chmod u+w {path}")
+    if found.entries and found.target.client.condition:
+        text, _, advice = found.target.client.condition.partition(": ")
+        yield note(subject, text, advice)
     other = wrong_key(found)
     if other:
         right = ".".join(found.target.form.keys[0])

@@ -41,7 +41,7 @@ def client_sections(name: str, settings: Sequence[Mapping[str, Any]]) -> Iterato
     """Yield the clients, main ones first.  `name`: of the entry and the file; `settings`: the declared ones."""
     required = [row for row in settings if row.get("required") and "default" not in row]
     variables = tuple(variable_of(str(row["name"]), f"<{row['name']}>", row) for row in required)
-    server = ServerEntry(name, "python3", (f"{PLACE}/{name}.pyz",), variables)
+    server = ServerEntry(name, "python3", ("-I", f"{PLACE}/{name}.pyz"), variables)
     for label in (*MAIN, *(label for label in CLIENTS if label not in MAIN)):
         client = CLIENTS[label]
         if client.refusal or not client.user:

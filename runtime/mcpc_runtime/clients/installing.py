@@ -146,7 +146,7 @@ def attempt(target: Target, action: Callable[[], ClientOutcome]) -> ClientOutcom
 def install_in(target: Target, server: ServerEntry, options: Options, notes: tuple[str, ...]) -> ClientOutcome:
     """Add a server to one client."""
     entry = client_entry(target.client, server, target.scope)
-    notes = (*notes, *entry.notes, *((target.client.note,) if target.client.note else ()))
+    notes = (*notes, *entry.notes, *filter(None, (target.client.note, target.client.condition)))
     why = target.client.refusal or ("" if target.path else messages.NO_FILE.format(scope=target.scope))
     if why:
         return ClientOutcome(target, BY_HAND, rendered(target, server.name, entry), (why,))

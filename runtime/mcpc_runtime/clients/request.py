@@ -136,12 +136,14 @@ def server_entry(artifact: Artifact | None, options: Options, variables: tuple[V
 
 
 def command_of(artifact: Artifact, options: Options) -> tuple[str, tuple[str, ...]]:
-    """Return the command that starts a file, and its arguments."""
+    """Return the command that starts a file, and its arguments.
+
+    A client may have variables of its own Python (PYTHONHOME of an AppImage), which `-I` has another one ignore.
+    """
     if not artifact.needs_python:
         return artifact.path, ()
-    if options.python:
-        return os.path.abspath(options.python) if os.sep in options.python else options.python, (artifact.path,)
-    return lasting_python(artifact.minors), (artifact.path,)
+    python = options.python or lasting_python(artifact.minors)
+    return os.path.abspath(python) if os.sep in python else python, ("-I", artifact.path)
 
 
 def python_notes(options: Options) -> tuple[str, ...]:

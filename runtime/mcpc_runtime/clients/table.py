@@ -72,9 +72,12 @@ class Client(NamedTuple):
     """Why no entry is written."""
     note: str = ""
     """What a user should do after a change."""
+    condition: str = ""
+    """On what it depends whether it starts its servers, and what a user should do about that."""
 
 
 RESTART = "quit and start it again"
+TRUSTED_FOLDERS = "it starts no server in a folder that you do not trust: trust it when asked, or by `/permissions`"
 DISCONTINUED = "it was discontinued in May 2026"
 UNCONFIRMED = "the path of its file is not confirmed"
 CLIENTS: dict[str, Client] = {
@@ -158,6 +161,7 @@ CLIENTS: dict[str, Client] = {
         (".gemini/settings.json",),
         http={"httpUrl": URL, "headers": HEADERS},
         reference="${}",
+        condition=TRUSTED_FOLDERS,
     ),
     "antigravity": Client(
         "Antigravity",

@@ -22,7 +22,7 @@ from mcpc_runtime.protocol.effects import (
     text,
     text_outcome,
 )
-from mcpc_runtime.protocol.jsonrpc import encode, error_line, quote, result_line
+from mcpc_runtime.protocol.jsonrpc import encode, encode_text, error_line, quote, result_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def finish_with_text(session: SessionState, call: Call, string: str) -> list[Eff
     if request.batch is not None or session.running.get(request.identifier) is not call:
         return finish_call(session, call, text_outcome(string))
     del session.running[request.identifier]
-    body = quote(string).encode("utf-8", "backslashreplace")
+    body = encode_text(quote(string))
     line = b'{"content":[{"type":"text","text":%b}]%b}' % (body, request.wire.tail)
     return [SendResponse(result_line(request.identifier, line), request)]
 

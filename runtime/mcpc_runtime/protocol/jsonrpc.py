@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 WHITE_SPACE = " \t\r\n"
+LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
+"""Characters other than CR and LF that end a line where a text is split by Unicode's rules, and their escapes."""
 INFINITIES = (float("inf"), float("-inf"))
 
 
@@ -93,7 +95,16 @@ def encode(value: Json) -> bytes:
 
     A lone surrogate, which UTF-8 cannot represent, is written as an escape.
     """
-    return "".join(encode_value(value, 0)).encode("utf-8", "backslashreplace")
+    return encode_text("".join(encode_value(value, 0)))
+
+
+def encode_text(text: str) -> bytes:
+    """Return a JSON text in UTF-8, without characters that a client may take for the end of a line."""
+    if not text.isascii():
+        for character, escape in LINE_ENDS:
+            if character in text:
+                text = text.replace(character, escape)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def result_line(identifier: Json, result: bytes) -> bytes:

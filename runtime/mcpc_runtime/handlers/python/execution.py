@@ -13,7 +13,7 @@ from _thread import get_ident
 from time import sleep
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.jsonrpc import parse, quote
+from mcpc_runtime.protocol.jsonrpc import encode_text, parse, quote
 
 try:
     from _json import make_encoder
@@ -132,7 +132,7 @@ def json_bytes(value: object) -> bytes:
     if isinstance(value, bytes | bytearray | memoryview):
         value = {BLOB: b2a_base64(value, newline=False).decode()}
     writer = make_encoder({}, to_json_value, quote, None, ":", ",", False, False, False)
-    return "".join(writer(value, 0)).encode("utf-8", "backslashreplace")
+    return encode_text("".join(writer(value, 0)))
 
 
 def protocol_error_of(problem: BaseException) -> dict[str, Json] | None:
