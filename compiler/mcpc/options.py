@@ -34,6 +34,8 @@ class Options:
     project during the build to list definitions. `kb`: the folder of the knowledge base. `script`: the script of the
     server, for projects with several.
 
+    `allow_empty`: build a server that offers nothing.
+
     `live`: a later build may replace this one while clients are connected, so that any list may change, also one that
     is empty now.
 
@@ -76,6 +78,7 @@ class Options:
     oauth: bool = False
     otel: bool = False
     redis: bool = False
+    allow_empty: bool = False
     live: bool = False
     imports: bool = True
     carry_framework: bool = False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies import include_packages
-from mcpc.diagnostics import has_errors, in_order
+from mcpc.diagnostics import diagnose, has_errors, in_order
 from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
@@ -100,6 +100,10 @@ def analyse(
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)
     checked, problems = check_server(server, passes=(*PASSES, *own))
     found += problems
+    if server.offers_nothing and not (options.allow_empty or options.live or has_errors(found)):
+        hint = "`mcpc inspect` lists what was found; if it is meant, build with `--allow-empty`"
+        message = f"the server `{server.name}` offers nothing: it has no tools, prompts or resources"
+        found = (*found, diagnose("MCP303", server.node.span, message, "", hint))
     refused = has_errors(found, strict=options.strict)
     return CheckResult(tree.files, in_order(found), server, None if refused else checked)
 

@@ -81,7 +81,7 @@ def test_the_pipeline_ends_where_it_cannot_go_on() -> None:
     assert list(nothing.sources) == ["README"]
     undescribed = analyse(tree({"tools.json": '{"tools": []}'}), (EARLIER,), Options(), stages.append)
     assert (undescribed.server, undescribed.checked, stages) == (None, None, ["parsing"] * 2)
-    assert codes(undescribed) == ["MCP004", "MCP142", "MCP107"]
+    assert codes(undescribed) == ["MCP004", "MCP142", "MCP303"]
 
 
 def test_a_format_has_checks_of_its_own() -> None:
@@ -130,3 +130,24 @@ def test_a_server_is_compiled_for_these_pythons(
     assert packed == (checked, ("modules", checked, expected), options, expected)  # type: ignore[comparison-overlap]
     assert stages == ["generating", "packing"]
     assert compile_server(checked, options, no_progress, minors) == packed
+
+
+EMPTY: dict[str, Files] = {
+    "native": {"server.json": '{"serverInfo": {"name": "s", "version": "1"}}', "tools.json": '{"tools": []}'},
+    "own server": {"server.py": "from mcpc import Server\nmcp = Server('s', version='1')\n"},
+    "bx-mcp": {
+        "t.py": "from mcpc import mcp_tool\n@mcp_tool('Says hello')\ndef hello(name: str): return name\n",
+        "boxlang.json": '{"modules": {"bxmcp": {"settings": {"excludedTools": ["hel*"]}}}}',
+    },
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_a_server_that_offers_nothing_is_an_error_unless_it_is_allowed(kind: str) -> None:
+    options = Options(imports=False)
+    refused = analyse(tree(EMPTY[kind]), (), options, bundle=bundling())
+    assert "MCP303" in codes(refused)
+    assert refused.checked is None
+    allowed = analyse(tree(EMPTY[kind]), (), replace(options, allow_empty=True), bundle=bundling())
+    assert "MCP303" not in codes(allowed)
+    assert allowed.checked is not None

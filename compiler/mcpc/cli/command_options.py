@@ -113,6 +113,7 @@ BUILD_OPTIONS = (
         help=f"Use the error codes and texts of this system: {', '.join(DIALECTS)}.",
     ),
     shared_option("--strict", is_flag=True, default=None, help="Treat warnings as errors."),
+    shared_option("--allow-empty", is_flag=True, default=None, help="Accept a server that offers nothing."),
     system_option("--tools-prefix", metavar="TEXT", help="Prefix of Bash functions for tools (tool_)."),
     system_option("--prompts-prefix", metavar="TEXT", help="Prefix of Bash functions for prompts (prompt_)."),
     shared_option(

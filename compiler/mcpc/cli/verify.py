@@ -85,7 +85,7 @@ def command(file: Path, project: Path, sources_only: bool, interpreter: Path | N
     """
     contents = read_artifact(file, is_exact=False)
     options, recorded = rebuild_options(contents, file, given)
-    rebuild = Rebuild(file, project, contents, options)
+    rebuild = Rebuild(file, project, contents, replace(options, allow_empty=True))
     rebuilt, server = rebuild.result(interpreter)
     differences = CauseFinder(contents, rebuilt).with_causes(compare_contents(contents, rebuilt))
     definitions = [{**row, "file": place_of(server, row)} for row in offered_differences(contents, rebuilt)]

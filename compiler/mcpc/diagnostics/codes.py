@@ -178,6 +178,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP298": DiagnosticCode("warning", "program asks its server itself and does not serve it"),
     "MCP301": DiagnosticCode("error", "unknown protocol version"),
     "MCP302": DiagnosticCode("warning", "capability is not available"),
+    "MCP303": DiagnosticCode("error", "server offers nothing"),
     "MCP401": DiagnosticCode("error", "requirement cannot be read"),
     "MCP402": DiagnosticCode("error", "requirement points outside the package registry"),
     "MCP403": DiagnosticCode("error", "requirements contradict each other"),

@@ -116,7 +116,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if not has_errors(file_problems + decorator_problems):
         nothing = not any(written[kind] for kind in OFFERED) and not decorated.offers and not read_skills(tree)
         nothing = nothing and not any(BX_DECORATOR.search(source.data) for source in tree.files.values())
-        problems += (_nothing_defined(tree),) if nothing else ()
+        problems += (_nothing_defined(tree),) if nothing and not options.allow_empty else ()
         problems += tuple(_missing_libraries(written, libraries, tree))
     problems += tuple(_folders_at_file_paths(tree))
     folders = read_skills(tree)
@@ -309,6 +309,5 @@ def _wrong_names(homes: Iterable[str]) -> set[str]:
 
 def _nothing_defined(tree: SourceTree) -> Diagnostic:
     empty = next((path for path in tree.files if is_definition(path) and path != SERVER), "")
-    code, span = ("MCP107", Span(empty)) if empty else ("MCP004", None)
     hint = "write a function with `@tool` in `tools.py`, or add a tool to `tools.json` and a function for it"
-    return diagnose(code, span, NOTHING_DEFINED, "", hint)
+    return diagnose("MCP303", Span(empty) if empty else None, NOTHING_DEFINED, "", hint)

@@ -348,6 +348,13 @@ class Server:
         listed = bool(self.resources or self.templates or self.skills)
         return listed or "resources" in self.serves or self.lists_later("resources")
 
+    @property
+    def offers_nothing(self) -> bool:
+        """Whether there is nothing that a client could list, and never will be."""
+        later = any(map(self.lists_later, ("tools", "prompts", "resources")))
+        known = self.tools or self.prompts or self.has_resources or self.virtual_servers or self.serves
+        return not (known or later or self.live_lists or self.changes)
+
     def lists_later(self, kind: str) -> bool:
         """Tell whether definitions of a kind may be known at run time only."""
         return self.run_time is not None and kind in self.run_time.kinds | self.run_time.changing

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mcpc.sources import Json
 
-UNRECORDED = frozenset({"build_environment", "find_links", "imports", "locked", "offline", "strict"})
+UNRECORDED = frozenset({"allow_empty", "build_environment", "find_links", "imports", "locked", "offline", "strict"})
 BUILD_ENVIRONMENT = "build_environment"
 ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms"})
 CHECKS = frozenset({"validate", "assert_formats", "defaults"})
