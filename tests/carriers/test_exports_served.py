@@ -119,18 +119,22 @@ def test_behind_the_exported_site_a_token_is_needed(kind: str, artifact: Path, t
         try:
             assert status(tmp_path / "socket", proxy) == 401
             assert status(tmp_path / "socket", proxy, TOKEN) == 200
+            paths = ("/mcp/server-card", "/.well-known/ai-catalog.json", "/metrics", "/mcp/more")
+            card = 200 if "--url" in words else 404
+            found = [status(tmp_path / "socket", proxy, path=path) for path in paths]
+            assert found == [card, card, 404, 404]
         finally:
             proxy.terminate()
             proxy.wait()
 
 
-def status(place: Path, proxy: subprocess.Popen[bytes], token: str = "") -> int:
-    """Return the status of an answer through the site."""
+def status(place: Path, proxy: subprocess.Popen[bytes], token: str = "", path: str = "") -> int:
+    """Return the status of an answer through the site: to a message, or to a GET of another path."""
     while not place.exists():
         assert proxy.poll() is None
-    body = json.dumps(LIST)
+    body = "" if path else json.dumps(LIST)
     head = [
-        "POST /mcp HTTP/1.1", "Host: mcp.example.com", "Connection: close", "Content-Type: application/json",
+        f"GET {path} HTTP/1.1" if path else "POST /mcp HTTP/1.1", "Host: mcp.example.com", "Connection: close", "Content-Type: application/json",
         "Accept: application/json, text/event-stream", f"Content-Length: {len(body)}",
         *([f"Authorization: Bearer {token}"] if token else []),
     ]  # fmt: skip

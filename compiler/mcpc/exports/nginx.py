@@ -35,13 +35,14 @@ server {{
     client_body_timeout 30s;
     large_client_header_buffers 4 16k;
 
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Forwarded-Proto $scheme;
+
     location = {path} {{
         proxy_pass http://{label};
-        proxy_http_version 1.1;
-        proxy_set_header Connection "";
-        proxy_set_header Host $host;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_set_header X-Forwarded-Proto $scheme;
 
         # Streams: do not buffer events, and keep idle streams open for an hour.
         proxy_buffering off;
@@ -56,13 +57,13 @@ server {{
         proxy_next_upstream_tries 3;
     }}
 
-    location /.well-known/oauth-protected-resource {{
+    # What says where the server is, and who gives tokens for it.
+    location = {path}/server-card {{
         proxy_pass http://{label};
-        proxy_http_version 1.1;
-        proxy_set_header Connection "";
-        proxy_set_header Host $host;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_set_header X-Forwarded-Proto $scheme;
+    }}
+
+    location /.well-known/ {{
+        proxy_pass http://{label};
     }}
 
     location / {{

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.rotation import Rotation
     from mcpc_runtime.http.rotation import reload as rotation_reload
     from mcpc_runtime.http.routes import Handler
+    from mcpc_runtime.http.server_card import discovery_routes
     from mcpc_runtime.http.settings import HttpSettings
 
     Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
@@ -48,6 +49,7 @@ else:
     Metrics = lazy("mcpc_runtime.http.metrics:Metrics")
     Rotation = lazy("mcpc_runtime.http.rotation:Rotation")
     rotation_reload = lazy("mcpc_runtime.http.rotation:reload", "rotation_reload")
+    discovery_routes = lazy("mcpc_runtime.http.server_card:discovery_routes")
 
 MAX_CACHED, MAX_CACHED_LENGTH = 512, 2048
 """Maximum number and length of cached headers: clients send equal headers again and again."""
@@ -159,7 +161,7 @@ class Application:
                 routes[path] = Route(methods, main, method.encode(), b"%b, OPTIONS" % method.encode())
         for path in (ALIVE, READY):
             routes[path] = Route({"GET": self._report_health, "HEAD": self._report_health}, is_public=True)
-        return routes
+        return {**discovery_routes(self._images, self.settings), **routes} if self.settings.url else routes
 
     def reload(self) -> None:
         """Read the token file again: nothing else can change while the server runs."""

@@ -63,7 +63,7 @@ EVENTS: Pairs = [
 ]
 METHODS = b"GET, POST, DELETE, OPTIONS"
 NO_ID = b'{"jsonrpc":"2.0","id":null,'
-NO_CONTENT = 204
+NO_CONTENT = (204, 304)
 """A reply with this status has no body and no Content-Length (RFC 9110, 8.6)."""
 REQUEST_HEADERS = (b"authorization", b"content-type", b"last-event-id", b"mcp-session-id", b"mcp-protocol-version",
                    b"mcp-method", b"mcp-name")  # fmt: skip
@@ -109,7 +109,7 @@ def accepted() -> Reply:
 async def respond(send: Send, reply: Reply) -> None:
     """Send a complete reply."""
     status, headers, body = reply
-    length = [] if status == NO_CONTENT else [(b"content-length", b"%d" % len(body))]
+    length = [] if status in NO_CONTENT else [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers + length})
     at = 0
     while len(body) - at > CHUNK_SIZE:  # each chunk waits until most of the previous one was sent
