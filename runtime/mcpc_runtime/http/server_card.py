@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.http.replies import Pairs, Receive, Reply
     from mcpc_runtime.http.request import HttpRequest
     from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
 
 CATALOG = "/.well-known/ai-catalog.json"
@@ -84,7 +84,7 @@ def server_card(image: Image, url: str, host: str, *, needs_token: bool) -> dict
 
 
 def server_info(image: Image) -> dict[str, Any]:
-    """Return what a server says of itself."""
+    """Return the name, the version and the like of a server."""
     info: dict[str, Any] = image.index["result_meta"][SERVER_INFO_KEY]
     return info
 
