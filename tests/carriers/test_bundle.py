@@ -92,7 +92,11 @@ def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: 
     sent = "".join(json.dumps(message) + "\n" for message in (first, call))
     argv = [sys.executable, str(tmp_path / "b/src/server.py")]
     done = subprocess.run(argv, input=sent, capture_output=True, text=True, timeout=60, check=False)
-    assert json.loads(done.stdout.splitlines()[1])["result"]["tools"][0]["name"] == "forecast", done.stderr
+    initialized, listed = (json.loads(line)["result"] for line in done.stdout.splitlines())
+    assert listed["tools"][0]["name"] == "forecast", done.stderr
+    # By these results Windows knows a server that it has not started.
+    static = manifest(bundle(plain))["_meta"]["com.microsoft.windows"]["static_responses"]
+    assert static == {"initialize": initialized, "tools/list": listed}
 
 
 def test_missing_metadata_is_one_message_that_says_where(server: BuiltServer) -> None:

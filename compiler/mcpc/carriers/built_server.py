@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -89,9 +89,10 @@ class SkillFolder:
 class BuiltServer:
     """A built server.
 
-    `tools`, `prompts`: items of its lists.  `python`: the minor versions of Python that it runs on: the oldest, and one
-    after the newest, or None.  `platforms`: tags of bundled native packages.  `serving`: packages of its HTTP server.
-    `contracts`: kinds of its handlers.  `target`: of a program that needs no other.  `data`: the file.
+    `introduction`: the members of its answer to `initialize` that are known.  `tools`, `prompts`: items of its lists.
+    `python`: the minor versions of Python that it runs on: the oldest, and one after the newest, or None.  `platforms`:
+    tags of bundled native packages.  `serving`: packages of its HTTP server.  `contracts`: kinds of its handlers.
+    `target`: of a program that needs no other.  `data`: the file.
     """
 
     name: str
@@ -100,6 +101,7 @@ class BuiltServer:
     description: str = ""
     website: str = ""
     icons: tuple[Item, ...] = ()
+    introduction: Mapping[str, Any] = field(default_factory=dict)
     project: ProjectMetadata = NO_METADATA
     tools: tuple[Item, ...] = ()
     prompts: tuple[Item, ...] = ()
@@ -156,6 +158,9 @@ def built_server(contents: Mapping[str, Any], blob: bytes, data: bytes) -> Built
         description=str(info.get("description", "")),
         website=str(info.get("websiteUrl", "")),
         icons=tuple(icon for icon in info.get("icons", ()) if isinstance(icon, dict)),
+        introduction={
+            name: contents[name] for name in ("capabilities", "serverInfo", "instructions") if name in contents
+        },
         project=metadata_from_facts(contents.get("project", {}), contents.get("registry", {})),
         tools=listed(contents, "tools"),
         prompts=listed(contents, "prompts"),

@@ -19,6 +19,7 @@ from mcpc.carriers.errors import UnusableValueError
 from mcpc.carriers.files import EXECUTABLE, PLAIN, CarrierFile, archive_bytes, json_file, text_file
 from mcpc.carriers.programs import LINUX, MACOS, WINDOWS, program_target
 from mcpc.carriers.required import WHERE, required_author, required_description
+from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 VERSIONS = ("0.3", "0.4")
 SYSTEMS = (MACOS, LINUX, WINDOWS)
 FILE, HERE = "server.pyz", "${__dirname}"
+WINDOWS_REGISTRY = "com.microsoft.windows"
+HANDSHAKE = next(revision.version for revision in reversed(REVISIONS) if not revision.stateless)
 MANIFEST = "manifest.json"
 TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "file": "file", "directory": "directory"}
 """Types of settings that are not strings, as a bundle has them."""
@@ -182,8 +185,18 @@ def bundle_manifest(server: BuiltServer, version: str, form: BundleForm) -> Item
         "license": server.project.license,
         "compatibility": compatibility,
         "user_config": {input_key(setting): user_input(setting) for setting in server.settings},
+        "_meta": {WINDOWS_REGISTRY: {"static_responses": static_responses(server)}} if WINDOWS in form.systems else {},
     }
     return {name: value for name, value in manifest.items() if value}
+
+
+def static_responses(server: BuiltServer) -> Item:
+    """Return the results by which Windows registers a server without starting it: those of the newest handshake."""
+    capabilities = {
+        name: value for name, value in server.introduction.get("capabilities", {}).items() if name != "extensions"
+    }
+    initialized = {"protocolVersion": HANDSHAKE, **server.introduction, "capabilities": capabilities}
+    return {"initialize": initialized, **({"tools/list": {"tools": [*server.tools]}} if server.tools else {})}
 
 
 def author_of(server: BuiltServer) -> Item:
