@@ -7,17 +7,18 @@ package that reads files beside its modules.  It is extracted by the first impor
 from __future__ import annotations
 
 import sys
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import PathFinder
 from zipimport import ZipImportError
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.packages.importer import add_packages
-from mcpc_runtime.packages.metadata import ArchivePath
+from mcpc_runtime.packages.importer import add_packages, namespace_spec
 from mcpc_runtime.packages.package_files import PackageFiles
+from mcpc_runtime.packages.paths import PackagePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from importlib.machinery import ModuleSpec
     from importlib.metadata import DistributionFinder, PathDistribution
     from typing import TypedDict
 
@@ -98,20 +99,18 @@ class PackageFinder:
         requested = None if context.name is None else context.name.lower().replace("_", "-").replace(".", "-")
         for name, folder in self._metadata.items():
             if requested in (None, name):
-                yield PathDistribution(ArchivePath(self._files, f"{self._files.root}/{folder}"))
+                yield PathDistribution(PackagePath(self._files, folder))
 
     def _native_spec(self, name: str, package: NativePackage, path: Sequence[str] | None) -> ModuleSpec | None:
         variant: Variant | None = find_variant(package["variants"])
         if variant is not None:
             return find_module_spec(name, variant, self._files.read_extracted)
         python_spec = PathFinder.find_spec(name, path)
-        if python_spec is not None and python_spec.loader is not None:
+        if python_spec is not None and python_spec.has_location:
             return python_spec  # a pure Python module with the same name
         raise ImportError(f"{name}: {unsupported_text(package['variants'])}", name=name)
 
     def _namespace_spec(self, name: str) -> ModuleSpec:
         """Return the spec of a namespace package, which no importer of an archive finds by its folder."""
-        spec = ModuleSpec(name, None, is_package=True)
         below = name.replace(".", "/")
-        spec.submodule_search_locations = [f"{root}/{below}" for root in self._roots]
-        return spec
+        return namespace_spec(name, self._files, [f"{root}/{below}" for root in self._roots])

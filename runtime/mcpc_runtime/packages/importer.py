@@ -1,6 +1,7 @@
 """Import of bundled packages from the artifact: finder and loader of one folder of them.
 
 It replaces the interpreter's own importer for these folders, which would read and check each module several times.
+Packages look at what is in `sys.path_hooks` and at finders, loaders and specs: these have what Python's own have.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 import marshal
 import sys
 from _frozen_importlib import ModuleSpec
-from _frozen_importlib_external import MAGIC_NUMBER
+from _frozen_importlib_external import MAGIC_NUMBER, NamespaceLoader, _LoaderBasics
 
 from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from importlib.util import decode_source
     from types import CodeType, ModuleType
 
@@ -29,37 +30,38 @@ FORMS = (("/__init__.py", True), (".py", False))
 """What the file of a module is called, and whether it is a package."""
 
 
-class PathHook:
-    """Makes the importer of a folder of packages, and of the folders below it; refuses all other paths."""
-
-    def __init__(self, files: PackageFiles) -> None:
-        self._files = files
-
-    def __call__(self, path: str) -> PackageImporter:
-        """Return the importer of a path."""
-        root = self._files.root
-        if path != root and not path.startswith(f"{root}/"):
-            raise ImportError(f"{path} is not a folder of bundled packages", path=path)
-        return PackageImporter(self._files, path[len(root) + 1 :])
-
-
-class PackageImporter:
+class PackageImporter(_LoaderBasics):
     """Finds and loads the modules in one folder of bundled packages.
 
     `archive` and `prefix` are what code expects of importers of archives: the folder with all packages, and the folder
-    in it.
+    in it; `path` is what it expects of those of folders.
     """
 
     def __init__(self, files: PackageFiles, folder: str) -> None:
         self._files = files
         self.archive = files.root
         self.prefix = f"{folder}/" if folder else ""
+        self.path = f"{files.root}/{folder}" if folder else files.root
+
+    @classmethod
+    def path_hook(cls, files: PackageFiles) -> Callable[[str], PackageImporter]:
+        """Return what makes the importer of a folder of packages, and of those below it; it refuses other paths."""
+
+        def path_hook_for_packages(path: str) -> PackageImporter:
+            root = files.root
+            if path != root and not path.startswith(f"{root}/"):
+                raise ImportError(f"{path} is not a folder of bundled packages", path=path)
+            return cls(files, path[len(root) + 1 :])
+
+        return path_hook_for_packages
 
     def find_spec(self, name: str, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Return the spec of a module."""
+        """Return the spec of a module, or of a folder without one: below a package it is a namespace package."""
         found = self._find(name)
         if found is None:
-            return None
+            folder = self.prefix + name.rpartition(".")[2]
+            is_there = self.prefix and self._files.has_folder(folder)
+            return namespace_spec(name, self._files, [f"{self.archive}/{folder}"]) if is_there else None
         file, is_package = found
         spec = ModuleSpec(name, self, origin=f"{self.archive}/{file}", is_package=is_package)  # type: ignore[arg-type]
         spec.has_location = True
@@ -82,13 +84,6 @@ class PackageImporter:
         if found is None:
             raise ImportError(f"can't find module {name!r}", name=name)
         return found
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Use the default module of the import system."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run a module."""
-        exec(self.get_code(module.__name__), module.__dict__)  # noqa: S102 - code of the bundled package
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module: the bytecode if it is of this Python, else compiled from the source."""
@@ -137,7 +132,30 @@ class PackageImporter:
         """Keep the directory: the artifact does not change."""
 
 
+class NamespaceImporter(NamespaceLoader):
+    """Loads a namespace package: it has no code, and may have files.  `path`: its folders."""
+
+    def __init__(self, files: PackageFiles, path: list[str]) -> None:
+        self._files = files
+        self._path = path
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do what the import system does for a namespace package: it has no file."""
+        module.__file__ = None
+
+    def get_resource_reader(self, name: str) -> PackageResources:  # type: ignore[override]
+        """Return what `importlib.resources` reads the files of the package with."""
+        return PackageResources(self._files, name.replace(".", "/"))
+
+
+def namespace_spec(name: str, files: PackageFiles, path: list[str]) -> ModuleSpec:
+    """Return the spec of a namespace package.  `path`: its folders."""
+    spec = ModuleSpec(name, NamespaceImporter(files, path), is_package=True)
+    spec.submodule_search_locations = path
+    return spec
+
+
 def add_packages(files: PackageFiles) -> None:
     """Make the packages importable, after everything that is on the path."""
-    sys.path_hooks.insert(0, PathHook(files))
+    sys.path_hooks.insert(0, PackageImporter.path_hook(files))
     sys.path.append(files.root)

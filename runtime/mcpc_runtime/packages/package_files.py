@@ -67,6 +67,10 @@ class PackageFiles:
             raise FileNotFoundError(2, "No such file or directory", f"{self.root}/{name}")
         return self._read(EXTRACTED, self.extracted, path)
 
+    def has_folder(self, name: str) -> bool:
+        """Tell whether any file that is read in place is in a folder."""
+        return any(path.startswith(f"{name}/") for rows in (self.sources, self.bytecode) for path in rows)
+
     def get_data(self, path: str) -> bytes:
         """Return a file by its whole path, as loaders do."""
         return self.read_file(self.name_of(path))

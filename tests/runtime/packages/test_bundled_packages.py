@@ -16,7 +16,7 @@ import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc_runtime import packages
-from mcpc_runtime.packages import importer, metadata, native_packages, package_files, parallel, resources, tags
+from mcpc_runtime.packages import importer, native_packages, package_files, parallel, paths, resources, tags
 from mcpc_runtime.packages.package_files import PackageFiles
 from support.expressions import check_expressions
 from support.needs import ROOT
@@ -56,12 +56,8 @@ INDEX = {
 
 
 @pytest.fixture
-def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An archive with packages in the current folder; the paths of imports are as before afterwards."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("path", "path_hooks", "meta_path"):
-        monkeypatch.setattr(sys, name, [*getattr(sys, name)])
-    monkeypatch.setattr(packages, "activated", set())
+def archive(import_paths: None, tmp_path: Path) -> str:
+    """An archive with packages in the current folder."""
     entries = {"site/.layer": marshal.dumps(INDEX), **{f"site/{name}": data for name, data in FILES.items()}}
     archive = build_archive([ArchiveEntry(*row) for row in nest_entries(entries).items()], "#!first line\n")
     (tmp_path / "a.pyz").write_bytes(archive)
@@ -76,7 +72,7 @@ def cleaned(value: object) -> object:
     return found.name, found.origin, found.has_location, found.submodule_search_locations, type(found.loader).__name__
 
 
-@pytest.mark.parametrize("module", [importer, metadata, resources, packages], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [importer, paths, resources, packages], ids=lambda module: module.__name__)
 def test_values(golden: Callable[[Path, str], None], archive: str, module: ModuleType) -> None:
     name = module.__name__.rpartition(".")[2]
     known = {"files": PackageFiles(archive, "site"), "archive": archive, "spec": cleaned, "sys": sys}
