@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.original import calls
 from mcpc_runtime.systems.fastmcp.original import client as module
 from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
 from mcpc_runtime.systems.fastmcp.original.client import ProcessEndedError, ProgramClient, start_client
@@ -105,6 +108,48 @@ read()
         assert [[row["progress"] for _, row in caller.notified] for caller in callers] == [[1], [2]]
 
     talk(program, talking)
+
+
+class StandingProgram:
+    """A process of a program that is there already, and records what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    async def client(self, _: object) -> StandingProgram:
+        return self
+
+    async def request(self, method: str, params: dict[str, Any], _: object) -> dict[str, Any]:
+        self.asked.append((method, params))
+        return {"content": []}
+
+
+SESSION = {"session_id": "s", "client_info": {}, "transport": "http"}
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    "io.modelcontextprotocol/logLevel": "info",
+}
+
+
+@pytest.mark.parametrize(
+    ("meta", "forwarded"),
+    [
+        ({}, {}),
+        (ENVELOPE, {}),
+        ({**ENVELOPE, "progressToken": 5, "x/y": [1]}, {"_meta": {"progressToken": 5, "x/y": [1]}}),
+        ({"io.modelcontextprotocol/other": 1}, {"_meta": {"io.modelcontextprotocol/other": 1}}),
+    ],
+)
+def test_the_envelope_of_a_request_is_not_forwarded(
+    meta: dict[str, Any], forwarded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = StandingProgram()
+    monkeypatch.setattr(calls, "_programs", [program])
+    context: Any = Context(SimpleNamespace(cancelled=False), "add", meta, {"client": {}, "answers": {}})
+    asyncio.run(calls.call_tool({}, "add", {"a": 1}, SESSION, context))  # type: ignore[typeddict-item]
+    assert program.asked == [("tools/call", {"name": "add", "arguments": {"a": 1}, **forwarded})]
 
 
 def test_a_request_to_the_client_goes_to_the_one_that_calls() -> None:

@@ -11,7 +11,13 @@ import sys
 
 from mcpc_runtime.handlers.python.context import capabilities_of
 from mcpc_runtime.handlers.python.errors import ProtocolError, ToolError
-from mcpc_runtime.protocol.constants import METHOD_NOT_FOUND
+from mcpc_runtime.protocol.constants import (
+    CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    LOG_LEVEL_KEY,
+    METHOD_NOT_FOUND,
+    VERSION_KEY,
+)
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.systems.fastmcp.original.client import LEAVE_SECONDS, ProcessEndedError, start_client
 
@@ -33,6 +39,8 @@ CLIENT = {"name": "mcpc", "version": "1"}
 """The client that a program sees where the client does not describe itself with each request."""
 ALL_CAPABILITIES: dict[str, object] = {"elicitation": {"form": {}, "url": {}}, "roots": {}, "sampling": {"tools": {}}}
 """Capabilities where many clients are served: a request to one that lacks a capability is refused then."""
+ENVELOPE = frozenset({CAPABILITIES_KEY, CLIENT_INFO_KEY, LOG_LEVEL_KEY, VERSION_KEY})
+"""Keys of `_meta` that describe a client with each request: the program got them with its handshake."""
 CLIENT_REQUESTS = ("elicitation/create", "sampling/createMessage", "roots/list")
 LISTS = {
     "notifications/prompts/list_changed": "prompts",
@@ -132,7 +140,7 @@ class CallListener:
         self._context = context
         self._asked = 0
         self.client: str = session["session_id"]
-        self.meta: Object = context.meta
+        self.meta: Object = {key: value for key, value in context.meta.items() if key not in ENVELOPE}
         self.information: Object = session["client_info"] or CLIENT
         self.capabilities: Object = capabilities_of(context) if session["transport"] == "stdio" else ALL_CAPABILITIES
 
