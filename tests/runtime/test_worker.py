@@ -76,6 +76,9 @@ def watch(ctx):
     ctx.raise_if_cancelled()
 def say_for_ever(ctx):
     while True: ctx.info("x" * 5000)
+def give_up(ctx):
+    ctx._port.retire_worker()
+    return os.getpid()
 """
 
 
@@ -259,6 +262,19 @@ def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: s
     assert is_alive(first)
     each_way.wait(lambda: beside)
     assert beside[0].value == 2.5
+    each_way.wait(lambda: not each_way.runner._pools[0].leaving)
+    assert not is_alive(first)
+
+
+@pytest.mark.sampled(3)
+def test_a_worker_that_gives_up_ends_with_its_calls_and_gets_no_new_ones(each_way: Server) -> None:
+    first = each_way.value("process")
+    beside: list[FunctionResult] = []
+    each_way.start("slow", {"seconds": 1.5}, beside.append)
+    assert [each.value for each in each_way.run(("give_up", {}), ("give_up", {}), context="ctx")][0] == first
+    assert each_way.value("process") != first
+    each_way.wait(lambda: beside)
+    assert beside[0].value == 1.5
     each_way.wait(lambda: not each_way.runner._pools[0].leaving)
     assert not is_alive(first)
 

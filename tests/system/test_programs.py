@@ -74,6 +74,22 @@ def test_the_lifespan_is_entered_once_and_left_at_the_end(client: StdioClient, t
     assert (tmp_path / "left").read_text() == "left"
 
 
+def test_a_program_that_cannot_be_started_is_started_again_by_the_next_call(orders: Path, tmp_path: Path) -> None:
+    client = StdioClient(orders, environment={"NEEDED_FILE": str(tmp_path / "needed")})
+    try:
+        client.initialize()
+        for _ in range(2):
+            failed = client.call_tool("opened")
+            assert failed["isError"]
+            assert "FileNotFoundError" in only_text(failed)
+        (tmp_path / "needed").write_text("")
+        assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again"]}
+        assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again", "again"]}
+        assert client.end()[1].count(b"lifespan begins") == 3
+    finally:
+        client.close()
+
+
 def test_progress_and_log(client: StdioClient) -> None:
     client.initialize()
     client.ask("logging/setLevel", {"level": "debug"})

@@ -13,7 +13,7 @@ from mcpc_runtime.systems.fastmcp import changes, standins
 from mcpc_runtime.systems.fastmcp.engine import web
 from mcpc_runtime.systems.fastmcp.engine.calls import current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import ServedProgram
+from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgram
 from mcpc_runtime.systems.fastmcp.program_bytecode import use_program_code
 
 TYPE_CHECKING = False
@@ -91,7 +91,10 @@ async def reported(result: Awaitable[Object], call: CallOfWorker) -> Object:
 
 
 def served_server(program: Program, context: Context) -> BaseServer:
-    """Return the program's server, which the first call starts; calls of the worker run on its event loop."""
+    """Return the program's server, which the first call starts; calls of the worker run on its event loop.
+
+    A program that cannot be served ends its worker with the calls that wait for it: the next one starts it again.
+    """
     with _starting:
         if not _programs:
             entry, arguments = program["entry"], program["arguments"]
@@ -101,9 +104,13 @@ def served_server(program: Program, context: Context) -> BaseServer:
             use_program_code(mcpc_runtime.__loader__, program["folder"])
             _programs.append(ServedProgram(entry, program["folder"]))
     served = _programs[0]
-    server: Any = served.wait()
+    call: Any = port_of(context)
+    try:
+        server: Any = served.wait()
+    except ProgramEndedError:
+        call.retire_worker()
+        raise
     if served.loop is not None:
-        call: Any = port_of(context)
         call.use_event_loop(served.loop, served.thread.ident or 0)
     found: BaseServer = server
     return found

@@ -340,6 +340,8 @@ class WorkerProcess:
         if type(begun) is int:
             self._line.begun(begun)
             self._send_queued()
+        if "retire" in answer:
+            self._pool.retire(self)
         return True
 
     def _ended(self, status: int, problem: str) -> None:

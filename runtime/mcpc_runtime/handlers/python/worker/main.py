@@ -346,6 +346,10 @@ class WorkerCall:
         """Run the coroutines of this and all later calls on a loop, which runs in `thread`."""
         self._worker.coroutines.use(loop, thread)
 
+    def retire_worker(self) -> None:
+        """Let the server give this process no new calls, and end it when its calls have ended."""
+        self._worker.replies.send(b'{"retire":true}')
+
     def _reply_or_raise(self, result: Json) -> Json:
         """Return a reply; without one the call was cancelled, or has ended."""
         if result is None:

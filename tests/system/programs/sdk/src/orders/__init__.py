@@ -17,6 +17,9 @@ HERE = Path(__file__).parent
 async def lifespan(server: FastMCP) -> AsyncIterator[dict[str, object]]:
     """Note when the server begins and ends."""
     print("lifespan begins", file=sys.stderr, flush=True)
+    needed = os.environ.get("NEEDED_FILE")
+    if needed:
+        Path(needed).read_text()
     try:
         yield {"opened": [], "version": version("orders")}
     finally:
