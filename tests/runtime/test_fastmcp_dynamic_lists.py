@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on
+from mcpc_runtime.systems.fastmcp.list_reasons import registering
 from mcpc_runtime.systems.fastmcp.project_code import changed_names
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import lifespans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,6 +150,35 @@ def test_a_lifespan_that_registers_is_found_through_functions(load: Load, tmp_pa
     found = dynamic_lists(server, str(tmp_path))
     assert [*found] == ["tools"]
     assert "add_tool" in found["tools"].text
+
+
+def no_lifespan(_: object) -> None:
+    """Be a lifespan of the framework."""
+
+
+class ComposedLifespan:
+    """Two lifespans, held as FastMCP holds them."""
+
+    def __init__(self, left: object, right: object) -> None:
+        self._left = left
+        self._right = right
+
+
+LIFESPANS = {
+    "a decorated function": asynccontextmanager,
+    "an object": lifespans.lifespan,
+    "the second of two": lambda function: lifespans.lifespan(no_lifespan) | lifespans.lifespan(function),
+    "combined": lambda function: lifespans.combine_lifespans(no_lifespan, asynccontextmanager(function)),
+    "the second of two of FastMCP": lambda function: ComposedLifespan(no_lifespan, lifespans.lifespan(function)),
+}
+
+
+@pytest.mark.parametrize("name", LIFESPANS)
+def test_a_lifespan_that_registers_is_found_in_what_is_around_it(name: str, load: Load, tmp_path: Path) -> None:
+    module = load("async def lifespan(server):\n    server.add_tool(1)\n    yield\n")
+    make: Any = LIFESPANS[name]
+    (found,) = registering(make(module.lifespan), str(tmp_path))
+    assert (found[0], found[1].line) == ("tools", 1)
 
 
 def test_a_server_says_itself_that_its_lists_are_dynamic_and_so_does_a_part(tmp_path: Path) -> None:

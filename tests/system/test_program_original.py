@@ -96,6 +96,16 @@ def test_calls(client: StdioClient) -> None:
     assert "error" in client.ask("resources/read", {"uri": "original://nothing"})
 
 
+def test_a_list_that_the_lifespan_adds_to_is_made_at_run_time(client: StdioClient) -> None:
+    client.initialize()
+    (listed,) = client.ask("resources/list")["result"]["resources"]
+    assert (listed["uri"], listed["description"]) == ("original://late", "Read what the lifespan adds.")
+    (read,) = client.ask("resources/read", {"uri": "original://late"})["result"]["contents"]
+    assert read["text"] == "late"
+    (template,) = client.ask("resources/templates/list")["result"]["resourceTemplates"]
+    assert template["uriTemplate"] == "original://{name}/about"
+
+
 def test_a_crash_is_a_tool_error_and_the_next_call_starts_the_program_again(client: StdioClient) -> None:
     client.initialize()
     assert client.call_tool("add", a=1, b=2)["structuredContent"] == {"total": 3}
@@ -188,6 +198,99 @@ def comes_true(condition: Any) -> bool:
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return bool(condition())
+
+
+LOW_LEVEL = """
+from contextlib import asynccontextmanager
+from mcp.server.lowlevel import Server
+from mcp.types import Prompt, Resource, Tool
+
+opened = {}
+
+@asynccontextmanager
+async def lifespan(server):
+    opened["names"] = ["a"]
+    yield {"names": ["a"]}
+
+server = Server("low", lifespan=lifespan)
+
+@server.list_tools()
+async def tools() -> list[Tool]:
+    return [Tool(name="a", description="Be a tool.", inputSchema={"type": "object"})]
+"""
+OF_CONTEXT = """
+@server.list_prompts()
+async def prompts() -> list[Prompt]:
+    return [Prompt(name=name) for name in server.request_context.lifespan_context["names"]]
+"""
+OF_CONTEXT_IF_ANY = OF_CONTEXT.replace('["names"]', '.get("names", [])')
+OF_VARIABLE = """
+@server.list_resources()
+async def resources() -> list[Resource]:
+    return [Resource(name=name, uri="x://a") for name in opened.get("names", [])]
+"""
+OWN_TRANSPORT = """
+import asyncio
+from mcp.server.stdio import stdio_server
+
+async def main() -> None:
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+asyncio.run(main())
+"""
+HIGH_LEVEL = """
+from contextlib import asynccontextmanager
+from mcp.server.fastmcp import FastMCP
+
+@asynccontextmanager
+async def lifespan(server):
+    BODY
+    yield {"names": ["a"]}
+
+def late() -> str:
+    return "late"
+
+server = FastMCP("high", lifespan=lifespan)
+
+@server.tool()
+def a() -> str:
+    return "a"
+"""
+FAILS = "the list of prompts cannot be made without a client: "
+NEEDS = f"{FAILS}it needs what the lifespan opens, which is not entered at build"
+AFTER = "is made after the lifespan, which calls"
+RUN_TIME_LISTS: dict[str, tuple[str, dict[str, str], list[str]]] = {
+    "it opens something else": (HIGH_LEVEL.replace("BODY", "print(server.name)"), {}, []),
+    "it adds a tool": (HIGH_LEVEL.replace("BODY", "server.add_tool(late)"), {"tools": f"{AFTER} `add_tool`"}, []),
+    "it adds a prompt": (HIGH_LEVEL.replace("BODY", "server.prompt()(late)"), {"prompts": f"{AFTER} `prompt`"}, []),
+    "constant lists": (LOW_LEVEL, {}, []),
+    "of its context": (LOW_LEVEL + OF_CONTEXT, {"prompts": "is made by `prompts`, which reads `server`"}, [NEEDS]),
+    "of its context, if there is any": (LOW_LEVEL + OF_CONTEXT_IF_ANY, {"prompts": "which reads `server`"}, [NEEDS]),
+    "of a variable": (LOW_LEVEL + OF_VARIABLE, {"resources": "is made by `resources`, which reads `opened`"}, []),
+    "over its own transport": (LOW_LEVEL + OF_VARIABLE + OWN_TRANSPORT, {"resources": "which reads `opened`"}, []),
+    "a list that fails": (
+        LOW_LEVEL + OF_CONTEXT.replace("server.request", "SERVER.request"),
+        {"prompts": "which reads `SERVER`"},
+        [f"{FAILS}name 'SERVER' is not defined"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUN_TIME_LISTS)
+def test_lists_that_need_the_lifespan_are_made_at_run_time(name: str) -> None:
+    written, reasons, fails = RUN_TIME_LISTS[name]
+    found, problems = parsed({"server.py": written, "requirements.txt": "mcp<2\n"}, Options(carry_framework=True))
+    assert found is not None, problems
+    assert found.run_time is not None
+    assert found.run_time.kinds == reasons.keys()
+    told = [problem for problem in problems if problem.code == "MCP291"]
+    assert len(told) == len(reasons)
+    for problem, (kind, reason) in zip(told, reasons.items(), strict=True):
+        assert problem.message.startswith(f"the list of {kind} ")
+        assert reason in problem.message
+        assert problem.span is not None
+    assert [problem.message for problem in problems if problem.code == "MCP287"] == fails
 
 
 FAULTS: dict[str, tuple[str, str, str]] = {

@@ -104,11 +104,11 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
     )
     wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree))
-    more = bundled_framework(run.packages)
-    if not run.packages.has_framework:
-        definition = with_routes(with_run_time(definition, run.result, settings, entry), run.result)
-        more = (*list_notes(run.result, settings, tree), *hidden_routes(run.result, entry))
-    return definition, (*wrong, *more)
+    wrong = (*wrong, *list_notes(run.result, settings, tree))
+    definition = with_run_time(definition, run.result, settings, entry)
+    if run.packages.has_framework:
+        return definition, (*wrong, *bundled_framework(run.packages))
+    return with_routes(definition, run.result), (*wrong, *hidden_routes(run.result, entry))
 
 
 def with_run_time(

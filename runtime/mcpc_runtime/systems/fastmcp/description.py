@@ -19,6 +19,7 @@ from mcpc_runtime.systems.fastmcp.absent_variables import absent_variables, watc
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists
 from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
+from mcpc_runtime.systems.fastmcp.list_reasons import list_row
 from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
     ProgramEndedError,
@@ -27,6 +28,7 @@ from mcpc_runtime.systems.fastmcp.program import (
     run_program,
     served_application,
 )
+from mcpc_runtime.systems.fastmcp.project_code import relative
 from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 TYPE_CHECKING = False
@@ -111,12 +113,7 @@ class DescribedProgram:
         found = dynamic_lists(server, self._folder)
         rows = {kind: {"kind": kind, "text": "", "path": "", "line": 0} for kind in failed}
         for kind, reason in found.items():
-            rows[kind] = {
-                "kind": kind,
-                "text": reason.text,
-                "path": relative(reason.file, self._folder),
-                "line": reason.line,
-            }
+            rows[kind] = list_row(kind, reason, self._folder)
         return [rows[kind] for kind in sorted(rows)]
 
     def _rows(self, entries: Iterable[ListEntry]) -> list[dict[str, Any]]:
@@ -152,12 +149,6 @@ def overrides_application(server: object) -> bool:
     """Tell whether a class of the project makes the web application itself."""
     found = getattr(type(server), "http_app", None)
     return found is not None and not found.__module__.startswith("mcpc_runtime.")
-
-
-def relative(path: str, folder: str) -> str:
-    """Return the path of a file below the folder; an empty string for others."""
-    inside = path.removeprefix(folder + os.sep)
-    return "" if inside == path else inside.replace(os.sep, "/")
 
 
 def place_of(function: object, folder: str) -> dict[str, Any]:

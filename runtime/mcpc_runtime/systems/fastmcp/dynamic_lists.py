@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import ast
 from inspect import isfunction
-from types import FunctionType
 
 from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
 from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS, Middleware
 from mcpc_runtime.systems.fastmcp.engine.notes import Note, place_of
-from mcpc_runtime.systems.fastmcp.project_code import (
-    changed_names,
-    is_of_project,
-    names_in,
-    plain_function,
-    reached_functions,
-    syntax_of,
-)
+from mcpc_runtime.systems.fastmcp.list_reasons import making, registering
+from mcpc_runtime.systems.fastmcp.project_code import changed_names, plain_function, syntax_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
+
+    from mcpc_runtime.systems.fastmcp.list_reasons import Reason
 
 KINDS = ("tools", "prompts", "resources")
 METHODS = {
@@ -44,18 +39,7 @@ REQUESTS = {
     "resources/list": "resources",
     "resources/templates/list": "resources",
 }
-REGISTERING = {
-    "tools": frozenset({"add_tool", "remove_tool", "tool", "add_tool_transformation"}),
-    "prompts": frozenset({"add_prompt", "remove_prompt", "prompt"}),
-    "resources": frozenset({"add_resource", "add_resource_fn", "add_template", "remove_resource", "resource"}),
-}
-"""The methods of servers that register components of a kind."""
-COMBINING = frozenset({"mount", "import_server", "add_provider"})
-"""Methods that add components of all kinds."""
 OWN = "mcpc_runtime."
-
-Reason = tuple[str, Note]
-"""A list, and why it is made at run time."""
 
 
 def dynamic_lists(server: Any, folder: str) -> dict[str, Note]:
@@ -72,7 +56,7 @@ def reasons(server: Any, folder: str) -> Iterator[Reason]:
     yield from overriding(server)
     yield from wrapping(server)
     yield from providing(server, folder)
-    yield from registering(server, folder)
+    yield from registering(given_lifespan(server), folder)
     yield from low_level_lists(server, folder)
     for part in server.mcpc_parts():
         if part is not getattr(server, "inner", None):
@@ -196,20 +180,10 @@ def sources(providers: Iterable[Any]) -> Iterator[Any]:
         yield from sources(each.mcpc_inner)
 
 
-def registering(server: Any, folder: str) -> Iterator[Reason]:
-    """Yield the lists to which the lifespan adds: it is entered at run time only."""
+def given_lifespan(server: Any) -> object:
+    """Return the lifespan that a server was given."""
     given = getattr(server, "mcpc_given_lifespan", None) or getattr(getattr(server, "settings", None), "lifespan", None)
-    given = given or getattr(server, "lifespan", None)
-    function = plain_function(given)
-    if function is None or not is_of_project(function, folder):
-        return
-    for each in reached_functions(function, folder):
-        names = {*names_in(each.__code__)}
-        for kind, methods in REGISTERING.items():
-            used = sorted(names & (methods | COMBINING))
-            if used:
-                text = f"the list of {kind} is made after the lifespan, which calls `{used[0]}`"
-                yield kind, Note(text, *place_of(each))
+    return given or getattr(server, "lifespan", None)
 
 
 def low_level_lists(server: Any, folder: str) -> Iterator[Reason]:
@@ -220,11 +194,4 @@ def low_level_lists(server: Any, folder: str) -> Iterator[Reason]:
         return
     changed = changed_names(folder)
     for method, kind in REQUESTS.items():
-        function = find(method)
-        if not isinstance(plain_function(function), FunctionType) or not is_of_project(function, folder):
-            continue
-        why = why_varying(function, folder, changed)
-        if why is not None:
-            file, line = place_of(function)
-            name = getattr(function, "__name__", "a function")
-            yield kind, Note(f"the list of {kind} is made by `{name}`, which {why[0]}", file, line)
+        yield from making(kind, find(method), folder, changed)

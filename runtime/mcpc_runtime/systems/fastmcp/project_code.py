@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import sys
 import textwrap
 from types import CodeType, FunctionType, MethodType
@@ -17,6 +18,8 @@ CHANGING_METHODS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"}
 )
 """Methods that change a list, a set or a dictionary."""
+MAX_LAYERS = 5
+"""How many functions of a framework may be around one of the project."""
 MAX_FUNCTIONS = 200
 """How many functions are followed from one at most."""
 
@@ -35,6 +38,27 @@ def is_of_project(found: Any, folder: str) -> bool:
         return function.__code__.co_filename.startswith(f"{folder}/")
     module = sys.modules.get(getattr(found, "__module__", None) or "")
     return str(getattr(module, "__file__", None) or "").startswith(f"{folder}/")
+
+
+def project_functions(found: Any, folder: str, depth: int = MAX_LAYERS) -> Iterator[FunctionType]:
+    """Yield the project's functions in a value: itself, or those that functions or lifespans of a framework hold."""
+    function = plain_function(found)
+    if function is not None and is_of_project(function, folder):
+        yield function
+        return
+    held: list[Any] = [content(cell) for cell in getattr(function, "__closure__", None) or ()]
+    if isinstance(found, list | tuple):
+        held += found
+    elif type(found).__name__.endswith("Lifespan"):
+        held += vars(found).values()
+    for each in held if depth else ():
+        yield from project_functions(each, folder, depth - 1)
+
+
+def relative(path: str, folder: str) -> str:
+    """Return the path of a file below the folder; an empty string for others."""
+    inside = path.removeprefix(folder + os.sep)
+    return "" if inside == path else inside.replace(os.sep, "/")
 
 
 def syntax_of(function: FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

@@ -19,8 +19,14 @@ print("printed to standard output")
 @asynccontextmanager
 async def lifespan(server: FastMCP) -> AsyncIterator[dict[str, str]]:
     print("lifespan begins", file=sys.stderr)
+    server.resource("original://late")(late)
     yield {"opened": os.environ["ORIGINAL_VARIABLE"]}
     Path(os.environ["LEFT_FILE"]).write_text("left")
+
+
+def late() -> str:
+    """Read what the lifespan adds."""
+    return "late"
 
 
 server = FastMCP("Original", instructions="Runs with its framework.", lifespan=lifespan)

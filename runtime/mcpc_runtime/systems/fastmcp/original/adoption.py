@@ -1,14 +1,14 @@
 """Let a program of the original framework serve standard input and output, whatever transport it names.
 
-The framework is not changed otherwise: its own transport over pipes, sessions, validation and results are used.  Three
-kinds of changes are made to its classes before the program runs: methods that serve over HTTP serve over pipes, servers
-are recorded when they are made, and a request that has been answered is not cancelled.
+The framework is not changed otherwise: its own transport over pipes, sessions, validation and results are used.  Four
+kinds of changes are made to it before the program runs: methods that serve over HTTP serve over pipes, servers are
+recorded when they are made, so is the use of the transport over pipes, and a request that has been answered is not
+cancelled.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -17,10 +17,12 @@ from mcpc_runtime.systems.fastmcp.program import NoServerError, SeveralServersEr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
     from typing import Any
 
 LOW_LEVEL = "mcp.server.lowlevel:Server"
+STDIO, STDIO_SERVER = "mcp.server.stdio", "stdio_server"
+"""The transport over pipes, which programs with a low-level server enter themselves."""
 HIGH_LEVEL = {
     "fastmcp2": "fastmcp:FastMCP",
     "fastmcp3": "fastmcp:FastMCP",
@@ -39,30 +41,27 @@ WEB_SERVER, WEB_SERVER_CLASS = "uvicorn", "Server"
 
 
 class AdoptedServers:
-    """The servers that a program makes, and how it serves one.  `without_lifespan`: theirs are not entered."""
+    """The servers that a program makes, and how it serves one."""
 
-    def __init__(self, generation: str, *, without_lifespan: bool = False) -> None:
+    def __init__(self, generation: str) -> None:
         self.high: list[Any] = []
         self.low: list[Any] = []
         self.has_served = False
-        self._without_lifespan = without_lifespan
         kind = class_of(HIGH_LEVEL[generation])
-        record(kind, self._made_high)
-        record(class_of(LOW_LEVEL), self._made_low)
+        record(kind, self.made_high)
+        record(class_of(LOW_LEVEL), self.made_low)
         keep_answers()
-        self._is_sdk = generation.startswith("sdk")
         self._kind = kind
         self._serve_over_pipes(kind)
+        self._note_own_serving()
 
-    def _made_high(self, server: Any) -> None:
+    def made_high(self, server: Any, lifespan: object) -> None:
+        """Record a high-level server, and the lifespan that it was given."""
         self.high.append(server)
-        if self._without_lifespan and hasattr(server, "_lifespan"):
-            server._lifespan = no_lifespan
 
-    def _made_low(self, server: Any) -> None:
+    def made_low(self, server: Any, lifespan: object) -> None:
+        """Record a low-level server; high-level ones contain one, too."""
         self.low.append(server)
-        if self._without_lifespan and self._is_sdk:
-            server.lifespan = no_lifespan
 
     def _serve_over_pipes(self, kind: Any) -> None:
         """Replace the methods that serve; what they are given says how to serve over HTTP, and is ignored."""
@@ -79,6 +78,21 @@ class AdoptedServers:
             if hasattr(kind, name):
                 setattr(kind, name, serve)
 
+    def _note_own_serving(self) -> None:
+        """Note that the program serves when it enters the transport over pipes."""
+        module = import_module(STDIO)
+        self._transport = enter = getattr(module, STDIO_SERVER)
+
+        def stdio_server(*arguments: Any, **named: Any) -> Any:
+            self.begin(None)
+            return enter(*arguments, **named)
+
+        setattr(module, STDIO_SERVER, stdio_server)
+
+    def begin(self, server: Any) -> None:
+        """Note that the program serves a server, None if it is not known which one."""
+        self.has_served = True
+
     def adopt_web_server(self) -> None:
         """Let the web server that the project imports serve the program's one server over pipes."""
         web = import_module(WEB_SERVER)
@@ -94,12 +108,12 @@ class AdoptedServers:
 
     async def serve(self, server: Any) -> None:
         """Serve a server over standard input and output, until the input ends."""
-        self.has_served = True
+        self.begin(server)
         if isinstance(server, self._kind):
             has_banner = "show_banner" in signature(self._stdio).parameters
             await self._stdio(server, **({"show_banner": False} if has_banner else {}))
             return
-        async with import_module("mcp.server.stdio").stdio_server() as (reading, writing):
+        async with self._transport() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     def is_server(self, value: object) -> bool:
@@ -126,14 +140,15 @@ def class_of(row: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def record(kind: Any, made: Callable[[Any], None]) -> None:
-    """Call `made` with each new instance of a class."""
+def record(kind: Any, made: Callable[[Any, object], None]) -> None:
+    """Call `made` with each new instance of a class of servers, and the lifespan that it was given."""
     original = kind.__init__
+    bind = signature(original).bind_partial
 
     @wraps(original)
     def initialise(self: Any, *arguments: Any, **named: Any) -> None:
         original(self, *arguments, **named)
-        made(self)
+        made(self, bind(self, *arguments, **named).arguments.get("lifespan"))
 
     kind.__init__ = initialise
 
@@ -154,9 +169,3 @@ def keep_answers() -> None:
             await original(responder)
 
     kind.cancel = cancel
-
-
-@asynccontextmanager
-async def no_lifespan(_: object) -> AsyncIterator[dict[str, object]]:
-    """Be a lifespan in which nothing is opened."""
-    yield {}

@@ -76,6 +76,12 @@ async def complete(program: Program, name: Object, values: Object, session: Obje
     return completion
 
 
+async def list_definitions(program: Program, name: str, values: Object, session: Object, context: Context) -> Object:
+    """Return a list, or a page of it; `name`: the method of the request."""
+    params = {} if values["cursor"] is None else {"cursor": values["cursor"]}
+    return await forward(name, params, program, CallListener(context, session))
+
+
 async def forward(method: str, params: Object, program: Program, listener: CallListener) -> Object:
     """Send a request to the program's process."""
     if not _programs:

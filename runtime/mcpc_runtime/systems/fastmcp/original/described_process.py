@@ -1,7 +1,8 @@
-"""Main program of the process with the original framework at build: why it does not serve is written to a file.
+"""Main program of the process with the original framework at build: it serves, and writes a report to a file.
 
-Lifespans are not entered: lists do not need what they open, and there is no network.  The description starts it; no
-server contains it.
+The report is why the program does not serve, or which of its lists are made at run time.  Lifespans are not entered:
+there is no network.  A list that one adds to, or that needs what one opens, is made at run time.  The description
+starts this program; no server contains it.
 """
 
 from __future__ import annotations
@@ -10,37 +11,134 @@ import faulthandler
 import json
 import os
 import sys
+from contextlib import asynccontextmanager
 
+from mcpc_runtime.systems.fastmcp.list_reasons import list_row, making, registering
 from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
 from mcpc_runtime.systems.fastmcp.original.process import print_lines, run_original
+from mcpc_runtime.systems.fastmcp.project_code import changed_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import AsyncIterator, Iterator
+    from typing import Any, NoReturn
+
+    from mcpc_runtime.systems.fastmcp.list_reasons import Reason
 
 STDERR = 2
+HANDLERS = ("request_handlers", "_request_handlers")
+"""The attribute of a low-level server with its handlers, in the versions of the official SDK."""
+LISTS = {
+    "ListToolsRequest": "tools",
+    "ListPromptsRequest": "prompts",
+    "ListResourcesRequest": "resources",
+    "ListResourceTemplatesRequest": "resources",
+    "tools/list": "tools",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resources",
+}
+"""The list of a handler, by the class or the method of its request."""
 
 
 def main(folder: str, place: str, report: str) -> None:
-    """Run the program of the request file `place`, whose files are in `folder`; write a failure to `report`."""
+    """Run the program of the request file `place`, whose files are in `folder`; write a report to the file `report`."""
     with open(place, encoding="utf-8") as file:
         asked = json.load(file)
     faulthandler.enable(STDERR)
     faulthandler.dump_traceback_later(asked["seconds"], exit=True, file=STDERR)
     print_lines()
     try:
-        adopted = AdoptedServers(asked["generation"], without_lifespan=True)
-        run_original(asked, folder, adopted)
+        run_original(asked, folder, DescribedServers(asked["generation"], folder, report))
     except BaseException as problem:  # noqa: BLE001 - whatever it raises is why there is no description
-        write_failure(problem, folder, report)
+        from mcpc_runtime.systems.fastmcp.description import failure_line  # noqa: PLC0415 - it takes standard output
+
+        write_report(failure_line(problem, folder), report)
     os._exit(0)
 
 
-def write_failure(problem: BaseException, folder: str, report: str) -> None:
-    """Write why the program does not serve."""
-    from mcpc_runtime.systems.fastmcp.description import failure_line  # noqa: PLC0415 - it takes standard output
+class DescribedServers(AdoptedServers):
+    """The servers of a program at build: their lifespans are not entered."""
 
-    line: dict[str, Any] = failure_line(problem, folder)
-    with open(report, "w", encoding="utf-8") as file:
-        json.dump(line, file)
+    def __init__(self, generation: str, folder: str, report: str) -> None:
+        self._folder = folder
+        self._report = report
+        self._lifespans: list[object] = []
+        self._is_sdk = generation.startswith("sdk")
+        super().__init__(generation)
+
+    def made_high(self, server: Any, lifespan: object) -> None:
+        """Record a high-level server; FastMCP enters the lifespan that is in it then."""
+        super().made_high(server, lifespan)
+        self._lifespans.append(lifespan)
+        if hasattr(server, "_lifespan"):
+            server._lifespan = no_lifespan
+
+    def made_low(self, server: Any, lifespan: object) -> None:
+        """Record a low-level server; that of FastMCP enters the lifespan of FastMCP."""
+        super().made_low(server, lifespan)
+        self._lifespans.append(lifespan)
+        if self._is_sdk:
+            server.lifespan = no_lifespan
+
+    def begin(self, server: Any) -> None:
+        """Report which lists of the server are made at run time; those of all servers if it is not known."""
+        super().begin(server)
+        found: dict[str, Any] = {}
+        for kind, reason in self._reasons(server):
+            found.setdefault(kind, list_row(kind, reason, self._folder))
+        write_report({"dynamic": [*found.values()]}, self._report)
+
+    def _reasons(self, server: Any) -> Iterator[Reason]:
+        for lifespan in self._lifespans:
+            yield from registering(lifespan, self._folder)
+        changed = changed_names(self._folder)
+        for low in self.low:
+            if server in (None, low) or any(low is value for value in vars(server).values()):
+                for kind, handler in list_handlers(low):
+                    yield from making(kind, handler, self._folder, changed)
+
+
+def list_handlers(low: object) -> Iterator[tuple[str, object]]:
+    """Yield the list handlers of a low-level server, each with its list."""
+    for attribute in HANDLERS:
+        for request, handler in getattr(low, attribute, {}).items():
+            kind = LISTS.get(request if isinstance(request, str) else request.__name__)
+            if kind is not None:
+                yield kind, getattr(handler, "handler", handler)
+
+
+class NotEnteredError(LookupError):
+    """A list needs what the lifespan opens."""
+
+    def __init__(self) -> None:
+        super().__init__("it needs what the lifespan opens, which is not entered at build")
+
+
+class NothingOpened(dict[str, object]):
+    """What a lifespan yields that was not entered: it cannot be used."""
+
+    def __getitem__(self, key: str) -> NoReturn:
+        """Refuse."""
+        raise NotEnteredError
+
+    def get(self, *_: object) -> NoReturn:
+        """Refuse."""
+        raise NotEnteredError
+
+    def __contains__(self, key: object) -> NoReturn:
+        """Refuse."""
+        raise NotEnteredError
+
+
+@asynccontextmanager
+async def no_lifespan(_: object) -> AsyncIterator[dict[str, object]]:
+    """Be a lifespan in which nothing is opened."""
+    yield NothingOpened()
+
+
+def write_report(report: dict[str, Any], place: str) -> None:
+    """Write a report to a file, in place of an earlier one."""
+    with open(place, "w", encoding="utf-8") as file:
+        json.dump(report, file)
     sys.stderr.flush()

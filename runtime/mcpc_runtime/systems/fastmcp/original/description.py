@@ -30,12 +30,14 @@ BOOT = (
 ISOLATED = ("-P", "-s", "-S", "-B", "-W", "ignore")
 CLIENT = {"name": "mcpc", "version": "1"}
 LISTS = {
-    "tools": ("tools/list", "tools"),
-    "prompts": ("prompts/list", "prompts"),
-    "resources": ("resources/list", "resources"),
-    "templates": ("resources/templates/list", "resourceTemplates"),
+    "tools": ("tools/list", "tools", "tools"),
+    "prompts": ("prompts/list", "prompts", "prompts"),
+    "resources": ("resources/list", "resources", "resources"),
+    "templates": ("resources/templates/list", "resourceTemplates", "resources"),
 }
-"""Each list of a description: its method, and the member of the result."""
+"""Each list of a description: its method, the member of the result, and its kind."""
+NOWHERE: dict[str, object] = {"path": "", "line": 0}
+"""The place of what has none in the project."""
 MAX_PAGES = 1000
 
 
@@ -58,9 +60,7 @@ def main(folder: str, descriptor: str, place: str, *paths: str) -> None:
     os.set_inheritable(replies, False)
     report = f"{place}.failure"
     words = [sys.executable, *ISOLATED, "-c", BOOT, folder, place, report, *paths]
-    line = asyncio.run(described(words))
-    if line is None:
-        line = reported_failure(report)
+    line = with_report(asyncio.run(described(words)), read_report(report))
     if line is not None:
         data = memoryview(json.dumps(line).encode() + b"\n")
         while data:
@@ -76,7 +76,7 @@ async def described(words: list[str]) -> Object | None:
         await client.initialize({}, CLIENT, Describer())
         return await description_of(client)
     except ProtocolError as problem:
-        text = f"it refuses a list: {problem}"
+        text = f"it refuses the handshake: {problem}"
         return {"failure": {"kind": "ended", "message": text, "path": "", "line": 0}}
     except ProcessEndedError as problem:
         sys.stderr.write(f"{problem}\n")
@@ -87,16 +87,24 @@ async def described(words: list[str]) -> Object | None:
 
 
 async def description_of(client: ProgramClient) -> Object:
-    """Return what the server of an initialized client offers."""
+    """Return what the server of an initialized client offers; a list that it cannot make is made at run time."""
     information = client.information
-    lists = {name: await listed(client, *row) for name, row in LISTS.items()}
+    lists: Object = {}
+    failed: dict[str, str] = {}
+    for name, (method, member, kind) in LISTS.items():
+        try:
+            lists[name] = await listed(client, method, member)
+        except ProtocolError as problem:
+            lists[name] = []
+            failed.setdefault(kind, f"the list of {name} cannot be made without a client: {problem}")
     return {
         "server": {**information.get("serverInfo", {}), "instructions": information.get("instructions")},
         "arguments": "handler",
-        **{name: [{"entry": entry, "path": "", "line": 0} for entry in entries] for name, entries in lists.items()},
+        **{name: [{"entry": entry, **NOWHERE} for entry in entries] for name, entries in lists.items()},
         "completions": "completions" in information.get("capabilities", {}),
+        "dynamic": [{"kind": kind, "text": "", **NOWHERE} for kind in failed],
         "routes": [],
-        "notes": [],
+        "notes": [{"text": text, **NOWHERE} for text in failed.values()],
     }
 
 
@@ -118,11 +126,22 @@ async def listed(client: ProgramClient, method: str, member: str) -> list[Object
     return found
 
 
-def reported_failure(report: str) -> Object | None:
-    """Return why the program does not serve, as its process reported it."""
+def with_report(line: Object | None, report: Object) -> Object | None:
+    """Return a description with the lists that the program's process reported, or the failure that it reported.
+
+    The reason of a list is that of the report: it has a place.
+    """
+    if line is None:
+        return report if "failure" in report else None
+    rows = {row["kind"]: row for row in (*line.get("dynamic", ()), *report.get("dynamic", ()))}
+    return {**line, "dynamic": [*rows.values()]}
+
+
+def read_report(place: str) -> Object:
+    """Return what the program's process reported."""
     try:
-        with open(report, encoding="utf-8") as file:
+        with open(place, encoding="utf-8") as file:
             found: Object = json.load(file)
     except (OSError, ValueError):
-        return None
+        return {}
     return found
