@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.frontends.fastmcp import packages
+from mcpc.frontends.fastmcp import frameworks
 from mcpc.frontends.fastmcp.entry_points import find_entry
+from mcpc.frontends.fastmcp.frameworks import version_problems
 from mcpc.frontends.fastmcp.packages import program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from support.needs import ROOT
@@ -60,7 +61,7 @@ ON_A_DATE: dict[str, tuple[str, str, tuple[str, str]]] = {
 def test_the_framework_on_a_date_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code, requirements, expected = ON_A_DATE[name]
     known = {"fastmcp": ("2.5.2", "2.5.1", "2.4.0"), "mcp": ("2.0.0", "1.9.2", "1.9.1")}
-    monkeypatch.setattr(packages, "versions_before", lambda name, date: known[name] if date == "2025-06-01" else ())
+    monkeypatch.setattr(frameworks, "versions_before", lambda name, date: known[name] if date == "2025-06-01" else ())
     project = replace(tree({"server.py": code, "pyproject.toml": project_of(requirements)}), exclude_newer="2025-06-01")
     found, problems = program_packages(
         project, read_project_settings(project), [project.files["server.py"]], "server.py"
@@ -74,6 +75,7 @@ def packages_of(project: SourceTree, *, with_framework: bool) -> str:
     sources = [file for path, file in project.files.items() if path.endswith(".py")]
     settings = read_project_settings(project)
     found, problems = program_packages(project, settings, sources, "server.py", with_framework=with_framework)
+    problems = (*problems, *(() if with_framework else version_problems(found.framework)))
     brought = with_brought_packages(found).requirements if found.has_framework else found.requirements
     rows = "".join(f"  {item.text} {' '.join(item.constraints)}".rstrip() + "\n" for item in brought)
     return f"{found.framework}, {found.has_framework}, {found.web}\n{rows}{print_parsed(None, problems, project).partition(chr(10))[2]}"

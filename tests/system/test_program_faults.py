@@ -85,6 +85,46 @@ def test_fault(name: str) -> None:
     assert not Path("/var/tmp/mcpc-was-here").exists()
 
 
+PREFAB = {
+    "imports": """from fastmcp import FastMCP
+from »prefab_ui.app import PrefabApp
+
+from views import view
+
+mcp = FastMCP("x")
+
+
+@mcp.tool
+def show() -> PrefabApp:
+    return PrefabApp(view=view())
+""",
+    "option": """from fastmcp import FastMCP
+
+mcp = FastMCP("x")
+
+
+»@mcp.tool(app=True)
+def show():
+    return {}
+""",
+}
+VIEWS = "def view():\n    import »prefab_ui.components\n    return prefab_ui.components.Column()\n"
+
+
+@pytest.mark.parametrize("name", PREFAB)
+def test_results_with_prefab_are_errors_at_their_places(name: str) -> None:
+    written = {"server.py": PREFAB[name], "requirements.txt": "fastmcp[apps]==4.2.3\n"}
+    files, marks = marked({**written, **({"views.py": VIEWS} if name == "imports" else {})})
+    found, problems = parsed(files)
+    assert found is None
+    errors = [problem for problem in problems if problem.severity == "error"]
+    assert [place[1:] for place in places(errors, files)] == marks
+    for problem in errors:
+        assert problem.code == "MCP290"
+        assert "not available in a built server" in problem.message
+        assert "`--carry-framework`" in problem.hint
+
+
 def test_a_program_that_blocks_is_ended_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "SECONDS", 1)
     files, marks = marked({"server.py": f"{HEAD}»time.sleep(1000)\n"})

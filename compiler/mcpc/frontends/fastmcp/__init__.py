@@ -21,13 +21,15 @@ from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server
 from mcpc.frontends.fastmcp.entry_points import find_entry
 from mcpc.frontends.fastmcp.failures import failure_diagnostic, line_span
 from mcpc.frontends.fastmcp.files import program_sources, project_information
+from mcpc.frontends.fastmcp.frameworks import package_of, version_problems
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports
-from mcpc.frontends.fastmcp.packages import package_of, program_packages, with_brought_packages
+from mcpc.frontends.fastmcp.packages import program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, describe_program, entry_row
 from mcpc.frontends.fastmcp.project_settings import FASTMCP_JSON, read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import list_notes, run_time_handler
 from mcpc.frontends.fastmcp.summary import SETTINGS, summary
+from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
 from mcpc.ir import Traits
 from mcpc.ir.requirements import RequestedPackage
 
@@ -88,6 +90,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     sources = (*program_sources(tree, entry.file), *project_information(settings, entry.paths))
     scripts = [source for source in sources if source.path.endswith(".py")]
     packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=options.carry_framework)
+    wrong = (*wrong, *unsupported_modules(tree, entry, packages))
     if has_errors(wrong):
         return None, wrong
     environment = {**settings.environment, **dict(options.build_environment)}
@@ -108,7 +111,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     definition = with_run_time(definition, run.result, settings, entry)
     if run.packages.has_framework:
         return definition, (*wrong, *bundled_framework(run.packages))
-    return with_routes(definition, run.result), (*wrong, *hidden_routes(run.result, entry))
+    wrong = (*wrong, *version_problems(run.packages.framework), *hidden_routes(run.result, entry))
+    return with_routes(definition, run.result), wrong
 
 
 def with_run_time(

@@ -1,4 +1,4 @@
-"""Which packages a program needs without its framework, and which version of the framework it was written for.
+"""Which packages a program needs without its framework, or with it.
 
 The framework's packages are replaced by stand-ins.  What they bring and the project imports itself is added: a project
 that requires `mcp` may import `httpx` without requiring it.
@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
-
-from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements, versions_before
+from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.dependencies.pep508 import normalised_name
+from mcpc.frontends.fastmcp.frameworks import asked_framework, package_of
 from mcpc.frontends.fastmcp.imports import imported_modules, within
 from mcpc.ir.requirements import RequestedPackage
-from mcpc_runtime.systems.fastmcp.generation import LATEST, SDK_OF
+from mcpc_runtime.systems.fastmcp.generation import SDK_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.frontends.fastmcp.frameworks import Framework
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
     from mcpc.sources import Source, SourceTree
 
@@ -99,30 +98,8 @@ ALWAYS = ("pydantic", "typing-extensions")
 """Packages of the frameworks that their stand-ins need: arguments are validated by the project's pydantic."""
 BROUGHT_BY_ALL = ("anyio", "email-validator", "httpx", "jsonschema", "pydantic-settings", "python-dotenv", "starlette")
 """Packages that every framework brings; packages of a project may import them without requiring them."""
-SDK_1_MODULES = ("mcp.server.fastmcp",)
-GENERATION_MODULES = (
-    ("sdk1", SDK_1_MODULES),
-    ("sdk2", ("mcp.server.mcpserver", "mcp_types")),
-)
-"""Modules that only one generation of the SDK has."""
-SDK_1_MARKS = (b".list_tools()", b".call_tool()", b".list_prompts()", b".list_resources()", b".get_prompt()")
-"""Decorators of the low-level server of SDK 1; SDK 2 has arguments of its constructor instead."""
 SDK_VERSIONS = {"sdk1": ("mcp<2",), "sdk2": ("mcp>=2",)}
 """What the generations of the SDK require where a project leaves its version open."""
-FAMILIES = {"fastmcp": ("fastmcp4", "fastmcp3", "fastmcp2"), "mcp": ("sdk2", "sdk1")}
-"""The generations of each framework, the newest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Framework:
-    """The generation that a project was written for, and its version: digits and dots.
-
-    `chosen`: why it is this one, `locked`, `required`, or `newest` of those that the project allows.
-    """
-
-    generation: str
-    version: str
-    chosen: str = "newest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +163,6 @@ def program_packages(
     return ProgramPackages(framework, tuple(found), with_framework, WEB_SERVER in imported), problems
 
 
-def package_of(framework: Framework) -> str:
-    """Return the name of a framework's package."""
-    return "fastmcp" if framework.generation.startswith("fastmcp") else "mcp"
-
-
 def uses_clients(imported: frozenset[str], sources: Sequence[Source]) -> bool:
     """Tell whether a program may use other servers over HTTP."""
     return any(within(name, CLIENT_MODULES) for name in imported) or any(
@@ -217,83 +189,3 @@ def with_brought_packages(packages: ProgramPackages) -> ProgramPackages:
 def unpinned_message(item: RequestedPackage) -> str:
     """Return the message about a requirement without a version, which does not matter for one that is not packed."""
     return f"`{item.text}` has no exact version, so two builds may differ"
-
-
-def asked_framework(
-    declared: Iterable[RequestedPackage],
-    locked: Mapping[str, str],
-    imported: frozenset[str],
-    sources: Sequence[Source],
-    date: str = "",
-) -> Framework:
-    """Return the framework's generation and version: the locked version, else the newest that is allowed.
-
-    `date`: that up to which versions count; the registry knows which was the newest then.
-    """
-    found = _asked_framework(declared, locked, imported, sources, date)
-    package = package_of(found)
-    pinned = {pinned_in(Requirement(item.text).specifier) for item in declared if item.name == package}
-    reasons = {"locked": locked.get(package) == found.version, "required": found.version in pinned, "newest": True}
-    return replace(found, chosen=next(reason for reason, holds in reasons.items() if holds))
-
-
-def _asked_framework(
-    declared: Iterable[RequestedPackage],
-    locked: Mapping[str, str],
-    imported: frozenset[str],
-    sources: Sequence[Source],
-    date: str,
-) -> Framework:
-    specifiers = {item.name: Requirement(item.text).specifier for item in declared}
-    package = "fastmcp" if any(within(name, ("fastmcp",)) for name in imported) else "mcp"
-    version = locked.get(package, "") or pinned_in(specifiers.get(package))
-    if date and not version:
-        version = newest_allowed(package, specifiers.get(package, SpecifierSet()), date, imported)
-    for generation, modules in GENERATION_MODULES if package == "mcp" else ():
-        if any(within(name, modules) for name in imported):
-            return Framework(
-                generation, version if version and generation_of(package, version) == generation else latest(generation)
-            )
-    if version:
-        return Framework(generation_of(package, version), version)
-    if package == "mcp" and any(mark in source.data for source in sources for mark in SDK_1_MARKS):
-        return Framework("sdk1", latest("sdk1"))
-    allowed = specifiers.get(package, SpecifierSet())
-    older = any(within(name, SDK_1_MODULES) for name in imported)
-    newest_first = [name for name in FAMILIES[package] if not (older and SDK_OF[name] == "sdk2")]
-    return next(
-        (Framework(name, latest(name)) for name in newest_first if allowed.contains(latest(name))),
-        Framework(FAMILIES[package][-1], lowest_named(allowed) or latest(FAMILIES[package][-1])),
-    )
-
-
-def newest_allowed(package: str, allowed: SpecifierSet, date: str, imported: frozenset[str]) -> str:
-    """Return the newest allowed version of a framework on a date, of the generation whose modules are imported."""
-    own = next((name for name, modules in GENERATION_MODULES if any(within(item, modules) for item in imported)), "")
-    own = own if package == "mcp" else ""
-    found = (item for item in versions_before(package, date) if allowed.contains(item))
-    return next((item for item in found if not own or generation_of(package, item) == own), "")
-
-
-def generation_of(package: str, version: str) -> str:
-    """Return the generation of a framework's version."""
-    major = version.partition(".")[0]
-    return next((name for name in FAMILIES[package] if name.endswith(major)), FAMILIES[package][-1])
-
-
-def latest(generation: str) -> str:
-    """Return the version that stands for a generation."""
-    return ".".join(map(str, LATEST[generation]))
-
-
-def pinned_in(specifier: SpecifierSet | None) -> str:
-    """Return the version that a specifier names exactly, or by a prefix or a compatible release."""
-    if specifier is None:
-        return ""
-    exact = [item.version for item in specifier if item.operator in ("==", "===", "~=")]
-    return exact[0].removesuffix(".*") if exact else ""
-
-
-def lowest_named(specifier: SpecifierSet) -> str:
-    """Return a version in a specifier, for one that excludes all versions known here."""
-    return next((item.version.removesuffix(".*") for item in specifier), "")

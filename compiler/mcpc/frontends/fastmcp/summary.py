@@ -8,6 +8,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from mcpc.frontends.fastmcp.frameworks import is_recorded, latest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,10 +22,11 @@ NAMES = {"sdk": "the official SDK", "fastmcp": "FastMCP"}
 CHOSEN = {
     "locked": "locked",
     "required": "required",
-    "newest": "the newest allowed; nothing pins it",
+    "newest": "nothing pins it",
 }
 """Why a version was taken (`Framework.chosen`)."""
 SAME = "schemas, results and errors of that version, lifespan, environment"
+SAME_UNKNOWN = "schemas, results and errors of {known}; {version} is not known; lifespan, environment"
 SAME_ORIGINAL = "all that the framework does in a call: it is bundled, and handles it"
 DIFFERENT = "lists are made at build; the first call starts the program;"
 DIFFERENT_ORIGINAL = "lists are made at build; the first call starts the original;"
@@ -48,13 +51,19 @@ def rows(server: Server, problems: Diagnostics) -> Iterator[tuple[str, str]]:
     words = " ".join([str(row["target"]), *map(str, row["arguments"])])
     is_original = bool(server.traits.notes)
     yield "program", f"{words}, for {NAMES[row['generation'][:-1]]} {row['version']} ({CHOSEN[row['chosen']]})"
-    yield "the same", SAME_ORIGINAL if is_original else SAME
+    yield "the same", SAME_ORIGINAL if is_original else same(row["generation"], row["version"])
     low_level = {getattr(tool.handler, "arguments", "handler") for tool in server.tools} == {"schema"}
     has_http = server.serving is not None and "uvicorn" in server.serving.modules
     different = [made_lists(server, is_original=is_original), *([LOW_LEVEL] if low_level else []), TRANSPORTS[has_http]]
     yield "different", " ".join(different)
     yield "noted", noted(problems)
     yield "packages", packages(server, is_original=is_original)
+
+
+def same(generation: str, version: str) -> str:
+    """Return what is the same as with a version of a framework, or as with the last one that is known."""
+    is_known = is_recorded(generation, version)
+    return SAME if is_known else SAME_UNKNOWN.format(known=latest(generation), version=version)
 
 
 def made_lists(server: Server, *, is_original: bool) -> str:

@@ -17,6 +17,7 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.metas import (
     attach,
     get_fastmcp_meta,
 )
+from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 Object = dict[str, Any]
 METAS: dict[str, Any] = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
@@ -64,9 +65,11 @@ class Registering(Registration):
 
 
 def with_interface(options: Object) -> Object:
-    """Return the options of a component, its user interface (`app`) in `meta`."""
+    """Return the options of a component, its user interface (`app`) in `meta`; True is one that Prefab makes."""
     app = options.get("app")
-    if app is None or isinstance(app, bool):
+    if app is True:
+        raise UnsupportedFeatureError("fastmcp.FastMCP.tool(app=True)")
+    if app is None or app is False:
         return options
     kept = {key: value for key, value in options.items() if key != "app"}
     return {**kept, "meta": {**(options.get("meta") or {}), "ui": wire(app)}}

@@ -1,0 +1,161 @@
+"""Which framework a program was written for: its generation, its version, and what is known of that version.
+
+A generation is known up to the last version that was recorded from its packages; patch releases count as their minor
+version.  A newer version is compiled as the newest generation that is not newer than it, with a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from mcpc.dependencies import versions_before
+from mcpc.diagnostics import diagnose
+from mcpc.frontends.fastmcp.imports import within
+from mcpc_runtime.systems.fastmcp.generation import LATEST, SDK_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from mcpc.diagnostics import Diagnostic, Span
+    from mcpc.ir.requirements import RequestedPackage
+    from mcpc.sources import Source
+
+SDK_1_MODULES = ("mcp.server.fastmcp",)
+GENERATION_MODULES = (
+    ("sdk1", SDK_1_MODULES),
+    ("sdk2", ("mcp.server.mcpserver", "mcp_types")),
+)
+"""Modules that only one generation of the SDK has."""
+SDK_1_MARKS = (b".list_tools()", b".call_tool()", b".list_prompts()", b".list_resources()", b".get_prompt()")
+"""Decorators of the low-level server of SDK 1; SDK 2 has arguments of its constructor instead."""
+FAMILIES = {"fastmcp": ("fastmcp4", "fastmcp3", "fastmcp2"), "mcp": ("sdk2", "sdk1")}
+"""The generations of each framework, the newest first."""
+NAMES = {"fastmcp": "FastMCP", "mcp": "the official SDK"}
+"""What the framework of each package is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """The generation that a project was written for, and its version: digits and dots.
+
+    `chosen`: why it is this one, `locked`, `required`, or `newest` of those that the project allows.  `span`: the place
+    of the requirement, if there is one.
+    """
+
+    generation: str
+    version: str
+    chosen: str = "newest"
+    span: Span | None = field(default=None, repr=False)
+
+
+def package_of(framework: Framework) -> str:
+    """Return the name of a framework's package."""
+    return "fastmcp" if framework.generation.startswith("fastmcp") else "mcp"
+
+
+def is_recorded(generation: str, version: str) -> bool:
+    """Tell whether what a version answers is known: it, or a later one of its generation, was recorded."""
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+    return numbers <= LATEST[generation][:2]
+
+
+def version_problems(framework: Framework) -> Iterator[Diagnostic]:
+    """Yield that a version is not known, or that nothing says which one it is: then it is told which was taken."""
+    package, version, known = package_of(framework), framework.version, latest(framework.generation)
+    if not is_recorded(framework.generation, version):
+        message = f"{NAMES[package]} {version} is not known: the server answers as {NAMES[package]} {known} does"
+        hint = f"compare the answers, require `{package}<={known}`, or bundle the framework itself: `--carry-framework`"
+        yield diagnose("MCP299", framework.span, message, f"a version that was recorded, up to {known}", hint)
+    elif framework.chosen == "newest":
+        message = f"nothing says which version of `{package}` this is written for: it is compiled for {version}"
+        yield diagnose("MCP289", framework.span, message, "", f"require the version that it runs with: `{package}==…`")
+
+
+def asked_framework(
+    declared: Iterable[RequestedPackage],
+    locked: Mapping[str, str],
+    imported: frozenset[str],
+    sources: Sequence[Source],
+    date: str = "",
+) -> Framework:
+    """Return the framework's generation and version: the locked version, else the newest that is allowed.
+
+    `date`: that up to which versions count; the registry knows which was the newest then.
+    """
+    found = _asked_framework(declared, locked, imported, sources, date)
+    package = package_of(found)
+    pinned = {pinned_in(Requirement(item.text).specifier) for item in declared if item.name == package}
+    reasons = {"locked": locked.get(package) == found.version, "required": found.version in pinned, "newest": True}
+    span = next((item.span for item in declared if item.name == package), None)
+    return replace(found, chosen=next(reason for reason, holds in reasons.items() if holds), span=span)
+
+
+def _asked_framework(
+    declared: Iterable[RequestedPackage],
+    locked: Mapping[str, str],
+    imported: frozenset[str],
+    sources: Sequence[Source],
+    date: str,
+) -> Framework:
+    specifiers = {item.name: Requirement(item.text).specifier for item in declared}
+    package = "fastmcp" if any(within(name, ("fastmcp",)) for name in imported) else "mcp"
+    version = locked.get(package, "") or pinned_in(specifiers.get(package))
+    if date and not version:
+        version = newest_allowed(package, specifiers.get(package, SpecifierSet()), date, imported)
+    for generation, modules in GENERATION_MODULES if package == "mcp" else ():
+        if any(within(name, modules) for name in imported):
+            return Framework(
+                generation, version if version and generation_of(package, version) == generation else latest(generation)
+            )
+    if version:
+        return Framework(generation_of(package, version), version)
+    if package == "mcp" and any(mark in source.data for source in sources for mark in SDK_1_MARKS):
+        return Framework("sdk1", latest("sdk1"))
+    allowed = specifiers.get(package, SpecifierSet())
+    older = any(within(name, SDK_1_MODULES) for name in imported)
+    newest_first = [name for name in FAMILIES[package] if not (older and SDK_OF[name] == "sdk2")]
+    named = bound_of(package, allowed)
+    return next(
+        (Framework(name, latest(name)) for name in newest_first if allowed.contains(latest(name))),
+        Framework(generation_of(package, named), named),
+    )
+
+
+def newest_allowed(package: str, allowed: SpecifierSet, date: str, imported: frozenset[str]) -> str:
+    """Return the newest allowed version of a framework on a date, of the generation whose modules are imported."""
+    own = next((name for name, modules in GENERATION_MODULES if any(within(item, modules) for item in imported)), "")
+    own = own if package == "mcp" else ""
+    found = (item for item in versions_before(package, date) if allowed.contains(item))
+    return next((item for item in found if not own or generation_of(package, item) == own), "")
+
+
+def generation_of(package: str, version: str) -> str:
+    """Return the generation of a framework's version: the newest that is not newer, or the oldest that there is."""
+    major = version.partition(".")[0]
+    numbers = (int(major) if major.isdecimal() else 0,)
+    return next((name for name in FAMILIES[package] if LATEST[name][:1] <= numbers), FAMILIES[package][-1])
+
+
+def latest(generation: str) -> str:
+    """Return the version that stands for a generation."""
+    return ".".join(map(str, LATEST[generation]))
+
+
+def pinned_in(specifier: SpecifierSet | None) -> str:
+    """Return the version that a specifier names exactly, or by a prefix or a compatible release."""
+    if specifier is None:
+        return ""
+    exact = [item.version for item in specifier if item.operator in ("==", "===", "~=")]
+    return exact[0].removesuffix(".*") if exact else ""
+
+
+def bound_of(package: str, allowed: SpecifierSet) -> str:
+    """Return a version that a specifier names which excludes all that are known: the first newer one, else the last."""
+    named = sorted({item.version.removesuffix(".*") for item in allowed}, key=Version)
+    newer = (version for version in named if not is_recorded(FAMILIES[package][0], version))
+    return next(newer, named[-1] if named else "")
