@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
+    from mcpc.frontends.fastmcp.frameworks import Framework
     from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.frontends.fastmcp.program import ProgramNote
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
@@ -107,12 +108,10 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
     )
     wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree))
-    wrong = (*wrong, *list_notes(run.result, settings, tree))
-    definition = with_run_time(definition, run.result, settings, entry)
-    if run.packages.has_framework:
-        return definition, (*wrong, *bundled_framework(run.packages))
-    wrong = (*wrong, *version_problems(run.packages.framework), *hidden_routes(run.result, entry))
-    return with_routes(definition, run.result), wrong
+    definition = with_routes(with_run_time(definition, run.result, settings, entry), run.result)
+    told = bundled_framework if run.packages.has_framework else version_problems
+    more = (*list_notes(run.result, settings, tree), *told(run.packages.framework), *hidden_routes(run.result, entry))
+    return definition, (*wrong, *more)
 
 
 def with_run_time(
@@ -232,7 +231,7 @@ def make_definition(
 def traits_of(needed: ProgramPackages) -> Traits:
     """Return how servers of a program differ: all modules of the stand-ins are included, or the original framework."""
     if needed.has_framework:
-        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=(bundled_text(needed),))
+        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=(bundled_text(needed.framework),))
     generation = needed.framework.generation
     packages = (*COMMON_MODULES, *(("standins.fastmcp",) if generation.startswith("fastmcp") else ()))
     whole = tuple(f"{RUNTIME}.{name}" for name in packages)
@@ -244,16 +243,15 @@ def python_sources(tree: SourceTree) -> Iterator[Source]:
     return (source for path, source in tree.files.items() if path.endswith(".py") or path == FASTMCP_JSON)
 
 
-def bundled_text(packages: ProgramPackages) -> str:
+def bundled_text(framework: Framework) -> str:
     """Return what the bundled framework means for the built file."""
-    framework = packages.framework
     return f"{package_of(framework)} {framework.version} is bundled, and handles all calls; only the lists are compiled"
 
 
-def bundled_framework(packages: ProgramPackages) -> Diagnostics:
-    """Return the note that the framework is bundled, and what that costs."""
+def bundled_framework(framework: Framework) -> Iterator[Diagnostic]:
+    """Yield the note that the framework is bundled, and what that costs."""
     hint = "the first call takes as long as a start of the original; without the option the file is smaller and faster"
-    return (diagnose("MCP296", None, bundled_text(packages), "", hint),)
+    yield diagnose("MCP296", None, bundled_text(framework), "", hint)
 
 
 def with_routes(definition: Definition, found: ProgramDescription) -> Definition:

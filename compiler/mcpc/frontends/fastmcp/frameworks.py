@@ -65,7 +65,7 @@ def is_recorded(generation: str, version: str) -> bool:
 
 
 def version_problems(framework: Framework) -> Iterator[Diagnostic]:
-    """Yield that a version is not known, or that nothing says which one it is: then it is told which was taken."""
+    """Yield that a version is not known, or, if nothing says which one it is, which one was taken."""
     package, version, known = package_of(framework), framework.version, latest(framework.generation)
     if not is_recorded(framework.generation, version):
         message = f"{NAMES[package]} {version} is not known: the server answers as {NAMES[package]} {known} does"
