@@ -1,0 +1,173 @@
+"""Servers that are built with their framework answer as the original: each in both eras, over pipes and over HTTP.
+
+The original is the same program under the framework that pip installs.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from support.artifact import build
+from support.files import write_files
+from support.ports import reserved_port
+from support.serving import served, stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+SERVER = """
+import os
+from contextlib import asynccontextmanager
+
+from pydantic import BaseModel
+
+IMPORTS
+
+
+class Sum(BaseModel):
+    total: int
+    steps: list[int]
+
+
+@asynccontextmanager
+async def lifespan(server):
+    yield {"opened": "given"}
+
+
+mcp = NEW
+
+
+@mcp.tool()
+async def add(numbers: list[int], context: Context) -> Sum:
+    \"\"\"Add numbers.\"\"\"
+    steps = []
+    for number in numbers:
+        steps.append(sum(steps[-1:]) + number)
+        await context.report_progress(len(steps), len(numbers), f"step {len(steps)}")
+    return Sum(total=steps[-1], steps=steps)
+
+
+@mcp.tool()
+def fail(text: str) -> str:
+    \"\"\"Fail.\"\"\"
+    raise ValueError(text)
+
+
+@mcp.tool()
+def state(context: Context) -> str:
+    \"\"\"Tell what the lifespan opened.\"\"\"
+    return context.request_context.lifespan_context["opened"]
+
+
+if __name__ == "__main__":
+    port = os.environ.get("PORT")
+    mcp.run(**({"transport": "streamable-http", "port": int(port)} if port else {}))
+"""
+FASTMCP = {
+    "IMPORTS": "from fastmcp import Context, FastMCP",
+    "NEW": 'FastMCP("Sums", version="1.5", lifespan=lifespan)',
+}
+SDK = {
+    "IMPORTS": "from mcp.server.mcpserver import Context, MCPServer",
+    "NEW": 'MCPServer("Sums", version="1.5", lifespan=lifespan)',
+}
+FRAMEWORKS = {"fastmcp==4.1.2": FASTMCP, "fastmcp==4.2.3": FASTMCP, "mcp==2.3.0": SDK}
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("add", {"numbers": [1, 2, 3]}),
+    ("add", {"numbers": ["x"]}),
+    ("fail", {"text": "no"}),
+    ("state", {}),
+)
+PATIENCE = 60.0
+"""Seconds until the original listens."""
+
+
+@pytest.fixture(params=FRAMEWORKS)
+def framework(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -> None:
+    server = SERVER
+    for mark, text in FRAMEWORKS[framework].items():
+        server = server.replace(mark, text)
+    project, packages = tmp_path / "project", tmp_path / "packages"
+    write_files(project, {"server.py": server, "requirements.txt": f"{framework}\n"})
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), framework]
+    subprocess.run(words, check=True, timeout=600)
+    built = build(project, tmp_path / "server.pyz", "--carry-framework", "--http")
+    environment = {"PYTHONPATH": str(packages)}
+    originals = {
+        mode: anyio.run(answers, StdioTransport(sys.executable, [str(project / "server.py")], env=environment), mode)
+        for mode in ("legacy", "auto")
+    }
+    for mode, expected in originals.items():
+        assert expected["progress"] == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+        compare(anyio.run(answers, StdioTransport(sys.executable, [str(built)]), mode), expected)
+    with original_over_http(project / "server.py", environment) as url, served(built) as listening:
+        for mode in originals:
+            compare(anyio.run(answers, listening.url, mode), anyio.run(answers, url, mode))
+
+
+async def answers(place: Any, mode: str) -> dict[str, Any]:
+    """Return the results of the calls, and the progress of the first one."""
+    progress: list[tuple[float, float | None, str | None]] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        progress.append((done, total, message))
+
+    async with Client(place, mode=mode, timeout=PATIENCE) as client:
+        results = []
+        for name, arguments in CALLS:
+            try:
+                found = await client.call_tool(name, arguments, raise_on_error=False, progress_handler=note)
+            except Exception as problem:  # noqa: BLE001 - what a client raises is its answer
+                results.append((type(problem).__name__, str(problem)))
+            else:
+                content = [block.model_dump(mode="json") for block in found.content]
+                results.append((found.is_error, content, found.structured_content, found.meta))
+        return {"protocol": client.session.protocol_version, "results": results, "progress": progress}
+
+
+def compare(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Assert that answers are the original's.  Progress that comes close together is sent once; the last is sent."""
+    assert (found["protocol"], found["results"]) == (expected["protocol"], expected["results"])
+    assert found["progress"][-1:] == expected["progress"][-1:]
+    rest = iter(expected["progress"])
+    assert all(step in rest for step in found["progress"])
+
+
+@contextmanager
+def original_over_http(file: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Run the original until the block ends; it listens when the block begins."""
+    port = reserved_port()
+    variables = {**os.environ, **environment, "PORT": str(port)}
+    process = subprocess.Popen([sys.executable, str(file)], env=variables, stdin=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        stop(process)
