@@ -40,8 +40,8 @@ class Options:
     is empty now.
 
     `entry`: what starts the program of a project for FastMCP or the official SDK; `build_environment`: pairs of a
-    variable and its value for the run of it during the build; `carry_framework`: bundle the framework, and compile the
-    lists only.
+    variable and its value for code of the project that the build runs; `carry_framework`: bundle the framework, and
+    compile the lists only.
 
     `imports`: import project files, confined, where their definitions cannot be determined otherwise.
 

@@ -61,6 +61,7 @@ def with_options(tree: SourceTree, options: Options) -> SourceTree:
     return replace(
         tree,
         imports=options.imports,
+        build_environment=options.build_environment,
         extras=options.extras,
         groups=options.groups,
         allow_sdist=options.allow_sdist,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.python.bindings import models
-from mcpc_runtime.handlers.python.execution import to_json_value
+from mcpc_runtime.handlers.python.bindings.dumping import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +88,7 @@ def test_a_module_that_fails_is_not_left_behind(found: models.ModelClasses) -> N
 )
 def test_what_was_absent_stays_absent(found: models.ModelClasses, value: dict[str, Any]) -> None:
     model = found.find("Input").model_validate(value, by_alias=True, by_name=False)
-    assert json.loads(json.dumps([model], default=to_json_value)) == [value]
+    assert to_json([model]) == [value]
 
 
 def test_what_is_changed_in_place_counts_as_set(found: models.ModelClasses) -> None:
@@ -109,7 +108,7 @@ def test_a_class_made_from_a_model_is_one(found: models.ModelClasses) -> None:
     class Own(found.find("Input")):  # type: ignore[misc]
         pass
 
-    assert to_json_value(Own(n=3)) == {"n": 3}
+    assert to_json(Own(n=3)) == {"n": 3}
 
 
 def test_a_refusal_is_told_in_words_and_at_most_five(

@@ -134,11 +134,11 @@ def test_tools_that_a_resource_calls_are_tools() -> None:
     assert python.parse_result(prompted, FunctionResult(problem="x")).is_error  # type: ignore[union-attr]
 
 
-def test_bytes_are_no_answer_of_a_tool() -> None:
+def test_bytes_of_a_tool_are_a_text() -> None:
     call = start("test://live", "tools/call")
     outcome = python.parse_result(call, FunctionResult({"mcpc/blob": "AAH/"}))
-    assert outcome.is_error  # type: ignore[union-attr]
-    assert "cannot be written as JSON" in outcome.content[0]["text"]  # type: ignore[union-attr,index,call-overload,operator]
+    assert not outcome.is_error  # type: ignore[union-attr]
+    assert outcome.content == [{"type": "text", "text": "AAH/"}]  # type: ignore[union-attr]
 
 
 MANY = 3_000

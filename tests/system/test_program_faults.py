@@ -14,7 +14,7 @@ from support.projects import lowered, marked, parsed, places
 
 HEAD = "import os, sys, time\nfrom mcp.server.lowlevel import Server\nserver = Server('x')\n"
 FAULTS: dict[str, tuple[str, str, str, str]] = {
-    "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError: division by zero", "no network"),
+    "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError: division by zero", "correct this"),
     "it needs a variable": (
         "»os.environ['API_KEY']\n",
         "MCP286",

@@ -142,13 +142,13 @@ BUILD_OPTIONS = (
         metavar="ENTRY",
         help="What makes the server: FILE, FILE:OBJECT, MODULE, MODULE:OBJECT (FastMCP, SDK).",
     ),
-    system_option(
+    shared_option(
         "--build-env",
         "build_environment",
         multiple=True,
         metavar="NAME=VALUE",
         callback=name_and_value,
-        help="Set this variable while the program is run during the build (FastMCP, SDK).",
+        help="Set this variable while Python code of the project is run during the build.",
     ),
     system_option(
         "--carry-framework",

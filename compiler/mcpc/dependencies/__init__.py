@@ -12,11 +12,12 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from mcpc.dependencies.model import Distribution, StagedPackages
+from mcpc.dependencies.module_packages import COMMON, NEAR, OWN_MODULES, PACKAGES
 from mcpc.dependencies.needs import handler_files, needs_models
 from mcpc.dependencies.platforms import parse_target
 from mcpc.dependencies.upload_dates import earliest
 from mcpc.diagnostics import Diagnostic, has_errors
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.suggestions import nearest
 from mcpc.ir import Layer
 from mcpc.ir.requirements import RequestedPackage
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from mcpc.sources import Source, SourceTree
 
 __all__ = [
+    "NEAR",
+    "OWN_MODULES",
     "Distribution",
     "RequestedPackage",
     "StagedPackages",
@@ -172,17 +175,21 @@ def provider(module: str) -> str:
     return found
 
 
-DEFAULT_HINT = "add the package that contains it to `requirements.txt`, or put the module beside the handlers"
-FASTMCP = "fastmcp"
-"""The library of servers whose imports were only renamed."""
+FRAMEWORKS = ("fastmcp", "mcp")
+"""The libraries of servers whose imports were only renamed."""
 USE_MCPC = "`mcpc` has what servers use of it (`Context`, `Field`, `ToolError`): import that from there; or "
 
 
 def missing_module_hint(name: str, known: Sequence[str]) -> str:
     """Return what to do about a missing module: its correct spelling, or the package that contains it."""
-    near = did_you_mean(name, known, cutoff=0.8)
-    if near:
-        return near
-    here = provider(name)
-    hint = f"add `{here}` to `requirements.txt` to bundle it with the server" if here else DEFAULT_HINT
-    return USE_MCPC + hint if name == FASTMCP else hint
+    package = provider(name) or PACKAGES.get(name) or (name.replace("_", "-") if name in COMMON else "")
+    near = nearest(name, (*known, *OWN_MODULES, *COMMON), NEAR)
+    if near and not package and name not in FRAMEWORKS:
+        return f"did you mean `{near}`?" + (" Its package belongs in `requirements.txt`" if near in COMMON else "")
+    hint = f"add `{package}` to `requirements.txt` to bundle it with the server"
+    if not package:
+        hint = (
+            f"add its package (`{name}`, if that is its name) to `requirements.txt`, or put the module `{name}.py` "
+            "beside the handlers"
+        )
+    return USE_MCPC + hint if name in FRAMEWORKS else hint

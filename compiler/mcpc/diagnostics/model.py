@@ -79,11 +79,12 @@ def diagnose(code: str, span: Span | None, message: str, expected: str = "", hin
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> Diagnostics:
-    """Return the diagnostics without duplicates, sorted by file, position and code, as in a report."""
+    """Return the diagnostics, sorted by file, position and code, as in a report; of two with one message the first."""
     nowhere = Span("")
-    return tuple(
-        sorted(dict.fromkeys(diagnostics), key=lambda problem: (problem.span or nowhere, problem.code, problem.message))
-    )
+    kept: dict[tuple[object, ...], Diagnostic] = {}
+    for problem in diagnostics:
+        kept.setdefault((problem.code, problem.span, problem.message, problem.expected), problem)
+    return tuple(sorted(kept.values(), key=lambda problem: (problem.span or nowhere, problem.code, problem.message)))
 
 
 def has_errors(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> bool:

@@ -35,7 +35,7 @@ OWN: dict[str, JsonSchema] = {
     "exclude-newer": {"description": "Take all versions as they were on this day: `2026-06-30`."},
     "entry": {"description": "What makes the server of a program: `FILE:OBJECT`, as `--entry`.", **TEXT},
     "build-environment": {
-        "description": "Variables that are set while the program is run during the build.",
+        "description": "Variables that are set while Python code of the project is run during the build.",
         "type": "object",
         "additionalProperties": TEXT,
     },

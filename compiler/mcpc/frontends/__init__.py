@@ -20,11 +20,13 @@ from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, toolbox
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
+from mcpc.frontends.misspelt_libraries import misspelt_library
 from mcpc.frontends.project import with_settings
+from mcpc.introspection import build_inputs as describing_packages
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mcpc.definitions import ServerDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
@@ -109,7 +111,7 @@ MAX_SHOWN_PROJECTS = 3
 
 def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Return the merged definition of the project at `tree`, in all its formats, and its problems."""
-    tree = replace(tree, imports=options.imports)
+    tree = replace(tree, imports=options.imports, build_environment=options.build_environment)
     found, problems = select_frontends(tree, options)
     parsed = [frontend.parse(tree_for(frontend, tree, found), options) for frontend in found]
     problems += tuple(problem for _, wrong in parsed for problem in wrong)
@@ -125,7 +127,18 @@ def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None
         more = (*more, native.missing_description())
     traits = (frontend.dialect_traits for frontend in FRONTENDS if frontend.dialect == options.dialect)
     definition = replace(definition, traits=reduce(or_, traits, definition.traits))
-    return definition, (*problems, *more)
+    return definition, (*problems, *more, *unused_variables(tree, found))
+
+
+def unused_variables(tree: SourceTree, found: Sequence[Frontend]) -> Iterator[Diagnostic]:
+    """Yield the variables of `--build-env` of a build that runs no code of the project."""
+    if tree.imports and (fastmcp.FORMAT in {frontend.name for frontend in found} or describing_packages(tree)):
+        return
+    for name, _ in tree.build_environment:
+        message = f"`--build-env {name}` has no effect: this build runs no Python code of the project"
+        yield diagnose(
+            "MCP236", None, message, "", "leave it out; a built server gets its variables when it is started"
+        )
 
 
 def tree_for(frontend: Frontend, tree: SourceTree, others: Sequence[Frontend]) -> SourceTree:
@@ -188,6 +201,9 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
     if marked:
         message = f"no project found here: `{marked}` has decorators, but decorators are read in {DEFINITION_FILES}"
         return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, and {NAME_THE_FOLDER}"),)
+    misspelt = misspelt_library(tree)
+    if misspelt is not None:
+        return (), (misspelt,)
     wanted = "\n- ".join(("one of", *(f"{frontend.name}: {frontend.looks_for}" for frontend in FRONTENDS)))
     below = _projects_below(tree)
     begin = "`mcpc new` creates a project"

@@ -8,12 +8,11 @@ Every value has the span of the code that defines it; an implied value has the s
 
 from __future__ import annotations
 
-import re
-import sys
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING
 
+from mcpc.causes import line_span
 from mcpc.definitions import (
     CompletionDefinition,
     DecoratedFunction,
@@ -24,21 +23,22 @@ from mcpc.definitions import (
     ToolDefinition,
 )
 from mcpc.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
-from mcpc.dependencies import missing_module_hint
+from mcpc.dependencies import read_requirements
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.imports import uses_framework
-from mcpc.frontends.project import project_info
+from mcpc.frontends.import_failures import import_failure, other_faults, with_meant_name, with_syntax
+from mcpc.frontends.project import build_environment, project_info
 from mcpc.introspection import KINDS, describe_files, find_decorated, server_names
 from mcpc.introspection.unimported import read_without_import
-from mcpc.languages import imports
 from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.introspection import DecoratedFile, Decorator, ImportFailure, ImportResults, ServerObject
+    from mcpc.introspection import DecoratedFile, Decorator, ImportResults, ServerObject
     from mcpc.sources import Json, Source, SourceTree
 
 DEFINITION_FILES = ("tools.py", "prompts.py", "resources.py", "completions.py", "server.py")
@@ -64,6 +64,8 @@ NATIVE_FAMILY = DecoratorFamily(KINDS, DEFINITION_FILES, WHERE_TO_DEFINE)
 SpanTable = dict[tuple[str, ...], Span]
 """The span of the value at a path of keys, and of all below it; `(…, KEY)` is the span of the key itself."""
 KEY = "\0key"
+WRONG_PYTHON = "MCP416"
+"""The code of a project that requires another Python, which may be why a file has syntax that this one cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +108,22 @@ def read_decorated(
     problems = [problem for file in files for problem in file.problems]
     strangers = [file for file in found if file not in files]
     problems += (problem for file in strangers for problem in _misplaced_decorators(file, described, family))
-    runnable = [file for file in files if file.runs and (file.marks or file.servers)]
+    if any(problem.code == "MCP205" for problem in problems):
+        problems += (problem for problem in read_requirements(tree)[1] if problem.code == WRONG_PYTHON)
+    defining = [file for file in files if file.marks or file.servers]
     describes = any(file.servers or not file.runs for file in files)
     nothing = DecoratedDefinitions(files=tuple(file.source.path for file in files), describes=describes)
-    if not runnable:
+    if not defining:
         return nothing, tuple(problems)
-    answers, asking = describe_files(runnable, tree) if tree.imports else read_without_import(runnable)
+    answers, asking = _describe([file for file in defining if file.runs], tree)
     problems += asking
     if answers is None:
         return nothing, tuple(problems)
-    definitions, described_wrong = _definitions(runnable, answers, tree)
+    problems += (fault for file in defining for fault in other_faults(file, answers, tree))
+    answers = with_syntax(defining, answers)
+    definitions, described_wrong = _definitions(defining, answers, tree)
     problems += (*described_wrong, *_undetected_decorators(answers, found, family))
-    server, about_server = _server(runnable, answers, tree, described=described)
+    server, about_server = _server(defining, answers, tree, described=described)
     whole = replace(
         nothing,
         tools=tuple(starmap(ToolDefinition, definitions["tool"])),
@@ -128,6 +134,17 @@ def read_decorated(
         server=server,
     )
     return whole, (*problems, *about_server)
+
+
+def _describe(files: list[DecoratedFile], tree: SourceTree) -> tuple[ImportResults | None, Diagnostics]:
+    """Return the descriptions of files that may be imported, and the values of `--build-env` that are in them."""
+    if not files or not tree.imports:
+        return read_without_import(files)
+    answers, problems = describe_files(files, tree, build_environment(tree))
+    if answers is not None:
+        for path, answer in answers.files.items():
+            problems += (*baked_values((answer.marks, answer.servers), dict(tree.build_environment), path),)
+    return answers, problems
 
 
 def _server_modules(tree: SourceTree) -> Iterator[tuple[str, frozenset[str]]]:
@@ -164,14 +181,6 @@ def _undetected_decorators(
             yield diagnose("MCP220", span, f"`{function}` is decorated only while the file runs", "", hint)
 
 
-def line_span(source: Source, number: int) -> Span:
-    """Return the span of a line's text."""
-    start = source.offset(number, 1)
-    text = source.text[start:].splitlines()[0] if start < len(source.text) else ""
-    begin = start + len(text) - len(text.lstrip())
-    return Span(source.path, begin, start + len(text.rstrip()) if text.strip() else begin)
-
-
 TEMPLATE = "resource template"
 
 
@@ -186,12 +195,13 @@ def _definitions(
         if answer is None:
             continue  # the file before it ended the process
         if answer.failure:
-            problems.append(_import_failure(file.source.path, answer.failure, tree))
+            problems += import_failure(file.source.path, answer.failure, tree)
         for decorator, row in zip(file.marks, answer.marks, strict=bool(answer.marks)):
-            found = tuple(_row_problems(decorator, row))
+            found = tuple(with_meant_name(problem, file.source) for problem in _row_problems(decorator, row))
             problems += found
             if not found:
-                node = node_of(row["definition"], decorator.span, (), _spans(decorator))
+                definition = _without_keys(row["definition"], file.unknown)
+                node = node_of(definition, decorator.span, (), _spans(decorator))
                 bound = DecoratedFunction(
                     file.source.path, decorator.function, decorator.span, _strings(row["binding"]), str(row["context"])
                 )
@@ -200,30 +210,19 @@ def _definitions(
     return definitions, tuple(problems)
 
 
+def _without_keys(value: Json, names: frozenset[str]) -> Json:
+    """Return a value without the members of some names, which are reported already."""
+    if not names:
+        return value
+    if isinstance(value, list):
+        return [_without_keys(item, names) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_keys(part, names) for key, part in value.items() if key not in names}
+    return value
+
+
 def _strings(value: Json) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-MISSING_MODULE = re.compile(r"it raises ModuleNotFoundError: No module named '(?P<name>[^'.]+)'")
-
-
-def _import_failure(path: str, failure: ImportFailure, tree: SourceTree) -> Diagnostic:
-    """Return why a file could not be imported, at the line of the project that shows it."""
-    source = tree.get(failure.path)
-    span = line_span(source, failure.line) if source and failure.line else Span(failure.path)
-    absent = MISSING_MODULE.match(failure.message)
-    own = {name.partition("/")[0].removesuffix(".py") for name in tree.files if name.endswith(".py")}
-    if absent and source and absent["name"] not in own:
-        return _missing_module(absent["name"], source, span, own)
-    hint = "decorated functions are read by importing the file: it must be importable without its server"
-    return diagnose("MCP216", span, f"`{path}` cannot be imported: {failure.message}", "", hint)
-
-
-def _missing_module(name: str, source: Source, span: Span, own: Collection[str]) -> Diagnostic:
-    """Return that a module is missing, at its import, or at the import of the module that needs it."""
-    there = (found for module, found in imports(source) if module == name)
-    hint = missing_module_hint(name, (*sorted(own), *sorted(sys.stdlib_module_names)))
-    return diagnose("MCP209", next(there, span), f"the module `{name}` will not be available", "", hint)
 
 
 def _row_problems(decorator: Decorator, row: Mapping[str, Json]) -> Iterator[Diagnostic]:

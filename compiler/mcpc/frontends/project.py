@@ -47,6 +47,12 @@ def _table(tree: SourceTree, *names: str) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
+def build_environment(tree: SourceTree) -> dict[str, str]:
+    """Return the variables for code of the project that a build runs: of `[tool.mcpc]`, and of `--build-env`."""
+    written = _table(tree, "tool", "mcpc", "build-environment")
+    return {name: value for name, value in written.items() if isinstance(value, str)} | dict(tree.build_environment)
+
+
 def with_settings(server: ServerDefinition | None, tree: SourceTree) -> ServerDefinition | None:
     """Return a server with the settings that `pyproject.toml` declares, after its own."""
     declared, source = _table(tree, "tool", "mcpc").get(SETTINGS), tree.get(PYPROJECT)

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import sys
-import traceback
 import types
 import typing
 from pathlib import Path
@@ -23,6 +22,8 @@ import typing_extensions
 from mcpc.introspection.describe import USE_JSON_TYPES, FunctionDescription, brief_message, describe, json_option
 from mcpc.introspection.keyword_decorators import definition_kind, native_options
 from mcpc.introspection.settings import SettingTypeError, describe_settings
+from mcpc_runtime.build_time.absent_variables import absent_variables, watch_variables
+from mcpc_runtime.build_time.raised import raised_facts, relative
 from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.platforms.alarms import raise_after, stop_timer
 
@@ -78,6 +79,7 @@ def imitate_server(folder: str) -> None:
     sys.modules["mcpc"] = mine
     sys.path.insert(0, folder)
     sys.argv = [folder]
+    watch_variables(folder)
     faulthandler.enable(STDERR)
 
 
@@ -114,29 +116,18 @@ def file_line(asked: dict[str, Any], **said: Any) -> dict[str, Any]:
 
 def import_failure(problem: BaseException, asked: dict[str, Any], folder: str) -> dict[str, Any]:
     """Return why a file cannot be imported, and the last place in the project of its traceback."""
-    path, number = asked["path"], 0
-    places = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(problem.__traceback__)]
-    if isinstance(problem, SyntaxError) and problem.filename:
-        places.append((problem.filename, problem.lineno or 0))
-    for file, found in places:
-        inside = project_path(file, folder)
-        if inside:
-            path, number = inside, found
-    return {"message": failure_message(problem, asked, folder), "path": path, "line": number}
+    raised = {**raised_facts(problem, folder), "absent": absent_variables()}
+    path, number = raised["path"] or asked["path"], raised["line"]
+    if isinstance(problem, SyntaxError) and problem.filename and relative(problem.filename, folder):
+        path, number = relative(problem.filename, folder), problem.lineno or 0
+    return {"message": failure_message(raised, problem, asked), "path": path, "line": number, "raised": raised}
 
 
-def project_path(file: str, folder: str) -> str:
-    """Return the path of a file within the project, with slashes; an empty string for any other file."""
-    inside = file.removeprefix(folder + os.sep)
-    return "" if inside == file else inside.replace(os.sep, "/")
-
-
-def failure_message(problem: BaseException, asked: dict[str, Any], folder: str) -> str:
+def failure_message(raised: dict[str, Any], problem: BaseException, asked: dict[str, Any]) -> str:
     """Return the message of an exception."""
     if isinstance(problem, TooLateError):
         return f"the import took longer than {asked['seconds']} seconds"
-    text = str(problem).replace(folder + os.sep, "")
-    kind = type(problem).__name__
+    text, kind = raised["message"], raised["type"]
     if isinstance(problem, SystemExit):
         return f"it ends the program ({kind}: {text})"
     return f"it raises {kind}: {text}" if text else f"it raises {kind}"
@@ -205,7 +196,7 @@ def undetected_functions(modules: list[types.ModuleType], known: set[int], folde
         code = getattr(function, "__code__", None)
         if id(getattr(function, authoring.MARK, None)) in known or code is None:
             continue
-        path = project_path(code.co_filename, folder)
+        path = relative(code.co_filename, folder)
         if path:
             kinds = [kind for kind, _ in getattr(function, authoring.MARK, ())]
             yield {"function": function.__name__, "path": path, "line": code.co_firstlineno, "kinds": kinds}

@@ -12,8 +12,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
-from mcpc.introspection.keywords import check_field_keywords, check_keywords
+from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
+from mcpc.introspection.keywords import FIELD_KEYWORDS, REFUSED_BY_PYDANTIC, check_field_keywords, check_keywords
 from mcpc.introspection.model import DecoratedFile, Decorator, DescribedParameter
 from mcpc.introspection.name_resolution import (
     DECORATING_METHODS,
@@ -72,7 +72,8 @@ def find_decorated(
         return None
     problems = tuple(reader.problems)
     seen = frozenset(reader.seen)
-    return DecoratedFile(source, tuple(reader.marks), tuple(reader.servers), problems, seen, runs=not reader.fails)
+    marks, servers, unknown = tuple(reader.marks), tuple(reader.servers), frozenset(reader.unknown)
+    return DecoratedFile(source, marks, servers, problems, seen, runs=not reader.fails, unknown=unknown)
 
 
 def server_names(source: Source) -> frozenset[str]:
@@ -107,7 +108,10 @@ def _visit(reader: NameResolver) -> None:
         elif isinstance(node, ast.Call):
             _decorating_call(reader, node, inside)
             if reader.meaning(node.func) == "Field" and not isinstance(node.func, ast.Call):
-                reader.problems += check_field_keywords(keyword_spans(reader, node))
+                written = keyword_spans(reader, node)
+                reader.problems += check_field_keywords(written)
+                reader.unknown |= written.keys() - FIELD_KEYWORDS
+                reader.fails |= not written.keys().isdisjoint(REFUSED_BY_PYDANTIC)
             _check_unnamed_server(reader, node, known)
         elif isinstance(node, ast.Attribute):
             _check_attribute(reader, node)
@@ -134,6 +138,24 @@ def _decorated_definition(reader: NameResolver, node: Defined | ast.ClassDef, in
                 _check_context_use(reader, node)
         elif isinstance(decorator, ast.Call | ast.Attribute):
             _check_attribute(reader, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            _add_meant(reader, decorator, node, inside)
+
+
+def _add_meant(
+    reader: NameResolver, decorator: ast.Call | ast.Attribute, node: Defined | ast.ClassDef, inside: str
+) -> None:
+    """Record a function with a misspelt decorator of a server, so that the rest of it is checked, too."""
+    used = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not isinstance(used, ast.Attribute) or not reader.meaning(used.value).endswith(".") or inside:
+        return
+    kind = nearest(used.attr, reader.kinds)
+    if not kind or isinstance(node, ast.ClassDef):
+        return
+    options = option_spans(reader, decorator, reader.kinds[kind]) if isinstance(decorator, ast.Call) else {}
+    if all(name in options for name in reader.kinds[kind] if name in REQUIRED_OPTIONS):
+        reader.seen.add(node.name)
+        _add(reader, _decorator_of_function(reader, kind, node, options), node)
+        _check_context_use(reader, node)
 
 
 def _has_required_arguments(reader: NameResolver, kind: str, span: Span, options: Mapping[str, Span]) -> bool:
@@ -204,7 +226,7 @@ def _check_attribute(reader: NameResolver, node: ast.expr) -> None:
     ):
         end = reader.text.node_span(node).end
         span = Span(reader.source.path, end - len(node.attr), end)
-        hint = "a server has " + quoted(sorted(SERVER_ATTRIBUTES))
+        hint = did_you_mean(node.attr, sorted(SERVER_ATTRIBUTES), "a server has " + quoted(sorted(SERVER_ATTRIBUTES)))
         reader.report_failing("MCP219", span, f"unknown attribute `{node.attr}` of a `Server` of mcpc", hint)
 
 

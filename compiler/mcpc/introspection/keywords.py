@@ -105,11 +105,31 @@ FIELD_KEYWORDS = frozenset(
 """The keywords of pydantic's `Field`."""
 
 
+FIELD_MEANINGS: Mapping[str, str] = {
+    **dict.fromkeys(("min", "minimum", "min_value"), "did you mean `ge`?"),
+    **dict.fromkeys(("max", "maximum", "max_value"), "did you mean `le`?"),
+    **dict.fromkeys(("minItems", "minLength", "min_items", "min_len"), "did you mean `min_length`?"),
+    **dict.fromkeys(("maxItems", "maxLength", "max_items", "max_len"), "did you mean `max_length`?"),
+    **dict.fromkeys(("format", "match", "regex", "regexp"), "did you mean `pattern`?"),
+    **dict.fromkeys(("desc", "doc", "help", "text"), "did you mean `description`?"),
+    **dict.fromkeys(("choices", "enum", "options", "values"), 'annotate the parameter with `Literal["a", "b"]`'),
+    **dict.fromkeys(("optional", "required"), "a parameter without a default is required"),
+    "example": "did you mean `examples`?",
+    "exclusiveMaximum": "did you mean `lt`?",
+    "exclusiveMinimum": "did you mean `gt`?",
+    "multipleOf": "did you mean `multiple_of`?",
+}
+"""What is meant by keywords of JSON Schema and of other libraries."""
+REFUSED_BY_PYDANTIC = frozenset({"const", "regex", "unique_items"})
+"""Unknown keywords with which pydantic raises an exception, so that the file is not run."""
+EXTRA = "`json_schema_extra` adds members to the schema"
+
+
 def check_field_keywords(options: Mapping[str, Span]) -> Iterator[Diagnostic]:
-    """Yield unknown keywords of a `Field`: pydantic would show them to clients without a check."""
+    """Yield unknown keywords of a `Field`: what they ask for would not be checked."""
     for name, span in options.items():
         if name not in FIELD_KEYWORDS:
-            hint = did_you_mean(name, sorted(FIELD_KEYWORDS), "`json_schema_extra` adds members to the schema", 0.5)
+            hint = FIELD_MEANINGS.get(name) or did_you_mean(name, sorted(FIELD_KEYWORDS), EXTRA)
             yield diagnose("MCP249", span, f"unknown keyword `{name}` of `Field`", "", hint)
 
 

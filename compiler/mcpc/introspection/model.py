@@ -48,7 +48,7 @@ class DecoratedFile:
     """The decorated functions and servers of a file.
 
     `runs`: it may be run for descriptions; if not, `problems` have the reason.  `seen`: every function with a
-    decorator, also if it was only reported.
+    decorator, also if it was only reported.  `unknown`: keywords of `Field` that do not exist, as `problems` say.
     """
 
     source: Source
@@ -57,3 +57,4 @@ class DecoratedFile:
     problems: Diagnostics
     seen: frozenset[str]
     runs: bool
+    unknown: frozenset[str] = frozenset()

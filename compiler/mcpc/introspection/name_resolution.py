@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
 from mcpc.introspection.keywords import check_keywords
 from mcpc.introspection.model import ServerObject
 from mcpc_runtime.handlers.python.authoring import PUBLIC
@@ -57,6 +57,7 @@ class NameResolver:
     servers: list[ServerObject] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
     fails: bool = False
 
     def report(self, code: str, span: Span, message: str, hint: str = "") -> None:
@@ -130,6 +131,7 @@ def _imports_from(reader: NameResolver, node: ast.ImportFrom, shared: Mapping[st
             reader.meanings[bound] = alias.name
         elif node.module == "mcpc":
             _unknown_import(reader, alias.name, span)
+            reader.meanings[bound] = nearest(alias.name, PUBLIC)
         elif alias.name in shared.get(node.module or "", ()):
             reader.meanings[bound] = f"{alias.name}."
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import mcpc
 import mcpc_runtime
 from mcpc import confinement
+from mcpc.causes import Raised, parse_raised
 from mcpc.confinement import REPLIES, ConfinedProgram
 from mcpc.dependencies import read_requirements, stage_project_packages, with_versions
 from mcpc.diagnostics import CODES
@@ -50,6 +51,7 @@ class ImportFailure:
     message: str
     path: str
     line: int = 0
+    raised: Raised | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,13 @@ def build_inputs(tree: SourceTree) -> tuple[str, ...]:
     return tuple(f"{package} {version(package)}" for package in DESCRIBING_PACKAGES)
 
 
-def describe_files(files: Sequence[DecoratedFile], tree: SourceTree) -> tuple[ImportResults | None, Diagnostics]:
-    """Return the descriptions of decorated functions; None if their packages are not available."""
+def describe_files(
+    files: Sequence[DecoratedFile], tree: SourceTree, environment: Mapping[str, str] | None = None
+) -> tuple[ImportResults | None, Diagnostics]:
+    """Return the descriptions of decorated functions; None if their packages are not available.
+
+    `environment`: variables that are set while the files are imported.
+    """
     wanted, problems = read_requirements(tree, [file.source for file in files])
     packages: list[str] = []
     if wanted:
@@ -90,16 +97,21 @@ def describe_files(files: Sequence[DecoratedFile], tree: SourceTree) -> tuple[Im
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         root = Path(folder).resolve()
         copy_project(tree, root / "project")
-        return describe_in_processes(files, root, packages), problems
+        return describe_in_processes(files, root, packages, environment), problems
 
 
-def describe_in_processes(files: Sequence[DecoratedFile], root: Path, packages: Sequence[str]) -> ImportResults:
+def describe_in_processes(
+    files: Sequence[DecoratedFile],
+    root: Path,
+    packages: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+) -> ImportResults:
     """Return the results of files; a file that ends its process is not run again, the next ones run in another."""
     found: dict[str, FileDescription] = {}
     strays: tuple[dict[str, Json], ...] = ()
     silent = list(files)
     while silent:
-        heard = parse_results(run_process(silent, root, packages), silent, root)
+        heard = parse_results(run_process(silent, root, packages, environment or {}), silent, root)
         found |= heard.files
         strays = (*strays, *heard.strays)
         silent = [file for file in silent if file.source.path not in found]
@@ -115,7 +127,9 @@ def copy_project(tree: SourceTree, folder: Path) -> None:
         place.write_bytes(source.data)
 
 
-def run_process(files: Sequence[DecoratedFile], root: Path, packages: Sequence[str]) -> ProgramOutcome:
+def run_process(
+    files: Sequence[DecoratedFile], root: Path, packages: Sequence[str], environment: Mapping[str, str]
+) -> ProgramOutcome:
     """Return the output of the process, and how it ended; its request file is not writable by the project."""
     asks: list[Json] = [
         {
@@ -134,7 +148,13 @@ def run_process(files: Sequence[DecoratedFile], root: Path, packages: Sequence[s
         words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(REPLIES), str(questions), *packages, *mine]
         needed = [str(questions), *packages, *mine]
         job = ConfinedProgram(
-            words, root, root / "project", seconds, {"PYTHONHASHSEED": "0"}, needed, is_whole=has_last_line
+            words,
+            root,
+            root / "project",
+            seconds,
+            {**environment, "PYTHONHASHSEED": "0"},
+            needed,
+            is_whole=has_last_line,
         )
         return confinement.run_confined(job)
 
@@ -173,7 +193,11 @@ def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all:
 def file_description(line: dict[str, Any]) -> FileDescription:
     """Return the result of one file."""
     failure = line["failure"]
-    return FileDescription(tuple(line["marks"]), line["servers"], ImportFailure(**failure) if failure else None)
+    if not failure:
+        return FileDescription(tuple(line["marks"]), line["servers"])
+    raised = parse_raised(failure.get("raised"))
+    said = ImportFailure(failure["message"], failure["path"], failure["line"], raised)
+    return FileDescription(tuple(line["marks"]), line["servers"], said)
 
 
 def is_file_result(line: dict[str, Any], marks: Mapping[str, int]) -> bool:
@@ -209,7 +233,9 @@ def is_server_row(said: object) -> bool:
 
 def is_import_failure(failure: object) -> bool:
     """Tell whether a value is the reason why a file cannot be imported."""
-    if not isinstance(failure, dict) or failure.keys() != {"message", "path", "line"}:
+    if not isinstance(failure, dict) or failure.keys() - {"raised"} != {"message", "path", "line"}:
+        return False
+    if "raised" in failure and parse_raised(failure["raised"]) is None:
         return False
     return are_strings([failure["message"], failure["path"]]) and is_line_number(failure["line"])
 

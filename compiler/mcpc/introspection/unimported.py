@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
 from mcpc.introspection.decorators import parse_python
 from mcpc.introspection.process import FileDescription, ImportResults
@@ -28,7 +29,10 @@ TYPES = {
     "str": "string",
 }
 LITERAL_OPTIONS = frozenset({"description", "name", "title", "uri"})
-"""Options that are used if they are string literals."""
+"""Options of decorators that are used if they are string literals."""
+RUNNING_OPTIONS = frozenset({"environment", "requires", "timeout"})
+"""Options for how a function is run that are used if they are literals."""
+SERVER_OPTIONS = RUNNING_OPTIONS | {"description", "instructions", "name", "title", "version", "website_url"}
 NAMED_KINDS = frozenset({"tool", "prompt", "resource"})
 HINT = "computed definitions are unknown; without `--no-import` the file is imported in a confined process"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -51,7 +55,7 @@ def file_description(file: DecoratedFile) -> FileDescription:
     functions = {node.name: node for node in tree.body if isinstance(node, Function)} if tree else {}
     rows = tuple(function_row(mark, functions.get(mark.function), file) for mark in file.marks)
     servers: dict[str, dict[str, Json]] = {
-        server.name: {"said": dict(literal_options(file, server.options.items())), "problems": []}
+        server.name: {"said": dict(literal_options(file, server.options.items(), SERVER_OPTIONS)), "problems": []}
         for server in file.servers
     }
     for name, said in servers.items():
@@ -68,44 +72,61 @@ def function_row(mark: Decorator, function: Function | None, file: DecoratedFile
     text = ast.get_docstring(function) if function else None
     if text and kind in NAMED_KINDS:
         definition["description"] = text.partition("\n\n")[0]
-    taken = ((name, span) for name, span in mark.options.items() if name in LITERAL_OPTIONS)
-    definition.update(literal_options(file, taken))
+    definition.update(literal_options(file, mark.options.items(), LITERAL_OPTIONS))
     if kind == "resource":
         uri = str(definition.pop("uri", f"resource://{mark.function}"))
         definition["uriTemplate" if "{" in uri else "uri"] = uri
+    running = dict(literal_options(file, mark.options.items(), RUNNING_OPTIONS))
+    if running:
+        definition["_meta"] = {HANDLER_KEY: running}
     parameters = list(client_parameters(function)) if function else []
+    for _, schema, given in parameters:
+        if schema and given is not None:
+            schema.update(literal_default(given))
     if kind == "tool":
         definition["inputSchema"] = {
             "type": "object",
             "properties": {name: schema for name, schema, _ in parameters},
-            "required": [name for name, _, required in parameters if required],
+            "required": [name for name, _, given in parameters if given is None],
         }
     elif kind == "prompt":
-        definition["arguments"] = [{"name": name, "required": required} for name, _, required in parameters]
+        definition["arguments"] = [{"name": name, "required": given is None} for name, _, given in parameters]
     return {"definition": definition, "binding": [], "context": "", "problems": []}
 
 
-def client_parameters(function: Function) -> Iterator[tuple[str, dict[str, Json], bool]]:
-    """Yield the parameters that clients provide: name, schema, and whether it is required."""
+def literal_default(given: ast.expr) -> dict[str, Json]:
+    """Return the `default` of a parameter, if it is written as in JSON; None only says that it may be left out."""
+    try:
+        value = ast.literal_eval(given)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return {}
+    return {"default": value} if isinstance(value, str | int | float) or value == [] else {}
+
+
+def client_parameters(function: Function) -> Iterator[tuple[str, dict[str, Json], ast.expr | None]]:
+    """Yield the parameters that clients provide: name, schema, and the default of an optional one."""
     given = function.args
     positioned = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [*[None] * (len(positioned) - len(given.defaults)), *given.defaults]
     keywords = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     for parameter, default in (*zip(positioned, defaults, strict=True), *keywords):
-        annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
-        if annotation.rpartition(".")[2].removesuffix('"') != "Context":
+        annotation = (ast.unparse(parameter.annotation) if parameter.annotation else "").strip("'\"")
+        if annotation.rpartition(".")[2] != "Context":
             kind = TYPES.get(annotation.partition("[")[0])
-            yield parameter.arg, ({"type": kind} if kind else {}), default is None
+            yield parameter.arg, ({"type": kind} if kind else {}), default
 
 
-def literal_options(file: DecoratedFile, options: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Json]]:
-    """Yield the options that are string literals."""
+def literal_options(
+    file: DecoratedFile, options: Iterable[tuple[str, Span]], wanted: frozenset[str]
+) -> Iterator[tuple[str, Json]]:
+    """Yield the wanted options that are literals: strings, and for how a function is run numbers and lists."""
     for name, span in options:
         try:
-            value = ast.literal_eval(file.source.text[span.start : span.end])
+            value = ast.literal_eval(file.source.text[span.start : span.end]) if name in wanted else None
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(value, str):
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if isinstance(value, str) or (name in RUNNING_OPTIONS and (is_list or isinstance(value, int | float))):
             yield name, value
 
 

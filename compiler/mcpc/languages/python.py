@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
 from mcpc.ir import FunctionParameter
 from mcpc.languages.module import Annotation, Function, HandlerModule
+from mcpc.languages.newer_syntax import newer_syntax_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -203,7 +204,9 @@ def _syntax_error(source: Source, problem: SyntaxError) -> Diagnostic:
     end = text.offset(problem.end_lineno or 0, 0) + max((problem.end_offset or 1) - 1, 0)
     start = min(start, len(text.text))
     end = min(max(end, start + 1), len(text.text))
-    return diagnose("MCP205", Span(source.path, start, end), message)
+    line = text.text[text.offset(problem.lineno, 0) :].splitlines()[:1]
+    hint = newer_syntax_hint(line[0] if line else "", problem.msg)
+    return diagnose("MCP205", Span(source.path, start, end), message, "", hint)
 
 
 def _encoding_error(source: Source) -> Span:

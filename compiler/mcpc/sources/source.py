@@ -89,8 +89,9 @@ class SourceTree:
     """The files of a project by path, sorted; `name` is that of its folder, if known.
 
     `root` is that folder, for files in it that are not part of the project, such as installed packages. `imports`: its
-    files may be imported to find their definitions. `extras`, `groups`, `allow_sdist`, `exclude_newer`, `lock`,
-    `locked`, `offline` and `find_links`: the build options of that name, for what reads the project's requirements.
+    files may be imported to find their definitions; `build_environment`: the variables that are set then. `extras`,
+    `groups`, `allow_sdist`, `exclude_newer`, `lock`, `locked`, `offline` and `find_links`: the build options of that
+    name, for what reads the project's requirements.
     `unpacked`: files that say what the project is, and that it does not want in the built file.
     """
 
@@ -98,6 +99,7 @@ class SourceTree:
     name: str = ""
     root: str = ""
     imports: bool = True
+    build_environment: tuple[tuple[str, str], ...] = ()
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     allow_sdist: bool = False

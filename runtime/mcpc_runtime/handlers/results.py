@@ -167,6 +167,15 @@ def is_blob(value: Json) -> TypeGuard[dict[str, Json]]:
     return type(value) is dict and value.keys() == {BLOB}
 
 
+def blob_text(value: dict[str, Json]) -> str:
+    """Return the bytes that a tool returned as text: UTF-8, or base64."""
+    written = str(value[BLOB])
+    try:
+        return a2b_base64(written).decode()
+    except UnicodeDecodeError:
+        return written
+
+
 def resource_outcome(call: Call, value: Json) -> ResourceOutcome | None:
     """Return the contents that a function returned: whole contents, or those made of a text, bytes or JSON."""
     uri, mime = str(call.request.params.get("uri")), call.definition.mime

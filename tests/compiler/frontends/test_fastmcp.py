@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.causes import Raised
 from mcpc.confinement.model import ProgramOutcome
 from mcpc.dependencies.model import Distribution, StagedPackages
 from mcpc.diagnostics import Span, diagnose
@@ -130,8 +131,8 @@ FAILURES = [
         message="2",
         output="usage: x\nx: error: the following arguments are required: --root/-r, path, -a/--all\n│ ╮ \n",
     ),
-    failing("exited", message="1", output="set API_KEY and DB_HOST\n──\n", absent=("A", "B")),
-    failing("exited", message="", absent=tuple("ABCDEF")),
+    failing("exited", message="1", output="set API_KEY and DB_HOST\n──\n", raised=Raised(absent=("A", "B"))),
+    failing("exited", message="", raised=Raised(absent=tuple("ABCDEF"))),
     failing("exited", message="None", output="bye"),
     failing("exited", message="give me\n  a SOME_TOKEN " + "x" * 300),
     failing("exited", message="x" * 300),
@@ -144,7 +145,7 @@ FAILURES = [
     failing("process", message="it ended"),
     failing("part of a package", missing="x.y"),
     failing("raised", message="Set A_B, C_D, E_F, G_H, I_J and K_L"),
-    failing("raised", type="MemoryError", absent=("A",)),
+    failing("raised", type="MemoryError", raised=Raised("MemoryError", absent=("A",))),
     failing("raised", type="OSError", message="File too large"),
     failing("raised", type="PermissionError", message="[Errno 13] Permission denied: '/x'"),
     failing("raised", type="OSError", message="Read-only file system"),

@@ -166,7 +166,7 @@ def test_a_process_that_says_its_last_line_too_early() -> None:
 def test_the_files_behind_one_that_ends_its_process_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
-    def run(files: Any, root: Path, packages: object) -> ProgramOutcome:
+    def run(files: Any, root: Path, packages: object, environment: object) -> ProgramOutcome:
         asked.append([file.source.path for file in files])
         stray = {"path": "c.py", "function": "f", "line": len(asked), "kinds": []}
         return (
@@ -189,9 +189,10 @@ def test_each_file_has_its_time(count: int, monkeypatch: pytest.MonkeyPatch, tmp
         return outcome()
 
     monkeypatch.setattr(process.confinement, "run_confined", run)
-    run_process(FILES[:count], tmp_path, ["/packages"])
+    run_process(FILES[:count], tmp_path, ["/packages"], {"KEY": "x"})
     ((job, asked),) = jobs
     assert job.seconds == SECONDS * count + GRACE_SECONDS
+    assert dict(job.variables) == {"KEY": "x", "PYTHONHASHSEED": "0"}
     rows = [{"kind": "tool", "function": "f0"}, {"kind": "tool", "function": "f1"}]
     assert asked == [
         {"path": path, "marks": rows[:number], "servers": ["mcp"], "seconds": SECONDS}

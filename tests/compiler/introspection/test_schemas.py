@@ -18,7 +18,6 @@ from mcpc.introspection.child_process import (
     failure_message,
     file_line,
     import_failure,
-    project_path,
     undetected_functions,
 )
 from mcpc.introspection.describe import FunctionDescription, check_paths
@@ -32,6 +31,7 @@ from mcpc.introspection.schemas import (
     result_schema,
     with_description,
 )
+from mcpc_runtime.build_time.raised import raised_facts, relative
 from mcpc_runtime.handlers.python import authoring
 
 
@@ -258,24 +258,20 @@ ASKED = {"path": "tools.py", "seconds": 7}
 def test_why_a_file_cannot_be_imported() -> None:
     with pytest.raises(ZeroDivisionError) as problem:
         module("def f(): 1 / 0\nf()\n")
-    assert import_failure(problem.value, ASKED, "/project") == {
-        "message": "it raises ZeroDivisionError: division by zero",
-        "path": "tools.py",
-        "line": 1,
-    }
+    found = import_failure(problem.value, ASKED, "/project")
+    raised = found.pop("raised")
+    assert found == {"message": "it raises ZeroDivisionError: division by zero", "path": "tools.py", "line": 1}
+    assert (raised["type"], raised["line"], raised["column"], raised["end_column"]) == ("ZeroDivisionError", 1, 9, 14)
     with pytest.raises(SyntaxError) as broken:
         module("x = 1\ny = = 2\n", "/project/pack")
     assert {name: import_failure(broken.value, ASKED, "/project")[name] for name in ("path", "line")} == {
         "path": "pack/tools.py",
         "line": 2,
     }
-    assert import_failure(KeyError(), ASKED, "/project") == {
-        "message": "it raises KeyError",
-        "path": "tools.py",
-        "line": 0,
-    }
+    found = import_failure(KeyError(), ASKED, "/project")
+    assert (found["message"], found["path"], found["line"]) == ("it raises KeyError", "tools.py", 0)
     messages = [
-        failure_message(each, ASKED, "/project")
+        failure_message(raised_facts(each, "/project"), each, ASKED)
         for each in (TooLateError(), SystemExit(3), ValueError("/project/x.py"))
     ]
     assert messages == [
@@ -283,5 +279,5 @@ def test_why_a_file_cannot_be_imported() -> None:
         "it ends the program (SystemExit: 3)",
         "it raises ValueError: x.py",
     ]
-    assert (project_path("/project/a/b.py", "/project"), project_path("/projects/b.py", "/project")) == ("a/b.py", "")
+    assert (relative("/project/a/b.py", "/project"), relative("/projects/b.py", "/project")) == ("a/b.py", "")
     assert file_line(ASKED, marks=[1]) == {"path": "tools.py", "marks": [1], "servers": {}, "failure": None}

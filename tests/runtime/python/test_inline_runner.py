@@ -316,7 +316,7 @@ def test_values_are_written_as_json(value: Any, data: bytes) -> None:
     assert execution.json_bytes(value) == data
 
 
-@pytest.mark.parametrize("value", [object(), Point, Model, float("nan"), float("inf"), {"a": b""}, {(): 1}])
+@pytest.mark.parametrize("value", [object(), Point, Model, float("nan"), float("inf"), {"a": b"\xff"}])
 def test_what_is_no_json_is_refused(value: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         execution.json_bytes(value)

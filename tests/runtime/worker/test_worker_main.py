@@ -165,7 +165,14 @@ RESULTS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("protocol_error", {}, "", {"raised": {"code": -5, "message": "no", "data": {"a": 1}}}),
     ("refuse", {}, "", {"refused": "a: no date"}),
     ("leave", {}, "", {"error": "SystemExit: bye"}),
-    ("odd", {}, "", {"error": "TypeError: the handler returned a object, which cannot be written as JSON"}),
+    (
+        "odd",
+        {},
+        "",
+        {
+            "error": "TypeError: the handler returned an object, which cannot be written as JSON; return texts, numbers, lists, dicts, a dataclass or a model of pydantic"
+        },
+    ),
     ("missing", {}, "", {"error": f"AttributeError: module '{MODULE}' has no attribute 'missing'"}),
     ("facts", {}, "ctx", {"value": ["named", {"m": 1}, False, {"k": 1}, True]}),
     ("soon", {"value": 5}, "", {"value": 5}),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mcpc.causes import line_span
 from mcpc.definitions import Definition
 from mcpc.dependencies import stage_project_packages, with_versions
 from mcpc.diagnostics import Span, diagnose, has_errors
@@ -19,17 +20,19 @@ from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.entry_points import find_entry
-from mcpc.frontends.fastmcp.failures import failure_diagnostic, line_span
+from mcpc.frontends.fastmcp.failures import failure_diagnostic
 from mcpc.frontends.fastmcp.files import program_sources, project_information
 from mcpc.frontends.fastmcp.frameworks import package_of, version_problems
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
-from mcpc.frontends.fastmcp.late_imports import missing_late_imports
+from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
+from mcpc.frontends.fastmcp.other_faults import explains, other_faults
 from mcpc.frontends.fastmcp.packages import program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, describe_program, entry_row
 from mcpc.frontends.fastmcp.project_settings import FASTMCP_JSON, read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import list_notes, run_time_handler
 from mcpc.frontends.fastmcp.summary import SETTINGS, summary
 from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
+from mcpc.frontends.static_faults import misspelt_uses
 from mcpc.ir import Traits
 from mcpc.ir.requirements import RequestedPackage
 
@@ -65,8 +68,12 @@ WEB = "starlette"
 """The package of web applications, which every framework brings."""
 ROUTES = "fastmcp_routes"
 """The key of the index with the paths of the program's own routes."""
+NOTE_CODES = {"duplicate": ("MCP235", "rename one of them, or remove it")}
+"""The code of a note of a kind, and what to do; others are MCP287."""
 OWN_PATHS = frozenset({"/healthz", "/mcp", "/metrics", "/readyz"})
 """Paths that every built server answers itself."""
+RAISED = ("module", "part of a package", "raised")
+"""The kinds of failures that are exceptions that its files raise."""
 LACKING = ("ModuleNotFoundError", "ImportError")
 """The exceptions of a program that lacks a module."""
 NO_IMPORT = "the definitions of such a project are known only when its program is run"
@@ -87,7 +94,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         return None, (*settings.problems, diagnose("MCP285", None, NO_IMPORT, "", "build it without `--no-import`"))
     entry, problems = find_entry(tree, settings, options.entry)
     if entry is None or settings.problems:
-        return None, (*settings.problems, *problems)
+        misspelt = (*(found for source in program_files(tree) for found in misspelt_uses(source)),)
+        return None, (*settings.problems, *(misspelt or problems))
     sources = (*program_sources(tree, entry.file), *project_information(settings, entry.paths))
     scripts = [source for source in sources if source.path.endswith(".py")]
     packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=options.carry_framework)
@@ -98,7 +106,10 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     entry, run = run_to_serve(entry, packages, sources, environment, tree)
     wrong = (*with_versions(wrong, run.versions), *run.problems)
     if isinstance(run.result, ProgramFailure):
-        return None, (*wrong, failure_diagnostic(run.result, entry, tree, carried=packages.has_framework))
+        failure = failure_diagnostic(run.result, entry, tree, carried=packages.has_framework)
+        others = (*other_faults(tree, entry, run.modules),) if run.result.kind in RAISED else ()
+        is_known = any(explains(fault, failure) for fault in others)
+        return None, (*wrong, *(() if is_known else (failure,)), *others)
     baked = (*baked_values(run.result, dict(options.build_environment), entry.file),)
     if run.result is None or baked:
         return None, (*wrong, *baked)
@@ -107,7 +118,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     definition = replace(
         definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
     )
-    wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree))
+    misspelt = (*(found for source in reached_files(tree, entry) for found in misspelt_uses(source)),)
+    wrong = (*wrong, *missing_late_imports(tree, entry, run.modules), *notes(run.result.notes, tree), *misspelt)
     definition = with_routes(with_run_time(definition, run.result, settings, entry), run.result)
     told = bundled_framework if run.packages.has_framework else version_problems
     more = (*list_notes(run.result, settings, tree), *told(run.packages.framework), *hidden_routes(run.result, entry))
@@ -284,4 +296,5 @@ def notes(found: Iterable[ProgramNote], tree: SourceTree) -> Iterator[Diagnostic
     for item in found:
         source = tree.get(item.path) if item.path else None
         span = line_span(source, item.line) if source is not None else Span(item.path) if item.path else None
-        yield diagnose("MCP287", span, item.text)
+        code, hint = NOTE_CODES.get(item.kind, ("MCP287", ""))
+        yield diagnose(code, span, item.text, "", hint)

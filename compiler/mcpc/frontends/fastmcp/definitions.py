@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mcpc.causes import line_span
 from mcpc.definitions import (
     CompletionDefinition,
     PromptDefinition,
@@ -15,7 +16,6 @@ from mcpc.definitions import (
 )
 from mcpc.definitions.handler_options import HANDLERS_KEY
 from mcpc.diagnostics import Span
-from mcpc.frontends.fastmcp.failures import line_span
 from mcpc.ir import ExternalHandler
 from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.sources.node_builder import implied_node

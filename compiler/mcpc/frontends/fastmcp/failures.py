@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mcpc.causes import STARTED, Help, Raised, explained, line_span, span_of
+from mcpc.causes.variables import VARIABLE, absent_text, give, variables_text
 from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.frontends.fastmcp.program import SECONDS
+from mcpc.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,10 +19,8 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.program import ProgramFailure
-    from mcpc.sources import Source, SourceTree
+    from mcpc.sources import SourceTree
 
-VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-"""What looks like the name of an environment variable."""
 WORD = re.compile(r"\w")
 """What a line has that says something."""
 FRAME = "│┃╭╮╰╯─━ "
@@ -29,37 +30,27 @@ USAGE_STATUS = "2"
 AS_OF_A_DATE = "take all packages as they were when the project was written: `--exclude-newer DATE`"
 REQUIRED_ARGUMENTS = re.compile(r"the following arguments are required: (?P<names>[\w/-]+(?:, [\w/-]+)*)")
 """What `argparse` prints."""
-LATER = "when a tool is called, or in `lifespan`"
-RAISED_HINTS = (
-    (re.compile(r"^MemoryError"), f"it may use 2 GiB of memory before it serves; load what is large {LATER}"),
-    (re.compile(r"File too large|No space left"), f"it may write 256 MiB before it serves; write more {LATER}"),
-    (
-        re.compile(r"^(?:PermissionError|OSError|FileNotFoundError): .*: '/|Read-only file system"),
-        f"before it serves it may write in its folder, its home and its temporary folder only; use others {LATER}",
-    ),
-    (
-        re.compile(r"attempting to bind|Address .*in use|^PermissionError: \[Errno 13\] Permission denied$"),
-        f"it has no network before it serves; open ports and connections {LATER}",
-    ),
-    (re.compile(""), f"what it does before it serves has no network and almost no environment; do that {LATER}"),
-)
-"""What to do about an exception, by its type and message; the last row is for all."""
 NAME_ENTRY = "name what makes the server: `--entry FILE:OBJECT`"
 BUNDLE = "bundle the framework itself: `--carry-framework`"
 STAND_IN_MODULES = ("fastmcp", "mcp", "mcp_types", "uvicorn")
+SYNTAX_ERRORS = ("IndentationError", "SyntaxError", "TabError")
 MISSING_PARTS = ("AttributeError", "ImportError", "NotImplementedError", "TypeError")
 """Exceptions of programs that use what a stand-in does not have."""
 MAX_MESSAGE = 300
-MAX_VARIABLES = 5
 
 
 def failure_diagnostic(
     failure: ProgramFailure, entry: EntryPoint, tree: SourceTree, *, carried: bool = False
 ) -> Diagnostic:
     """Return the diagnostic of a failure; `entry`: what was run; `carried`: with its original framework."""
+    broken = tree.get(failure.path) if failure.type in SYNTAX_ERRORS else None
+    if broken is not None and (found := LANGUAGES["python"](broken)[1]):
+        return found[0]
     code, describe = DESCRIPTIONS.get(failure.kind, DESCRIPTIONS["raised"])
     message, hint = describe(failure, entry)
-    if is_of_stand_in(failure) and not carried:
+    advice = Help(hint, certain=False) if hint else raised_help(failure, tree)
+    hint = advice.text
+    if is_of_stand_in(failure) and not carried and not advice.certain:
         hint = f"{hint}; or {BUNDLE}"
     return diagnose(code, place_of(failure, entry, tree), message, "", hint)
 
@@ -76,15 +67,7 @@ def place_of(failure: ProgramFailure, entry: EntryPoint, tree: SourceTree) -> Sp
     source = tree.get(failure.path) if failure.path else None
     if source is None:
         return Span(entry.file) if entry.file else None
-    return line_span(source, failure.line)
-
-
-def line_span(source: Source, line: int) -> Span:
-    """Return the span of a line's text."""
-    begin = source.offset(line, 1)
-    text = source.text[begin : source.offset(line + 1, 1)]
-    indent = len(text) - len(text.lstrip())
-    return Span(source.path, begin + indent, begin + len(text.rstrip()))
+    return line_span(source, failure.line) if failure.raised is None else span_of(failure.raised, source)
 
 
 def brief(text: str) -> str:
@@ -95,20 +78,14 @@ def brief(text: str) -> str:
 
 def variables_hint(*texts: str) -> str:
     """Return how to give the variables that messages mention, an empty string if they mention none."""
-    names = dict.fromkeys(name for text in texts for name in VARIABLE.findall(text))
-    if not names:
-        return ""
-    options = " ".join(f"--build-env {name}=VALUE" for name in list(names)[:MAX_VARIABLES])
-    return f"if the program needs a variable to start, give the build a value for it: `{options}`"
+    names = [*dict.fromkeys(name for text in texts for name in VARIABLE.findall(text))]
+    return f"if the program needs {variables_text(names)} to start, {give(names)}" if names else ""
 
 
-def absent_hint(failure: ProgramFailure) -> str:
-    """Return which variables the program looked up last and did not find, an empty string if there are none."""
-    if not failure.absent:
-        return ""
-    return (
-        f"; variables that it looked up and that are not set (`--build-env`): {quoted(failure.absent[-MAX_VARIABLES:])}"
-    )
+def raised_of(failure: ProgramFailure) -> Raised:
+    """Return the exception of a failure."""
+    known = Raised(failure.type, (), failure.message, failure.path, failure.line)
+    return known if failure.raised is None else failure.raised
 
 
 def _late(failure: ProgramFailure, entry: EntryPoint) -> tuple[str, str]:
@@ -126,7 +103,7 @@ def _exited(failure: ProgramFailure, entry: EntryPoint) -> tuple[str, str]:
     words = " ".join(f"{word} VALUE" if word.startswith("-") else word for word in argument_names(required))
     arguments = f"give it the arguments with which it serves: `--entry '{entry.target} {words}'`"
     variables = "" if failure.message == USAGE_STATUS else variables_hint(failure.output, failure.message)
-    return message + (f": {reason}" if reason else ""), variables or arguments + absent_hint(failure)
+    return message + (f": {reason}" if reason else ""), variables or arguments + absent_text(raised_of(failure).absent)
 
 
 def argument_names(required: re.Match[str] | None) -> list[str]:
@@ -165,13 +142,15 @@ def _input(failure: ProgramFailure, entry: EntryPoint) -> tuple[str, str]:
 
 
 def _raised(failure: ProgramFailure, entry: EntryPoint) -> tuple[str, str]:
-    text = brief(failure.message)
-    message = f"the program `{entry.target}` cannot be run: {failure.type}" + (f": {text}" if text else "")
+    text = brief(raised_of(failure).message)
+    return f"the program `{entry.target}` cannot be run: {failure.type}" + (f": {text}" if text else ""), ""
+
+
+def raised_help(failure: ProgramFailure, tree: SourceTree) -> Help:
+    """Return what to do about an exception."""
     if failure.type == "ImportError" and not failure.path:
-        return message, f"a package may be too new for the one that imports it: {AS_OF_A_DATE}"
-    said = f"{failure.type}: {failure.message}"
-    hint = next(hint for pattern, hint in RAISED_HINTS if pattern.search(said))
-    return message, variables_hint(failure.message, failure.output) or hint + absent_hint(failure)
+        return Help(f"a package may be too new for the one that imports it: {AS_OF_A_DATE}", certain=False)
+    return explained(raised_of(failure), tree, STARTED, failure.output)
 
 
 def _process(failure: ProgramFailure, entry: EntryPoint) -> tuple[str, str]:

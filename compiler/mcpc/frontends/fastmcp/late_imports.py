@@ -19,7 +19,7 @@ from mcpc.languages import imports
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.diagnostics import Diagnostic
+    from mcpc.diagnostics import Diagnostic, Span
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.sources import Source, SourceTree
 
@@ -29,15 +29,20 @@ STAND_INS = frozenset({"fastmcp", "mcp", "mcp_types", "mcpc", "uvicorn"})
 
 def missing_late_imports(tree: SourceTree, entry: EntryPoint, packages: frozenset[str]) -> Iterator[Diagnostic]:
     """Yield the modules that will be missing, each at its first import in a file; `packages`: those of packages."""
+    for source in reached_files(tree, entry):
+        for name, span, hint in missing_imports(source, tree, packages):
+            message = f"the module `{name}`, which is imported only when it is needed, will not be available"
+            yield diagnose("MCP297", span, message, "", hint)
+
+
+def missing_imports(source: Source, tree: SourceTree, packages: frozenset[str]) -> Iterator[tuple[str, Span, str]]:
+    """Yield the modules that a file imports and that will be missing, each with its first place and what to do."""
     own = {path.rpartition("/")[2].removesuffix(".py") for path in tree.files if path.endswith(".py")}
     own |= {part for path in tree.files if path.endswith(".py") for part in path.split("/")[:-1]}
     known = own | packages | STAND_INS | sys.stdlib_module_names
-    for source in reached_files(tree, entry):
-        missing = {name: span for name, span in reversed(imports(source)) if name not in known}
-        for name, span in sorted(missing.items(), key=lambda item: item[1]):
-            message = f"the module `{name}`, which is imported only when it is needed, will not be available"
-            hint = missing_module_hint(name, (*sorted(own), *sorted(packages), *sorted(sys.stdlib_module_names)))
-            yield diagnose("MCP297", span, message, "", hint)
+    missing = {name: span for name, span in reversed(imports(source)) if name not in known}
+    for name, span in sorted(missing.items(), key=lambda item: item[1]):
+        yield name, span, missing_module_hint(name, (*sorted(own), *sorted(packages), *sorted(sys.stdlib_module_names)))
 
 
 def reached_files(tree: SourceTree, entry: EntryPoint) -> list[Source]:

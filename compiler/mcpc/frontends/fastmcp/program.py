@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import mcpc_runtime
 from mcpc import confinement
+from mcpc.causes import Raised, parse_raised
 from mcpc.confinement import REPLIES, ConfinedProgram
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ MAX_OUTPUT_LINES = 12
 class ProgramFailure:
     """Why a program has no description: a kind, its text, and the last place in the project.
 
-    `output`: the end of what it printed; `absent`: variables that its code looked up and that are not set;
-    `demonstrates`: the name of the server that its file made and asked itself.
+    `output`: the end of what it printed; `raised`: the exception; `demonstrates`: the name of the server that its file
+    made and asked itself.
     """
 
     kind: str
@@ -67,7 +68,7 @@ class ProgramFailure:
     missing: str = ""
     names: tuple[str, ...] = ()
     output: str = ""
-    absent: tuple[str, ...] = ()
+    raised: Raised | None = None
     demonstrates: str = ""
 
 
@@ -82,11 +83,15 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class ProgramNote:
-    """A part of the program that has no effect in a built server, or another one, and its place."""
+    """A part of the program that has no effect in a built server, or another one, and its place.
+
+    `kind`: `duplicate` for a component that takes the place of another one.
+    """
 
     text: str
     path: str = ""
     line: int = 0
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,7 @@ def parsed_failure(row: Mapping[str, Any], printed: str) -> ProgramFailure:
         missing=text_of(row, "missing"),
         names=tuple(map(str, names)) if isinstance(names, list) else (),
         output=printed,
-        absent=texts(row.get("absent")),
+        raised=parse_raised(row.get("raised")),
         demonstrates=text_of(row, "demonstrates"),
     )
 
@@ -206,7 +211,8 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
     if not isinstance(server, dict) or any(rows is None for rows in lists.values()):
         return None
     notes = [
-        ProgramNote(text_of(row, "text"), text_of(row, "path"), line_of(row)) for row in objects(line.get("notes"))
+        ProgramNote(text_of(row, "text"), text_of(row, "path"), line_of(row), text_of(row, "kind"))
+        for row in objects(line.get("notes"))
     ]
     return ProgramDescription(
         server=server,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mcpc.causes import line_span
 from mcpc.definitions import RunTimeHandler
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.fastmcp.failures import line_span
 from mcpc.frontends.fastmcp.program import DynamicList
 
 if TYPE_CHECKING:

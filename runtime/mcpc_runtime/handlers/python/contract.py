@@ -1,15 +1,16 @@
 """The contract of Python handlers: a function gets the arguments as keywords and returns the result.
 
 For a tool, a string is a text block, None an empty result, a list of content blocks the content, an object with
-`content` a whole result; any other JSON value becomes compact JSON.  With an output schema, the value (or the whole
-result's `structuredContent`) is also the structured output.  An exception is a tool error with its text.  A resource's
-function gets the variables of its template: a string is text, bytes are a blob, None means that the resource does not
-exist, other values are JSON.  A completion's function returns the values.
+`content` a whole result; bytes are a text, UTF-8 or base64; any other JSON value becomes compact JSON.  With an output
+schema, the value (or the whole result's `structuredContent`) is also the structured output.  An exception is a tool
+error with its text.  A resource's function gets the variables of its template: a string is text, bytes are a blob, None
+means that the resource does not exist, other values are JSON.  A completion's function returns the values.
 """
 
 from __future__ import annotations
 
 from mcpc_runtime.handlers.results import (
+    blob_text,
     completion_outcome,
     is_blob,
     is_content,
@@ -123,7 +124,7 @@ def conclude_tool(call: Call, returned: FunctionResult) -> Ending:
         return text_outcome(returned.problem, is_error=True)
     value = returned.value
     if is_blob(value):
-        return text_outcome("TypeError: the handler returned bytes, which cannot be written as JSON", is_error=True)
+        value = blob_text(value)
     if is_result(value):
         return outcome_of_result(value)
     content = value if is_content(value) else [] if value is None else [text_block(value)]

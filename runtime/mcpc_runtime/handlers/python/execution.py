@@ -23,32 +23,23 @@ except ImportError:  # an interpreter without the C accelerator: slower, same re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from binascii import b2a_base64
-    from collections.abc import Callable
     from traceback import format_exception
 
     from mcpc_runtime import packages
-    from mcpc_runtime.handlers.python.bindings.models import dump_model
+    from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
     from mcpc_runtime.platforms.nonblocking_writer import write_patiently
     from mcpc_runtime.protocol.jsonrpc import Json
 else:
     b2a_base64 = lazy("binascii:b2a_base64")
-    dump_model = lazy("mcpc_runtime.handlers.python.bindings.models:dump_model")
     format_exception = lazy("traceback:format_exception")
     packages = lazy("mcpc_runtime.packages")
+    result_to_json = lazy("mcpc_runtime.handlers.python.bindings.unwritable:result_to_json")
     write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
-JSON_METHODS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("model_dump", {"mode": "json"}),
-    ("isoformat", {}),
-    ("__fspath__", {}),
-)
-"""Methods by which an object converts itself to JSON, with their keywords: models, times, paths."""
 INTENDED = ("ToolError", "ProtocolError", "Cancelled", "CancelledError")
 BLOB, TO_BASE64 = "mcpc/blob", "binascii:b2a_base64"
 """The key of resource contents that a function returned as bytes; see `mcpc_runtime.handlers.results.BLOB`."""
-GENERATED_MODELS = "mcpc_app.models."
-"""The prefix of generated models, which omit unset fields."""
 
 
 class InterruptibleSection:
@@ -131,8 +122,17 @@ def json_bytes(value: object) -> bytes:
     """Return a value as JSON; raise an exception if that fails.  Bytes become a BLOB object."""
     if isinstance(value, bytes | bytearray | memoryview):
         value = {BLOB: b2a_base64(value, newline=False).decode()}
-    writer = make_encoder({}, to_json_value, quote, None, ":", ",", False, False, False)
-    return encode_text("".join(writer(value, 0)))
+    writer = make_encoder({}, refuse_object, quote, None, ":", ",", False, False, False)
+    try:
+        parts = writer(value, 0)
+    except (TypeError, ValueError):
+        parts = writer(result_to_json(value), 0)
+    return encode_text("".join(parts))
+
+
+def refuse_object(value: object) -> object:
+    """Raise TypeError for a value that is not JSON as it is: the whole result is converted then, once."""
+    raise TypeError(f"{type(value).__name__} is converted")
 
 
 def protocol_error_of(problem: BaseException) -> dict[str, Json] | None:
@@ -145,21 +145,6 @@ def protocol_error_of(problem: BaseException) -> dict[str, Json] | None:
     except Exception:  # noqa: BLE001 - methods of the value may raise anything
         data = None
     return {"code": code, "message": str(problem), **({} if data is None else {"data": data})}
-
-
-def to_json_value(value: object) -> object:
-    """Return a JSON value for an object; raise TypeError if it has no conversion."""
-    if any(kind.__module__.startswith(GENERATED_MODELS) for kind in type(value).__mro__):
-        return dump_model(value)
-    for method, keywords in JSON_METHODS:
-        convert: Callable[..., object] | None = getattr(value, method, None)
-        if convert is not None and not isinstance(value, type):
-            return convert(**keywords)
-    if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-        return {name: getattr(value, name) for name in value.__dataclass_fields__}
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    raise TypeError(f"the handler returned a {type(value).__name__}, which cannot be written as JSON")
 
 
 def is_intended(problem: BaseException) -> bool:

@@ -13,9 +13,10 @@ import os
 import sys
 from inspect import unwrap
 
+from mcpc_runtime.build_time.absent_variables import absent_variables, watch_variables
+from mcpc_runtime.build_time.raised import raised_facts, relative
 from mcpc_runtime.platforms.alarms import raise_after
 from mcpc_runtime.systems.fastmcp import standins
-from mcpc_runtime.systems.fastmcp.absent_variables import absent_variables, watch_variables
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists
 from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
@@ -28,13 +29,11 @@ from mcpc_runtime.systems.fastmcp.program import (
     run_program,
     served_application,
 )
-from mcpc_runtime.systems.fastmcp.project_code import relative
 from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from types import TracebackType
     from typing import Any, NoReturn
 
     from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry
@@ -103,7 +102,7 @@ class DescribedProgram:
             "demonstrates": demonstrated_server(self.servers) if self.has_ended else "",
             "routes": routes,
             "notes": [
-                {"text": note.text, "path": relative(note.file, self._folder), "line": note.line}
+                {"text": note.text, "path": relative(note.file, self._folder), "line": note.line, "kind": note.kind}
                 for note in (*lists.notes, *taken_notes())
             ],
         }
@@ -169,7 +168,8 @@ def failure_line(problem: BaseException, folder: str, demonstrated: str = "") ->
 
     `demonstrated`: the server that the program asked itself.
     """
-    path, line = last_place(problem.__traceback__, folder)
+    raised = {**raised_facts(problem, folder), "absent": absent_variables()}
+    path, line = raised["path"], raised["line"]
     if isinstance(problem, SyntaxError) and problem.filename and relative(problem.filename, folder):
         path, line = relative(problem.filename, folder), problem.lineno or 0
     kind = next((kind for known, kind in KINDS if isinstance(problem, known)), "raised")
@@ -178,7 +178,7 @@ def failure_line(problem: BaseException, folder: str, demonstrated: str = "") ->
     text = str(problem).replace(folder + os.sep, "")
     names = problem.names if isinstance(problem, SeveralServersError) else []
     missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
-    error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "absent": absent_variables()}
+    error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "raised": raised}
     error["demonstrates"] = demonstrated if kind == "raised" else ""
     return {"failure": {"kind": kind, "message": text, "path": path, "line": line, **error}}
 
@@ -194,17 +194,6 @@ KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (EOFError, "input"),
 )
 """The kind of a failure by its exception; `raised` for all others."""
-
-
-def last_place(found: TracebackType | None, folder: str) -> tuple[str, int]:
-    """Return the last file of the folder in a traceback, and its line."""
-    place = ("", 0)
-    while found is not None:
-        path = relative(found.tb_frame.f_code.co_filename, folder)
-        if path:
-            place = (path, found.tb_lineno)
-        found = found.tb_next
-    return place
 
 
 sys.stdout = sys.stderr

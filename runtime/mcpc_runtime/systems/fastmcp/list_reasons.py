@@ -6,9 +6,10 @@ the frameworks themselves.
 
 from __future__ import annotations
 
+from mcpc_runtime.build_time.raised import relative
 from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
 from mcpc_runtime.systems.fastmcp.engine.notes import Note, place_of
-from mcpc_runtime.systems.fastmcp.project_code import names_in, project_functions, reached_functions, relative
+from mcpc_runtime.systems.fastmcp.project_code import names_in, project_functions, reached_functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

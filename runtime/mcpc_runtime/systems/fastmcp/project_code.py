@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import sys
 import textwrap
 from types import CodeType, FunctionType, MethodType
@@ -53,12 +52,6 @@ def project_functions(found: Any, folder: str, depth: int = MAX_LAYERS) -> Itera
         held += vars(found).values()
     for each in held if depth else ():
         yield from project_functions(each, folder, depth - 1)
-
-
-def relative(path: str, folder: str) -> str:
-    """Return the path of a file below the folder; an empty string for others."""
-    inside = path.removeprefix(folder + os.sep)
-    return "" if inside == path else inside.replace(os.sep, "/")
 
 
 def syntax_of(function: FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

@@ -1,7 +1,7 @@
 """Convert a handler's result to JSON, in the form that the schema of its type describes.
 
 The forms are those of pydantic: a time in UTC ends in `Z`, a decimal number is a string, a set is an array (sorted, so
-that equal results have equal texts).
+that equal results have equal texts).  An object of another class is its text, as `str` makes it, if it has one.
 """
 
 from __future__ import annotations
@@ -9,14 +9,42 @@ from __future__ import annotations
 import sys
 from enum import Enum
 
+from mcpc_runtime.lazy import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date, time, timedelta
     from typing import Any
 
+    from mcpc_runtime.handlers.python.bindings.models import dump_model
     from mcpc_runtime.protocol.jsonrpc import Json
+else:
+    dump_model = lazy("mcpc_runtime.handlers.python.bindings.models:dump_model")
 
+GENERATED_MODELS = "mcpc_app.models."
+"""The prefix of generated models, which omit unset fields."""
+ANYTHING = "return texts, numbers, lists, dicts, a dataclass or a model of pydantic"
+IMAGE = (
+    'save it as PNG to a `BytesIO`, and return `[{"type": "image", "mimeType": "image/png", "data": '
+    "base64.b64encode(file.getvalue()).decode()}]`"
+)
+HELPERS: dict[tuple[str, str], str] = {
+    ("PIL", "Image"): IMAGE,
+    ("builtins", "async_generator"): "return `[item async for item in …]`",
+    ("builtins", "coroutine"): "return `await …`, in an `async def`",
+    ("httpx", "Response"): "return its `.json()` or `.text`",
+    ("matplotlib", "Figure"): IMAGE,
+    ("numpy", "ndarray"): "return its `.tolist()`",
+    ("pandas", "DataFrame"): 'return its `.to_dict("records")`',
+    ("pandas", "Series"): "return its `.to_list()`",
+    ("polars", "DataFrame"): "return its `.to_dicts()`",
+    ("polars", "Series"): "return its `.to_list()`",
+    ("pyarrow", "Table"): "return its `.to_pylist()`",
+    ("requests", "Response"): "return its `.json()` or `.text`",
+    ("torch", "Tensor"): "return its `.tolist()`",
+}
+"""What to return in place of an object, by the package and the name of its class."""
 PLAIN = frozenset({str, int, float, bool, type(None)})
 BASES = (str, int, float)
 
@@ -25,6 +53,8 @@ def to_json(value: Any) -> Json:
     """Return a value as JSON; raise TypeError if it has no JSON form."""
     kind = type(value)
     if kind in PLAIN:
+        if kind is float and value - value:  # NaN or an infinity, whose difference is NaN
+            raise ValueError(f"{value} is not a number of JSON")
         plain: Json = value
         return plain
     if kind is list or kind is tuple:
@@ -34,11 +64,13 @@ def to_json(value: Any) -> Json:
     for applies, write in JSON_FORMS:
         if applies(value):
             return write(value)
-    raise TypeError(f"the handler returned a {kind.__name__}, which cannot be written as JSON")
+    raise TypeError(f"{kind.__name__} cannot be written as JSON")
 
 
 def dict_key_text(name: object) -> str:
     """Return the key of a dict as a string."""
+    if isinstance(name, tuple):
+        return ",".join(map(dict_key_text, name))
     plain = to_json(name)
     return KEY_TEXTS[plain] if isinstance(plain, bool) or plain is None else plain if type(plain) is str else str(plain)
 
@@ -85,27 +117,48 @@ def is_instance_of_names(*names: str) -> Callable[[object], bool]:
 
 
 JSON_FORMS: tuple[tuple[Callable[[object], bool], Callable[[Any], Json]], ...] = (
-    (lambda value: isinstance(value, type), lambda value: dump_class(value)),
+    (lambda value: isinstance(value, type) or bool(instead_of(value)), lambda value: refuse(value)),
     (lambda value: isinstance(value, Enum), lambda value: to_json(value.value)),
+    (lambda value: is_generated_model(value), lambda value: to_json(dump_model(value))),
     (lambda value: hasattr(value, "model_dump"), lambda value: value.model_dump(mode="json")),
     (lambda value: hasattr(value, "__dataclass_fields__"), lambda value: dump_fields(value)),
     (lambda value: isinstance(value, set | frozenset), dump_set),
     (lambda value: isinstance(value, list | tuple), lambda value: [to_json(item) for item in value]),
     (lambda value: isinstance(value, dict), lambda value: to_json(dict(value))),
-    (lambda value: isinstance(value, bytes), bytes.decode),
+    (lambda value: isinstance(value, bytes | bytearray), lambda value: value.decode()),
     (lambda value: hasattr(value, "isoformat"), iso_time),
     (is_instance_of_names("datetime.timedelta"), iso_duration),
-    (is_instance_of_names("decimal.Decimal", "uuid.UUID", "ipaddress.IPv4Address", "ipaddress.IPv6Address"), str),
+    (lambda value: isinstance(value, complex), lambda value: str(value).strip("()")),
+    (is_instance_of_names("re.Pattern"), lambda value: to_json(value.pattern)),
+    (is_instance_of_names("collections.deque", "builtins.generator"), lambda value: [to_json(item) for item in value]),
+    (is_instance_of_names("numpy.generic"), lambda value: to_json(value.item())),
     (lambda value: hasattr(value, "__fspath__"), lambda value: value.__fspath__()),
     (lambda value: isinstance(value, BASES), lambda value: dump_derived(value)),
     (lambda value: hasattr(value, "__get_pydantic_core_schema__"), dump_by_pydantic),
+    (lambda value: has_text(value), str),
 )
 """The conversions of objects; the first that applies is used."""
 
 
-def dump_class(value: type) -> Json:
-    """Raise TypeError for a class, which has the attributes that other rows test for."""
-    raise TypeError(f"the handler returned the class {value.__name__}, which cannot be written as JSON")
+def instead_of(value: object) -> str:
+    """Return what to return in place of an object of a known class, an empty string for others."""
+    found = (HELPERS.get((kind.__module__.partition(".")[0], kind.__name__)) for kind in type(value).__mro__)
+    return next(filter(None, found), "")
+
+
+def has_text(value: object) -> bool:
+    """Tell whether the text of an object is written for people: not `<object at 0x7f…>`, nor `<function f>`."""
+    return type(value).__str__ is not object.__str__ or not repr(value).startswith("<")
+
+
+def is_generated_model(value: object) -> bool:
+    """Tell whether this is an instance of a model that mcpc generated."""
+    return any(kind.__module__.startswith(GENERATED_MODELS) for kind in type(value).__mro__)
+
+
+def refuse(value: object) -> Json:
+    """Raise TypeError for an object that has what later rows test for, and is not a result."""
+    raise TypeError(f"{value!r} cannot be written as JSON")
 
 
 def dump_fields(value: object) -> Json:
@@ -115,4 +168,4 @@ def dump_fields(value: object) -> Json:
 
 def dump_derived(value: object) -> Json:
     """Return an instance of a subclass of `str`, `int` or `float` as its base type."""
-    return next(base(value) for base in BASES if isinstance(value, base))
+    return to_json(next(base(value) for base in BASES if isinstance(value, base)))

@@ -12,7 +12,7 @@ from _thread import RLock
 
 from mcpc_runtime.handlers.python.bindings import ArgumentError
 from mcpc_runtime.handlers.python.bindings.conversion import conversion, from_text
-from mcpc_runtime.handlers.python.bindings.dumping import to_json
+from mcpc_runtime.handlers.python.bindings.unwritable import bytes_text, result_to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,9 +128,11 @@ async def await_result(value: Awaitable[object], modes: tuple[str, ...]) -> obje
 
 def to_result(value: object, modes: tuple[str, ...]) -> object:
     """Return the result as JSON."""
-    if "resource" in modes and isinstance(value, bytes | bytearray | memoryview):
-        return value
-    plain = to_json(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        if "resource" in modes:
+            return value
+        value = bytes_text(bytes(value))
+    plain = result_to_json(value)
     if "wrap" not in modes:
         return plain
     content = [] if plain is None else [{"type": "text", "text": as_text(plain)}]

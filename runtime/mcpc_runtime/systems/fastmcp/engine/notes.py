@@ -18,20 +18,21 @@ MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note, and the place in the project that it is about."""
+    """A note, and the place in the project that it is about; `kind`: `duplicate` for what the framework warns of."""
 
     text: str
     file: str = ""
     line: int = 0
+    kind: str = ""
 
 
 _notes: dict[Note, None] = {}
 
 
-def note(text: str, function: Callable[..., Any] | None = None) -> None:
+def note(text: str, function: Callable[..., Any] | None = None, kind: str = "") -> None:
     """Take a note about a function, or about the line of the project that is running; the same one only once."""
     if len(_notes) < MOST:
-        _notes[Note(text, *(running_place() if function is None else place_of(function)))] = None
+        _notes[Note(text, *(running_place() if function is None else place_of(function)), kind)] = None
 
 
 def taken_notes() -> tuple[Note, ...]:

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component
+from mcpc_runtime.systems.fastmcp.engine.notes import note
 from mcpc_runtime.systems.fastmcp.engine.versions import highest, order_of
 
 TYPE_CHECKING = False
@@ -60,6 +61,7 @@ class Registry(Generic[Kind]):
             raise ValueError(text)
         if self.policy == "warn":
             log.warning(text)
+            note(f"{text}: this {component.kind} takes the place of the first one", kind="duplicate")
         return self.policy != "ignore"
 
     def remove(self, key: str, version: str | None = None) -> Kind | None:

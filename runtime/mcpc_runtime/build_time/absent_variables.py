@@ -1,6 +1,6 @@
-"""Which environment variables a program looks up and does not find, while it is described at build.
+"""Which environment variables a project's code looks up and does not find, while it runs during a build.
 
-Only code of the project counts: packages look for many variables that nobody sets.  No server contains this.
+Only code of the project counts: packages look for many variables that nobody sets.
 """
 
 from __future__ import annotations
