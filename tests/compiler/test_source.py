@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpc.diagnostics import Diagnostics, Span
+from mcpc.frontends import select_frontends
+from mcpc.options import Options
 from mcpc.sources import Source, SourceTree, is_executable, read_tree, tree
 from mcpc.sources.source import begins_as_program, resolve_relative, source_of_text
 
@@ -441,3 +443,17 @@ def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
     (tmp_path / "gone").symlink_to("nothing")
     assert read_tree(tmp_path)[1] == read_tree(tmp_path)[1]
     assert list(read_tree(tmp_path)[0].files.items()) == list(read_tree(tmp_path)[0].files.items())
+
+
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-8", "latin-1"])
+@pytest.mark.parametrize("library", ["mcpc", "fastmcp"])
+def test_a_python_file_is_read_as_python_reads_it(coding: str, library: str, tmp_path: Path) -> None:
+    name = {"mcpc": "Server", "fastmcp": "FastMCP"}[library]
+    text = f"from {library} import {name}\nserver = {name}('s', version='1')\n\n@server.tool\ndef said() -> str:\n"
+    text = f"{'# coding: latin-1' * (coding == 'latin-1')}\n{text}    'Says.'\n    return 'é'\n".lstrip("\n")
+    (tmp_path / "server.py").write_bytes(text.encode(coding))
+    project, problems = read_tree(tmp_path)
+    assert problems == ()
+    assert project.files["server.py"].data == text.encode(coding.removesuffix("-sig"))
+    (frontend,) = select_frontends(project, Options())[0]
+    assert frontend.name == {"mcpc": "native"}.get(library, library)

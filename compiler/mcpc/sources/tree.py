@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -189,6 +190,8 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     mode = permissions(found, is_program=begins_as_program(data))
     is_unpacked = entry.path in ALWAYS_READ and walk.selection.leaves_out(entry.path, is_folder=False)
     kept = walk.unpacked if is_unpacked else walk.files
+    if entry.path.endswith(".py"):  # Python itself passes over it; patterns of whole lines need not
+        data = data.removeprefix(BOM_UTF8)
     kept[entry.path] = Source(entry.path, data, mode, entry.linked, is_named)
 
 
