@@ -396,3 +396,16 @@ def test_serving_ends_with_a_status(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         8,
         "this file does not carry uvicorn: build it with `mcpc build --http`",
     )
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_a_socket_that_cannot_listen_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[socket.socket] = []
+    real = socket.socket
+    monkeypatch.setattr(server.socket, "socket", lambda *given: made.append(real(*given)) or made[-1])
+    with real() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(OSError, match="in use"):
+            listen(HttpSettings(port=taken.getsockname()[1]))
+    assert [each.fileno() for each in made] == [-1]

@@ -86,8 +86,10 @@ def link_form(label: str) -> LinkForm:
 
 def with_entry(form: str, label: str, server: ServerEntry) -> str:
     """Return a link with a server's entry."""
-    if server.url and "{goose}" in form:
-        raise InvalidRequestError(messages.NO_LINK_TO_URL.format(client=CLIENTS[label].title))
+    has_values = any(variable.value is not None for variable in server.variables)
+    if "{goose}" in form and (server.url or has_values):
+        what = "to URLs" if server.url else "with values of variables"
+        raise InvalidRequestError(messages.NO_LINK_OF_KIND.format(client=CLIENTS[label].title, what=what))
     entry = client_entry(CLIENTS[label], server, USER)
     fields: dict[str, Any] = entry.fields
     named: dict[str, Any] = {"name": server.name, **fields}

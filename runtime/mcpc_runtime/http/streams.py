@@ -11,6 +11,7 @@ from asyncio import get_running_loop, sleep, timeout
 from collections import deque
 
 from mcpc_runtime.http.memory_budget import EVENT_COST
+from mcpc_runtime.http.replies import CHUNK_SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ POLL_SECONDS = 0.05
 MAX_UNSENT_NOTIFIED = 1 << 20
 """With more unsent bytes than this, notifications are dropped."""
 MAX_UNSENT = 64 << 20
-CHUNK_SIZE = 1 << 17
 """Maximum bytes that are sent at once, and so the maximum of a stream that the connection buffers."""
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'
 

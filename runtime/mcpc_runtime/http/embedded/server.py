@@ -217,8 +217,12 @@ def listen(settings: HttpSettings) -> socket.socket:
         if hasattr(socket, option):
             with contextlib.suppress(OSError):  # an older system refuses one that its library knows
                 listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
-    listening.bind((settings.host, settings.port))
-    listening.listen(BACKLOG)
+    try:
+        listening.bind((settings.host, settings.port))
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
     return listening
 
 
