@@ -16,6 +16,7 @@ from mcpc.diagnostics import diagnose, has_errors, in_order
 from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
+from mcpc.frontends.own_settings import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
 from mcpc.pack import pack_server
@@ -83,6 +84,7 @@ def analyse(
     """Parse, lower and check a project that was read; `bundle`: how its packages are found."""
     tree = with_options(tree, options)
     progress("parsing")
+    found += tuple(unknown_settings(tree))
     definition, problems = parse_project(tree, options)
     found += problems
     if definition is None:

@@ -150,7 +150,7 @@ def test_whatever_a_handler_is_for_its_file_may_ask_for_packages() -> None:
 
 
 def test_a_script_s_mistakes_are_where_they_are() -> None:
-    text = "import os\n# /// script\n# dependencies = [\n»# ///\n"
+    text = "import os\n# /// script\n# dependencies = »[\n# ///\n"
     files, marks = marked({"tools.py": SCRIPT.format('"»a=="'), "b.py": text})
     found = [place for path in files for place in asked(files, path)[1]]
     assert sorted(found) == sorted(("MCP401", *mark) for mark in marks)

@@ -80,7 +80,7 @@ def test_a_locked_version_with_wheels_of_other_machines_only(shop: Path, allowed
 def test_a_version_that_does_not_exist_is_named_also_where_a_lock_says_it(shop: Path) -> None:
     _, problems = staged("-c lock.txt", "bare==7.0", files={"lock.txt": "bare==7.0\n"})
     assert [problem.code for problem in problems] == ["MCP405"]
-    assert "No matching distribution found for bare==7.0" in problems[0].message
+    assert "the registry has nothing for `bare==7.0`" in problems[0].message
 
 
 def test_a_version_that_does_not_exist_is_not_about_wheels(shop: Path) -> None:

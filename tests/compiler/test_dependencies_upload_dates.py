@@ -80,7 +80,7 @@ def test_what_is_too_new_is_a_diagnostic(registry: str) -> None:
     found, problems = stage_packages([RequestedPackage("app", "app>=2", exclude_newer="2024-12-31")])
     assert found is None
     assert [problem.code for problem in problems] == ["MCP405"]
-    assert "No matching distribution found for app>=2" in problems[0].message
+    assert "no version of `app` fits `app>=2`" in problems[0].message
 
 
 def test_the_registry_names_the_versions_of_a_date(registry: str) -> None:

@@ -20,6 +20,7 @@ from mcpc.diagnostics import Severity
 from mcpc.file_schemas import FILES, kind_of, schema_of, schema_text
 from mcpc.file_schemas.files import BY_NAME
 from mcpc.file_schemas.json_schema import MEANINGS
+from mcpc.frontends import own_settings
 from mcpc.lower import protocol_schema
 from mcpc.lower.protocol_schema import Field, ObjectShape
 from mcpc.schema.keywords import KEYWORDS
@@ -215,6 +216,15 @@ def test_a_schema_is_exactly_this(name: str, golden: Callable[[Path, str], None]
     assert schema_of(name).get("definitions") in (None, schema_of("tools")["definitions"])
     assert ("definitions" in schema_of(name)) is ('"#/definitions/schema"' in json.dumps(own))
     golden(GOLDEN / f"{name}.json", json.dumps(own, indent=1, ensure_ascii=False) + "\n")
+
+
+def test_the_tables_of_mcpc_in_pyproject_have_the_keys_that_are_known() -> None:
+    for place, keys in own_settings.TABLES.items():
+        schema = schema_of("pyproject")["properties"]["tool"]["properties"]["mcpc"]
+        for name in place:
+            schema = schema["properties"][name]
+        schema = schema.get("items", schema)
+        assert (place, {*schema["properties"]}, schema["additionalProperties"]) == (place, {*keys}, False)
 
 
 def test_the_schema_of_schemas_is_exactly_this(golden: Callable[[Path, str], None]) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mcpc_runtime.http import refusal_log
+from mcpc_runtime.http.principals import ANONYMOUS, Principal
 from mcpc_runtime.http.refusal_log import MAX_LINES, RefusalLog, refusal_reason
 from support.serving import Served, served
 
@@ -113,6 +114,25 @@ def test_of_a_message_what_the_server_has_is_logged(message: object, described: 
     assert refusal_log.describe_message(json.dumps(message).encode(), image) == described.removesuffix(" t")
 
 
+def test_who_was_refused_and_that_its_list_lacks_the_tool_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(refusal_log, "log_line", said.append)
+    image: Any = SimpleNamespace(run_time_kinds=(), tool={"slow": 1, "fast": 2}.get)
+    made = RefusalLog(lambda: ("/mcp",), lambda _, message, owner: refusal_log.describe_message(message, image, owner))
+    bob = Principal("token bob\n", "fast".__eq__)
+    answer = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: slow"}}'
+    for name, owner in (("slow", bob), ("fast", bob), ("none", bob), ("slow", Principal("ann")), ("slow", ANONYMOUS)):
+        message = json.dumps({"method": "tools/call", "params": {"name": name}}).encode()
+        made.add(400, ("POST", "/mcp", ("h", 5)), answer, message, owner)
+    assert said == [
+        "refused: 400 POST /mcp from h by token bob?: tools/call slow, which is not in its list of tools: error -32602",
+        "refused: 400 POST /mcp from h by token bob?: tools/call fast: error -32602",
+        "refused: 400 POST /mcp from h by token bob?: tools/call: error -32602",
+        "refused: 400 POST /mcp from h by ann: tools/call slow: error -32602",
+        "refused: 400 POST /mcp from h: tools/call slow: error -32602",
+    ]
+
+
 def test_a_long_message_is_not_parsed_for_the_log() -> None:
     image: Any = SimpleNamespace(run_time_kinds=(), tool={}.get)
     for size, described in ((refusal_log.MAX_BODY_BYTES, "tools/call"), (refusal_log.MAX_BODY_BYTES + 1, "")):
@@ -123,8 +143,8 @@ def test_a_long_message_is_not_parsed_for_the_log() -> None:
 def test_a_refusal_is_logged_once_with_its_details(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(refusal_log, "log_line", said.append)
-    made = RefusalLog(lambda: ("/mcp",), lambda path, message: f"{path} {message.decode()}" if message else "")
-    request: Any = SimpleNamespace(method="POST", path="/mcp", client=("h", 5), body=b"m")
+    made = RefusalLog(lambda: ("/mcp",), lambda path, message, _: f"{path} {message.decode()}" if message else "")
+    request: Any = SimpleNamespace(method="POST", path="/mcp", client=("h", 5), body=b"m", principal=ANONYMOUS)
     sent: list[object] = []
 
     async def take(message: object) -> None:

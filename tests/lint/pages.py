@@ -108,7 +108,7 @@ def commands(page: Page) -> Iterator[str]:
                     command.make_context(words[0], words[1:], parent=context)
                 elif SERVER.fullmatch(program) and words[0] == "serve":
                     settings_from(words[1:], {})
-            except click.BadParameter as problem:
+            except click.UsageError as problem:
                 if "does not exist" not in problem.message:  # a file that an earlier command writes
                     yield f"{' '.join(words)}: {problem.message}"
             except (click.ClickException, SystemExit) as problem:

@@ -374,6 +374,12 @@ def test_no_secret_is_said(url, words):
     assert not any(secret in said for secret in ("p%40ss", "p@ss", "secret", "cret"))
 
 
+def test_a_word_that_is_not_an_address_hides_nothing():
+    said = "Redis URL must specify one of the following schemes (redis://, rediss://, unix://)"
+    assert hide_secrets(said, "redis") == said
+    assert hide_secrets("no redis://host", "redis://host") == "no (its address)"
+
+
 def test_memory_parses_no_other_task_for_a_new_one(monkeypatch):
     store = MemoryStore()
     for name in "abc":

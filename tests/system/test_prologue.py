@@ -309,3 +309,16 @@ def test_it_serves_in_a_container_of_alpines_tools(place: str, server: Path, tmp
     results = {reply["id"]: reply["result"] for reply in map(json.loads, done.stdout.splitlines())}
     assert results[1]["content"][0]["text"] == TEXT
     assert results[2]["content"][0]["text"].split()[-2:] == ["1", "1"]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
+def test_a_file_that_was_cut_off_says_that_in_a_line(server: Path, tmp_path: Path, share: float) -> None:
+    cut = tmp_path / "cut.pyz"
+    whole = server.read_bytes()
+    cut.write_bytes(whole[: max(4096, int(len(whole) * share))])
+    cut.chmod(0o755)
+    done = subprocess.run(
+        [cut, "list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{cut} is damaged, or was not downloaded completely: get it again\n"

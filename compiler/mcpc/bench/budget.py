@@ -74,7 +74,7 @@ def read_budget(path: str, data: bytes) -> tuple[tuple[Limit, ...], tuple[Diagno
     text = TomlText(source, 0, len(source.text))
     found = _read_json(text) if path.endswith(".json") else read_toml(text)
     if isinstance(found, Diagnostic):
-        return (), (diagnose(CODE, found.span, found.message, hint=found.hint or HINT_QUOTES),)
+        return (), (diagnose(CODE, found.span, found.message, hint="; ".join(filter(None, (found.hint, HINT_QUOTES)))),)
     rows = [_limit(found, *entry) for entry in _entries(found.table)]
     limits = tuple(row for row in rows if isinstance(row, Limit))
     problems = tuple(row for row in rows if isinstance(row, Diagnostic))

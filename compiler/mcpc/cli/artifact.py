@@ -12,7 +12,7 @@ import click
 
 from mcpc import programs
 from mcpc.cli import command_options, messages
-from mcpc.cli.build_steps import build_project, write_artifact
+from mcpc.cli.build_steps import build_project, load_or_build, write_artifact
 from mcpc.cli.built_contents import FACTS
 from mcpc.smoke import start_of
 
@@ -29,13 +29,17 @@ PROJECT_VARIABLE = "MCPC_BUILT_FROM"
 
 
 @contextmanager
-def built_artifact(target: Path, given: dict[str, Any]) -> Iterator[Path]:
-    """Yield the path of a built file: the target itself, or a temporary one built from the project."""
+def built_artifact(target: Path, given: dict[str, Any], *, warns: bool = True) -> Iterator[Path]:
+    """Yield the path of a built file: the target itself, or a temporary one built from the project.
+
+    `warns`: warnings of the project are reported; its errors always are.
+    """
     if target.is_file():
         require_artifact(target)
         yield target
         return
-    build = build_project(target, command_options.read_options(given), "text")
+    options = command_options.read_options(given)
+    build = build_project(target, options, "text") if warns else load_or_build(target, options, "text", None)[0]
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         path = Path(folder) / "server.pyz"
         write_artifact(build, path, tried=False)

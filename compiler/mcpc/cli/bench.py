@@ -36,7 +36,7 @@ HEADROOM = 1.3
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option("--tool", metavar="NAME", help="Measure calls of this tool.")
 @click.option("--arguments", default="{}", metavar="JSON|@FILE", help="Arguments of the calls.")
 @click.option(

@@ -49,7 +49,7 @@ def load_or_build(
 ) -> tuple[CachedBuild, Mapping[str, Source]]:
     """Return the build of a project and the project's files; on errors, report them and exit."""
     with report.progress_reporter(quiet) as tell:
-        tree, found = pipeline.read_project(command_options.project_folder(project))
+        tree, found = pipeline.read_project(project)
         options = command_options.with_lock_path(options, project, tree)
         if place is not None:
             tree = without_earlier_output(tree, project, place)
@@ -71,7 +71,7 @@ def load_or_build(
 
 def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Options]:
     """Return the check result for a command's arguments, and the options in effect."""
-    project = command_options.project_folder(given.pop("project"))
+    project = given.pop("project")
     tree, found = pipeline.read_project(project)
     options = command_options.with_lock_path(command_options.read_options(given), project, tree)
     return pipeline.analyse(tree, found, options), options

@@ -24,7 +24,7 @@ BYTECODE = re.compile(r"3\.(\d+)")
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option("-o", "--output", "place", type=click.Path(path_type=Path), help="File to write (default: NAME.mcpb).")
 @click.option(
     "--manifest", type=click.Choice(VERSIONS), default=VERSIONS[0], show_default=True, help="Version; 0.4 starts by uv."

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import command_options, messages
+from mcpc.cli import command_options, messages, path_arguments
 from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.platforms.files import servers_folder
 from mcpc_runtime.clients.client_paths import SCOPES
 from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run
+from mcpc_runtime.clients.installing import targets_of
 from mcpc_runtime.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
 from mcpc_runtime.clients.table import CLIENTS
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-TARGET_ARGUMENT = click.argument("target", type=click.Path(path_type=Path, exists=True), required=False)
+TARGET_ARGUMENT = click.argument("target", type=path_arguments.TARGET, required=False)
 JSON = "--json"
 """The option of built files in place of `--format json`."""
 NAME_OF_UNINSTALL = "--name"
@@ -82,6 +83,14 @@ def run_client_command(command: str, artifact: Artifact | None, given: dict[str,
         raise click.UsageError(str(problem)) from None
     if status:
         raise click.exceptions.Exit(status)
+
+
+def require_clients(given: dict[str, Any]) -> None:
+    """Refuse clients that are not known, before a project is built for them."""
+    try:
+        targets_of(take_options({**given}))
+    except InvalidRequestError as problem:
+        raise click.UsageError(str(problem)) from None
 
 
 def artifact_for_url(target: Path | None, given: dict[str, Any]) -> AbstractContextManager[None] | None:

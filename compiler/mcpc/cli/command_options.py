@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import messages
+from mcpc.cli import messages, path_arguments
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.options import DIALECTS, Options, options_from_environment
 
@@ -140,6 +140,7 @@ BUILD_OPTIONS = (
     system_option(
         "--entry",
         metavar="ENTRY",
+        callback=path_arguments.entry_of_path,
         help="What makes the server: FILE, FILE:OBJECT, MODULE, MODULE:OBJECT (FastMCP, SDK).",
     ),
     shared_option(
@@ -205,7 +206,8 @@ FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
 )
 JSON_OPTION = click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
-PROJECT_ARGUMENT = click.argument("project", type=click.Path(path_type=Path), default=Path())
+PROJECT_ARGUMENT = click.argument("project", type=path_arguments.PROJECT, default=Path())
+TARGET_ARGUMENT = click.argument("target", type=path_arguments.TARGET, default=Path())
 
 
 def build_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -261,11 +263,3 @@ def complete_later(name: str, *words: str) -> Callable[[click.Context, click.Par
         return chosen
 
     return complete
-
-
-def project_folder(project: Path) -> Path:
-    """Return the folder of an existing project, or raise a usage error."""
-    if not project.is_dir():
-        kind = "is a file" if project.exists() else "does not exist"
-        raise click.UsageError(messages.PROJECT_FOLDER_EXPECTED.format(path=project, kind=kind))
-    return project

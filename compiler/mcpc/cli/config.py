@@ -10,6 +10,7 @@ from mcpc.cli.client_commands import (
     artifact_for_url,
     client_options,
     described_artifact,
+    require_clients,
     run_client_command,
 )
 
@@ -27,5 +28,7 @@ def command(target: Path | None, **given: Any) -> None:
     `--link` and `--badge` print what adds a server with one click: one at a URL, or one with a command that is the
     same on every machine.
     """
+    if not given["link"] and not given["badge"]:
+        require_clients(given)
     with artifact_for_url(target, given) or described_artifact(target, given) as artifact:
         run_client_command("config", artifact, given, "text")

@@ -72,7 +72,7 @@ def command(project: Path, at: str | None, has_page: bool, **given: Any) -> None
     and the last build keeps serving.  If it succeeds, it takes over when the running calls have ended.  The tool
     `mcpc_reload` starts a build.
     """
-    root = command_options.project_folder(project).resolve()
+    root = project.resolve()
     kind = "--ui" if has_page else "--http" if at else "--live"
     words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
@@ -81,6 +81,7 @@ def command(project: Path, at: str | None, has_page: bool, **given: Any) -> None
         if has_page:
             serve_page(builder, root, at, CallPipe(place, CallLines(screen)), screen)
         elif at:
+            require_free(at)
             pipe = CallPipe(place, CallLines(screen))
             start = ServerCommand(lambda path: start_command(path, "serve", "--http", at), pipe.variables)
             serve_http(builder, root, start, screen)
@@ -172,6 +173,19 @@ def listening(front: Front, at: str | None) -> PageServer:
     except OSError as problem:
         if at is None:
             return PageServer(host, 0, front)
+        raise click.UsageError(messages.CANNOT_LISTEN.format(address=at, problem=problem.strerror)) from None
+
+
+def require_free(at: str) -> None:
+    """Refuse an address at which something listens already: the server could not start at any build."""
+    host, _, port = at.rpartition(":")
+    host = host.strip("[]")
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            if os.name == "posix":  # a port whose last connections are still being closed is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, int(port)))
+    except OSError as problem:
         raise click.UsageError(messages.CANNOT_LISTEN.format(address=at, problem=problem.strerror)) from None
 
 

@@ -76,7 +76,8 @@ def read_versions(old: str, new: str | None, given: dict[str, Any], *, is_single
     words = server_command()
     if (new is None) == (words is None) and not (new is None and is_single):
         raise click.UsageError(messages.TWO_VERSIONS_EXPECTED)
-    found = [read_target(old, given, headers, seconds)]
+    is_earlier = new is not None or words is not None  # whose warnings are those of a version that is being replaced
+    found = [read_target(old, given, headers, seconds, warns=not is_earlier)]
     if words is not None:
         found.append(read_command(words, seconds))
     elif new is not None:

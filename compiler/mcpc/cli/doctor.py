@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +26,7 @@ WIDTH = 80
 
 
 @click.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option(
     "--client", "clients", multiple=True, type=click.Choice(list(CLIENTS)), metavar="NAME", help="Only this client."
 )

@@ -18,6 +18,8 @@ from mcpc.scan.codes import explain_risk
 
 PAGE_WIDTH = 120
 """Width of the lines in the pages' sources."""
+FORMATS_CODE = "MCP009"
+"""The code whose page lists the formats of projects."""
 LIST_ITEM = re.compile(r"\n(?=- )")
 """Matches the beginning of a list item."""
 
@@ -49,8 +51,16 @@ def command(code: str, output: str) -> None:
         hint = f"did you mean {near}?" if near else "run `mcpc explain` for a list"
         raise click.UsageError(messages.UNKNOWN_CODE.format(code=code, hint=hint))
     row = CODES[wanted]
-    facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": explain(wanted)}
-    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrap_page(explain(wanted)), nl=False)
+    text = explain(wanted) + (formats() if wanted == FORMATS_CODE else "")
+    facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": text}
+    click.echo(json.dumps(facts, indent=2) + "\n" if output == "json" else wrap_page(text), nl=False)
+
+
+def formats() -> str:
+    """Return the formats of projects, and the files by which each is recognised, as a list."""
+    from mcpc.frontends import FRONTENDS  # noqa: PLC0415 - one code needs it
+
+    return "\n" + "".join(f"- {frontend.name}: {frontend.looks_for}\n" for frontend in FRONTENDS)
 
 
 def wrap_page(page: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @command_options.command()
 @click.argument("kind", metavar="KIND", type=click.Choice(list(EXPORTS)))
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option("--host", default="mcp.example.com", show_default=True, help="Host name that clients use.")
 @click.option("--path", default="/mcp", show_default=True, help="Path of the endpoint.")
 @click.option(

@@ -20,7 +20,7 @@ DEFAULT_PORT = 8000
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option(
     "-o", "--output", "place", type=click.Path(path_type=Path), help="New folder, or file NAME.tar (default: NAME.tar)."
 )

@@ -42,7 +42,7 @@ def command(project: Path, target: Path, output: str, **given: Any) -> None:
     how each definition was converted.  PROJECT is not changed.
     """
     options = command_options.read_options(given)
-    root = command_options.project_folder(project)
+    root = project
     check_target(target, root)
     tree, found = pipeline.read_project(root)
     analysed = pipeline.analyse(tree, found, options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +16,11 @@ from mcpc.diagnostics.formats.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option(
     "--tool",
     metavar="NAME",

@@ -10,6 +10,7 @@ from mcpc.cli.client_commands import (
     artifact_for_url,
     client_options,
     installable_artifact,
+    require_clients,
     run_client_command,
 )
 
@@ -27,5 +28,6 @@ def command(target: Path | None, output: str, **given: Any) -> None:
     A project is built, and the file is written into the folder of this user's servers. What else a client's file has
     stays as it is, and each change leaves a backup. Entries of other servers with the same name are not replaced.
     """
+    require_clients(given)
     with artifact_for_url(target, given) or installable_artifact(target, given) as artifact:
         run_client_command("install", artifact, given, output)

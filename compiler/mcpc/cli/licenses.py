@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +13,14 @@ from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.trust.bill import inner_bill
 from mcpc_runtime.cli.licence_texts import licence_name, licence_texts
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 UNDECLARED = "no licence is declared"
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option("--texts", is_flag=True, help="Print the texts, too.")
 @command_options.build_options
 @command_options.JSON_OPTION

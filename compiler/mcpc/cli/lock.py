@@ -75,7 +75,7 @@ def command(
     options = command_options.read_options(given)
     chosen = None if EVERY in upgraded else upgraded
     with report.progress_reporter(quiet) as tell:
-        tree, found = pipeline.read_project(command_options.project_folder(project))
+        tree, found = pipeline.read_project(project)
         order = locking.LockOrder(name, chosen, resolver or "", is_check=is_check)
         made = locking.make_lock(tree, found, options, order, tell)
     report.report(report.decisive(made.problems, replace(options, locked=is_check)), tree.files, output, project)

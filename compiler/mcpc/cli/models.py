@@ -46,7 +46,7 @@ def command(target: str, output: str, **given: Any) -> None:
     checkers and typed clients use the file itself.
     """
     place = None if target == STANDARD_OUTPUT else output_file(output_path(Path(target)))
-    project = command_options.project_folder(given.pop("project"))
+    project = given.pop("project")
     tree, found = pipeline.read_project(project)
     options = command_options.read_options(given)
     server, found = analyse_definitions(tree, found, options)

@@ -22,7 +22,7 @@ def read_forms(_: click.Context, option: click.Parameter, given: str) -> tuple[s
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option(
     "-o", "--output", "place", type=click.Path(path_type=Path), help="New folder to write (default: NAME-plugin)."
 )

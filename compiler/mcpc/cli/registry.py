@@ -19,7 +19,7 @@ STANDARD_OUTPUT = Path("-")
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path), default=Path())
+@command_options.TARGET_ARGUMENT
 @click.option(
     "-o",
     "--output",

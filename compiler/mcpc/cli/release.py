@@ -89,7 +89,7 @@ BUILT = "server.pyz"
 
 def project_plan(project: Path) -> ReleasePlan:
     """Return what a project releases; report what is wrong with it, and exit."""
-    tree, _ = read_project(command_options.project_folder(project))
+    tree, _ = read_project(project)
     plan, problems = read_plan(tree.get(PYPROJECT))
     report.report(problems, tree.files, "text", project)
     if has_errors(problems):

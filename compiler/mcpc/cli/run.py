@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +11,12 @@ from mcpc import programs
 from mcpc.cli import command_options, report
 from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@command_options.TARGET_ARGUMENT
 @command_options.build_options
 def command(target: Path, **given: Any) -> None:
     """Serve TARGET, a project's folder (this one by default) or a built file, over standard input and output."""

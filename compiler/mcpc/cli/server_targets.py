@@ -101,8 +101,13 @@ def request_headers(headers: Sequence[str], token_file: Path | None) -> dict[str
     return found
 
 
-def read_target(target: str, given: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> ServerLists:
-    """Return what a target offers; exit with a message if it cannot be read.  `given`: build options."""
+def read_target(
+    target: str, given: Mapping[str, Any], headers: Mapping[str, str], seconds: float, *, warns: bool = True
+) -> ServerLists:
+    """Return what a target offers; exit with a message if it cannot be read.
+
+    `given`: build options.  `warns`: warnings of a project are reported.
+    """
     if is_address(target):
         return answered(target, lambda: read_server(partial(connected, target, headers), seconds))
     path = Path(target)
@@ -113,7 +118,7 @@ def read_target(target: str, given: Mapping[str, Any], headers: Mapping[str, str
             return read_snapshot(path)
         except SnapshotError as problem:
             raise click.UsageError(messages.NOT_A_SNAPSHOT.format(path=path, problem=problem)) from None
-    with built_artifact(path, dict(given)) as artifact:
+    with built_artifact(path, dict(given), warns=warns) as artifact:
         return artifact_lists(artifact)
 
 

@@ -21,6 +21,7 @@ from mcpc.cli.test_steps import (
     compile_expression,
     default_jobs,
     load_cases,
+    refuse_faulty_cases,
     selection_of,
     served_target,
 )
@@ -93,7 +94,7 @@ def own_options(command: Any) -> Any:
 
 
 @command_options.command()
-@click.argument("target", type=click.Path(path_type=Path, exists=True), default=Path())
+@command_options.TARGET_ARGUMENT
 @own_options
 @command_options.build_options
 def command(target: Path, **given: Any) -> None:
@@ -111,6 +112,7 @@ def command(target: Path, **given: Any) -> None:
     own["is_fuzzed"] |= bool(own["fuzz_tools"]) or own["has_effects"]
     start = time.perf_counter()
     loaded = load_cases(target, own)
+    refuse_faulty_cases(loaded, target, given, own)
     with served_target(target, given, own["call_timeout"], is_http=own["transport"] != "stdio") as (served, facts):
         run = run_all(loaded, served, facts, own)
         run = replace(run, faults=tuple(found_faults(served, facts, own, run)), command=repeat_command(target, own))

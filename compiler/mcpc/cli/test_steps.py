@@ -40,24 +40,26 @@ LISTS = {"tool": "tools", "prompt": "prompts"}
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The cases of a folder and their files.  `prefix`: of their paths, from the working folder."""
+    """The cases of a folder, their files, and what is wrong.  `prefix`: of their paths, from the working folder."""
 
     folder: Path
     cases: list[Case]
     sources: Mapping[str, Source]
     prefix: str
+    problems: Diagnostics = ()
 
 
 def load_cases(target: Path, own: Mapping[str, Any]) -> Loaded:
-    """Return the selected cases; report what is wrong with their files, and exit."""
+    """Return the selected cases; all, if something is wrong with their files."""
     base = target if target.is_dir() else Path()
     folder = own["cases"] or base / FOLDER
     name = f"{FOLDER}/" if own["cases"] is None else ""
     sources, problems = case_sources(folder, name)
     cases, found = read_cases(sources)
-    report_problems((*problems, *found), sources, base if name else folder)
     prefix = report.relative_to_cwd(base if name else folder)
-    loaded = Loaded(folder, cases, sources, "" if prefix == "." else f"{prefix}/")
+    loaded = Loaded(folder, cases, sources, "" if prefix == "." else f"{prefix}/", (*problems, *found))
+    if loaded.problems:
+        return loaded
     if not cases and not own["is_fuzzed"]:
         raise click.UsageError(messages.NO_CASES.format(folder=folder, endings=quoted(SUFFIXES, " or ")))
     if not cases:
@@ -89,6 +91,18 @@ def compile_expression(pattern: str, option: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
     except re.error as problem:
         raise click.UsageError(messages.WRONG_EXPRESSION.format(option=option, problem=problem)) from None
+
+
+def refuse_faulty_cases(loaded: Loaded, target: Path, given: dict[str, Any], own: Mapping[str, Any]) -> None:
+    """Report what is wrong with the cases, and exit: what they call as well, if the project can be built."""
+    if not loaded.problems:
+        return
+    unknown: Diagnostics = ()
+    if loaded.cases:
+        built = served_target(target, given, own["call_timeout"], is_http=own["transport"] != "stdio")
+        with suppress(click.exceptions.Exit), built as (_, facts):
+            unknown = unknown_targets(loaded.cases, offered_names(facts))
+    report_problems((*loaded.problems, *unknown), loaded.sources, Path(loaded.prefix or "."))
 
 
 def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder: Path) -> None:

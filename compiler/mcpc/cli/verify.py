@@ -182,7 +182,7 @@ class Rebuild:
         return found[1]
 
     def _analyse(self, options: Options) -> CheckResult:
-        tree, found = pipeline.read_project(command_options.project_folder(self.project))
+        tree, found = pipeline.read_project(self.project)
         tree = without_earlier_output(tree, self.project, self.file.resolve())
         return pipeline.analyse(tree, found, options)
 

@@ -45,6 +45,10 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         "validate": "Whether arguments are checked against the input schema before the handler runs.",
     },
     "`mcpc/handlers`": {key: RUNNING[key] for key in ("timeout", "environment", "requires", "task")},
+    "`mcpc/files`": {
+        "exclude": "Files that are left out.",
+        "include": "Files that are packed although a `.gitignore` matches them.",
+    },
     "content": {
         "type": "The kind of the content block.",
         "text": "The text of a `text` block.",

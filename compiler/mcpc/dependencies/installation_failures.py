@@ -45,7 +45,8 @@ def installation_failure(problem: Exception, wanted: Sequence[RequestedPackage],
     span = _span_of_address(problem, wanted) or span_of_package(words, wanted)
     if any(NO_INDEX in item.indexes for item in wanted):
         return diagnose("MCP423", span, message, "", HOW_TO_OFFLINE)
-    return diagnose("MCP405", span, message, "", HOW_TO_REQUIRE)
+    hint = problem.hint if isinstance(problem, InstallError) else ""
+    return diagnose("MCP405", span, message, "", hint or HOW_TO_REQUIRE)
 
 
 def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> Span | None:

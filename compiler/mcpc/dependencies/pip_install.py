@@ -12,12 +12,14 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from mcpc import programs
+from mcpc.dependencies.pip_causes import Cause, PipOutput, cause_of
 from mcpc.dependencies.platforms import accepted_tags
-from mcpc.dependencies.upload_dates import OPTION, limit_options
+from mcpc.dependencies.upload_dates import limit_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from subprocess import CompletedProcess
 
     from mcpc.dependencies.platforms import Target
     from mcpc.ir.requirements import RequestedPackage
@@ -47,11 +49,11 @@ SOURCE = re.compile(r"Skipping link: No sources permitted for \S+: (?P<address>\
 
 
 class InstallError(Exception):
-    """pip did not install the packages; the message is its output, `whole` all of it."""
+    """pip did not install the packages; the message is the cause or its output, `whole` all of that."""
 
-    def __init__(self, message: str, whole: str = "") -> None:
+    def __init__(self, message: str, whole: str = "", hint: str = "") -> None:
         super().__init__(message)
-        self.whole = whole
+        self.whole, self.hint = whole, hint
 
 
 class NoWheelError(InstallError):
@@ -116,15 +118,19 @@ def install_wheels(asked: Installation, folder: Path) -> None:
     except TimeoutError as problem:
         raise InstallError(str(problem)) from None
     if done.returncode:
-        said, noted = (data.decode(errors="replace") for data in (done.stderr, done.stdout))
-        logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        absent = missing_wheel(said, logged) or refused_version(noted, logged)
+        output = read_output(done, log)
+        absent = missing_wheel(output.said, output.logged) or refused_version(output.noted, output.logged)
         if absent is not None:
             raise absent
-        if f"no such option: {OPTION}" in said:
-            raise InstallError("this pip cannot leave out newer versions, as `--exclude-newer` asks: update it to 26")
-        words = shorten_errors(said, noted, [item.text for item in asked.wanted]) or f"status {done.returncode}"
-        raise InstallError(words, said)
+        cause = cause_of(output, asked.target, is_offline=NO_INDEX in argv) or Cause("", "")
+        words = cause.message or shorten_errors(output.said, output.noted, [item.text for item in asked.wanted])
+        raise InstallError(words or f"status {done.returncode}", output.said, cause.hint)
+
+
+def read_output(done: CompletedProcess[bytes], log: Path) -> PipOutput:
+    """Return what pip printed, and what it wrote into its log."""
+    said, noted = (data.decode(errors="replace") for data in (done.stderr, done.stdout))
+    return PipOutput(said, noted, log.read_text(encoding="utf-8", errors="replace") if log.exists() else "")
 
 
 def offline_variables(options: Sequence[str]) -> dict[str, str]:

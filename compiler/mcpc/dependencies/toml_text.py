@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span, diagnose
 from mcpc.sources.toml import parse_toml
+from mcpc.sources.toml_mistakes import toml_mistake
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from mcpc.sources import Source
 
-ERROR_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 NEXT_TABLE = re.compile(r"^[# ]*\[[^\[\]\n,]+\]\]?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
 
@@ -39,6 +39,12 @@ class TomlText:
         """Return the offset in the file of a place in the TOML."""
         first, _ = self.source.position(self.start)
         return self.source.offset(first + line - 1, column + self.indent)
+
+    def locate(self, offset: int) -> int:
+        """Return the offset in the file of an offset in the TOML."""
+        before = self.toml()[:offset]
+        column = offset - (before.rfind("\n") + 1) + 1
+        return min(self.offset(before.count("\n") + 1, column), len(self.source.text))
 
     def span_of(self, word: str, *section: str) -> Span:
         """Return the span of `word` as a string or a key, in the table that `section` names; else where that begins."""
@@ -66,11 +72,9 @@ def read_toml(text: TomlText) -> TomlText | Diagnostic:
     try:
         table = parse_toml(text.toml())
     except tomllib.TOMLDecodeError as problem:
-        words = str(problem)
-        found = ERROR_PLACE.search(words)
-        at = text.offset(int(found[1]), int(found[2])) if found and found[1] else text.end
-        span = Span(text.source.path, at, min(at + 1, len(text.source.text)))
-        return diagnose("MCP401", span, f"this is not TOML: {ERROR_PLACE.sub('', words)}")
+        mistake = toml_mistake(problem, text.toml())
+        span = Span(text.source.path, text.locate(mistake.start), text.locate(mistake.end))
+        return diagnose("MCP401", span, f"this is not TOML: {mistake.message}", "", mistake.hint)
     return TomlText(text.source, text.start, text.end, text.indent, table)
 
 

@@ -14,6 +14,7 @@ from mcpc.lower.client_requests import MAX_REQUESTS
 from mcpc.lower.handler_options import LOOP, MAX_SECONDS, NAME, POLICIES, PROGRAM
 from mcpc.lower.tools_and_prompts import VERSIONS
 from mcpc.passes.names import ILLEGAL, MAX_LENGTH
+from mcpc.sources.selection import FILES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 JsonSchema = dict[str, Any]
 TEXT: JsonSchema = {"type": "string"}
 STRINGS: JsonSchema = {"type": "array", "items": TEXT}
+PATTERNS: JsonSchema = {"type": "array", "items": {"type": "string", "pattern": "\\S"}}
 CALLED_NAME: JsonSchema = {"pattern": f"^{ILLEGAL.pattern.replace('[^', '[')}{{1,{MAX_LENGTH}}}$"}
 INPUT: JsonSchema = {
     "allOf": [{"$ref": "#/definitions/schema"}],
@@ -59,6 +61,7 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
             "properties": {"method": {"enum": sorted(REQUESTS)}, "params": {"type": "object"}},
         },
     },
+    **{(f"`{FILES}`", name): PATTERNS for name in SETTINGS},
     ("tool", "name"): {"type": "string", **CALLED_NAME},
     ("prompt", "name"): {"type": "string", **CALLED_NAME},
     ("tool", "inputSchema"): INPUT,

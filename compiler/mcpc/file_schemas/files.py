@@ -54,19 +54,7 @@ class FileKind:
 
 def server() -> JsonSchema:
     """Return the schema of `server.json`."""
-    schema = schema_of_field(SERVER)
-    schema["properties"]["_meta"]["properties"]["mcpc/files"] = {
-        **schema["properties"]["_meta"]["properties"]["mcpc/files"],
-        "type": "object",
-        "properties": {
-            "exclude": {"description": "Files that are left out.", **PATTERNS},
-            "include": {"description": "Files that are packed although a `.gitignore` matches them.", **PATTERNS},
-        },
-    }
-    return schema
-
-
-PATTERNS: JsonSchema = {"type": "array", "items": {"type": "string", "pattern": "\\S"}}
+    return schema_of_field(SERVER)
 
 
 def collection(key: str, item: Field, also: tuple[str, Field] | None = None) -> Callable[[], JsonSchema]:

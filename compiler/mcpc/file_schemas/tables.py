@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc.comparison.rules import RULES
-from mcpc.file_schemas.field_schemas import STRINGS, TEXT, schema_of_shape
+from mcpc.file_schemas.field_schemas import PATTERNS, STRINGS, TEXT, schema_of_shape
 from mcpc.file_schemas.working_files import diff_tables
 from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.protocol_schema import SETTING
 from mcpc.releasing.plan import KNOWN
 
 JsonSchema = dict[str, Any]
-PATTERNS: JsonSchema = {"type": "array", "items": {"type": "string", "pattern": "\\S"}}
 NOT_EMPTY: JsonSchema = {"type": "string", "pattern": "\\S"}
 RELEASE = {
     "files": "What a release has; by default the built file, its SBOM and its provenance.",
@@ -49,6 +48,7 @@ def project_tables() -> JsonSchema:
         "description": "Settings of mcpc.",
         "type": "object",
         "properties": {**OWN, **_tables()},
+        "additionalProperties": False,
     }
     return {"type": "object", "properties": {"tool": {"type": "object", "properties": {"mcpc": own}}}}
 

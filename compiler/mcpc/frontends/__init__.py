@@ -22,6 +22,7 @@ from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
 from mcpc.frontends.misspelt_libraries import misspelt_library
 from mcpc.frontends.project import with_settings
+from mcpc.frontends.unrecognised import unrecognised
 from mcpc.introspection import build_inputs as describing_packages
 from mcpc.sources import SourceTree
 
@@ -202,13 +203,7 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
         message = f"no project found here: `{marked}` has decorators, but decorators are read in {DEFINITION_FILES}"
         return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, and {NAME_THE_FOLDER}"),)
     misspelt = misspelt_library(tree)
-    if misspelt is not None:
-        return (), (misspelt,)
-    wanted = "\n- ".join(("one of", *(f"{frontend.name}: {frontend.looks_for}" for frontend in FRONTENDS)))
-    below = _projects_below(tree)
-    begin = "`mcpc new` creates a project"
-    hint = f"projects in subfolders: {', '.join(below)}; name one of them" if below else begin
-    return (), (diagnose("MCP009", None, "no project found here", wanted, hint),)
+    return (), (misspelt or unrecognised(tree, _projects_below(tree)),)
 
 
 def _decorated_elsewhere(tree: SourceTree) -> str:

@@ -16,7 +16,6 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, texts
 from mcpc.sources.toml import parse_toml
 
@@ -93,12 +92,9 @@ def as_array(value: Any) -> Any:
 def registry_problems(table: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield the invalid members of `[tool.mcpc.registry]`."""
     where = Span(PYPROJECT)
-    for key, value in table.items():
-        if key not in REGISTRY_KEYS:
-            message = f"`[tool.mcpc.registry]` has an unknown key `{key}`"
-            yield diagnose("MCP440", where, message, ", ".join(REGISTRY_KEYS), did_you_mean(key, REGISTRY_KEYS))
-        elif not is_registry_value(key, value):
-            yield diagnose("MCP440", where, f"`{key}` of `[tool.mcpc.registry]` is not valid", REGISTRY_KEYS[key])
+    for key, expected in REGISTRY_KEYS.items():
+        if key in table and not is_registry_value(key, table[key]):
+            yield diagnose("MCP440", where, f"`{key}` of `[tool.mcpc.registry]` is not valid", expected)
 
 
 def is_registry_value(key: str, value: object) -> bool:

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
 
 
 class ResolutionError(Exception):
-    """There are no versions, or no files, that satisfy the requirements; the message describes why."""
+    """No versions, or no files, satisfy the requirements; the message describes why, `hint` what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class OnlySourcesError(ResolutionError):

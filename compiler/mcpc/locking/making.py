@@ -100,6 +100,8 @@ def _hint(problem: ResolutionError, request: LockRequest, order: LockOrder) -> s
     """Return what to do if nothing could be locked."""
     if isinstance(problem, OnlySourcesError):
         return f"{LOCK_SOURCES}; or {HOW_TO_LOCK}"
+    if problem.hint:
+        return problem.hint
     by_uv = request.builds_sources and order.resolver == "uv"
     return f"{LOCK_BY_PIP}; or {HOW_TO_LOCK}" if by_uv else HOW_TO_LOCK
 

@@ -20,10 +20,13 @@ from mcpc import programs
 from mcpc.dependencies.indexes import SEVERAL_HELP, several_registries
 from mcpc.dependencies.lock_files import SHA256, LockedFile
 from mcpc.dependencies.pep508 import applies, find_closure, normalised_name
+from mcpc.dependencies.pip_causes import Cause, cause_of
 from mcpc.dependencies.pip_install import (
+    NO_INDEX,
     TIMEOUT_SECONDS,
     missing_wheel,
     offline_variables,
+    read_output,
     refused_version,
     requirement_line,
     shorten_errors,
@@ -37,6 +40,7 @@ from mcpc.locking.failures import OnlySourcesError, ResolutionError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mcpc.dependencies.pip_causes import PipOutput
     from mcpc.dependencies.platforms import Target
     from mcpc.locking.request import LockRequest
 
@@ -104,6 +108,7 @@ def _report(
             "-m", "pip", "--disable-pip-version-check", "--no-input", "--no-color", "install"
         )
         words += [*OPTIONS, "--report", "report.json", "--log", "pip.log", *target_options(target), *request.indexes]
+        words += ["--target", "unused"]  # pip before 23.3 takes options of a machine only with a folder to install into
         words += ["--requirement", "wanted.txt", "--constraint", "known.txt"]
         words += limit_options(earliest(item.exclude_newer for item in request.wanted))
         try:
@@ -111,20 +116,20 @@ def _report(
         except TimeoutError as problem:
             raise ResolutionError(str(problem)) from None
         if done.returncode:
-            said, noted = (data.decode(errors="replace") for data in (done.stderr, done.stdout))
-            log = folder / "pip.log"
-            logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-            raise _failure(said, noted, logged, target, [item.text for item in wanted])
+            output = read_output(done, folder / "pip.log")
+            raise _failure(output, target, [item.text for item in wanted], is_offline=NO_INDEX in words)
         rows = json.loads((folder / "report.json").read_bytes())["install"]
     return {found.file.package: found for found in map(_reported, rows)}
 
 
-def _failure(said: str, noted: str, logged: str, target: Target, texts: Sequence[str]) -> ResolutionError:
+def _failure(output: PipOutput, target: Target, texts: Sequence[str], *, is_offline: bool) -> ResolutionError:
     """Return why pip chose nothing: first of all a package that has no wheel for the target."""
-    absent = missing_wheel(said, logged) or refused_version(noted, logged)
+    absent = missing_wheel(output.said, output.logged) or refused_version(output.noted, output.logged)
     if absent is not None:
         return OnlySourcesError(absent, target)
-    return ResolutionError(f"no versions for {target.name}: {shorten_errors(said, noted, texts)}")
+    cause = cause_of(output, target, is_offline=is_offline) or Cause("", "")
+    words = cause.message or shorten_errors(output.said, output.noted, texts)
+    return ResolutionError(f"no versions for {target.name}: {words}", cause.hint)
 
 
 def _reported(row: Mapping[str, Any]) -> ReportedPackage:

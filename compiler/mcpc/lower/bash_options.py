@@ -14,6 +14,7 @@ from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.ir import BashFunction
 from mcpc.languages.bash.programs import OURS, misspelt_functions
 from mcpc.languages.bash.slices import outline_libraries
+from mcpc.lower.bash_files import relative_files
 from mcpc.lower.variables import (
     names_in,
     names_of_prompt,
@@ -57,6 +58,9 @@ def bind_bash_options(server: Server, definition: Definition) -> tuple[Server, D
         completions=tuple(analysis.with_options(completion, "completion") for completion in server.completions),
     )
     analysis.problems += unknown_variables(analysis.used, analysis.known)
+    own = [source for source in libraries if source.path in server.shell]
+    paths = {source.path for source in (*definition.beside, *(library.source for library in definition.libraries))}
+    analysis.problems += relative_files(own, paths)
     analysis.problems += starmap(_misspelt, misspelt_functions(libraries).items())
     return whole, tuple(analysis.problems)
 

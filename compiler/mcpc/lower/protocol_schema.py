@@ -5,6 +5,7 @@ A field that no revision defines is reported but not removed: clients see what i
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
 from mcpc.ir.settings import SETTING_TYPES
-from mcpc.sources.selection import FILES
+from mcpc.sources.selection import FILES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,7 +120,8 @@ SERVER_META = ObjectShape(
     "`_meta`",
     {
         HANDLERS_KEY: Field("object", shape=ObjectShape(f"`{HANDLERS_KEY}`", {**RUNNING, **TASK}, reserved="")),
-        FILES: Field("object"),  # read with the files themselves, by `mcpc.sources.selection`
+        # The values are read with the files themselves, by `mcpc.sources.selection`.
+        FILES: Field("object", shape=ObjectShape(f"`{FILES}`", dict.fromkeys(SETTINGS, ANY), reserved="")),
     },
     others=True,
     reserved=COMPILER_PREFIX,
@@ -246,6 +248,7 @@ SETTING = ObjectShape(
         "default": ANY,
         "choices": Field("array", items=ANY),
     },
+    reserved="",
 )
 SERVER = Field(
     "object",
@@ -297,7 +300,11 @@ def check_fields(node: Node, field: Field, label: str) -> Iterator[Diagnostic]:
 
 
 def _check_members(node: Node, shape: ObjectShape) -> Iterator[Diagnostic]:
+    raised = {key: _raised(key, field, node, shape) for key, field in shape.fields.items() if field.required}
+    reported = {member.key for members in raised.values() for member in members}
     for member in node.members:
+        if member.key in reported:
+            continue
         if member.key in shape.fields:
             yield from check_fields(member.node, shape.fields[member.key], f"`{member.key}`")
         elif shape.reserved is not None and member.key.startswith(shape.reserved):
@@ -306,12 +313,30 @@ def _check_members(node: Node, shape: ObjectShape) -> Iterator[Diagnostic]:
             yield _unknown(member, node, shape)
     for key, field in shape.fields.items():
         if field.required and node.get(key) is None:
-            yield _missing(key, node, shape)
+            yield _missing_object(key, raised[key], node, shape) if raised[key] else _missing(key, node, shape)
+
+
+def _raised(key: str, field: Field, node: Node, shape: ObjectShape) -> list[Member]:
+    """Return the members that belong in an object that is missing, and are written where it should be."""
+    if field.shape is None or node.get(key) is not None:
+        return []
+    return [member for member in node.members if member.key in field.shape.fields and member.key not in shape.fields]
+
+
+def _missing_object(key: str, members: list[Member], node: Node, shape: ObjectShape) -> Diagnostic:
+    """Return that an object is missing whose members are there, with the text that is right."""
+    inner = shape.fields[key].shape
+    written = {member.key: member.node.value for member in members}
+    found = {name: written.get(name, "…") for name, field in inner.fields.items() if field.required} if inner else {}
+    names = quoted(written)
+    message = f"{_subject(node, shape)} has no `{key}`, where {names} {'belongs' if len(members) == 1 else 'belong'}"
+    return diagnose("MCP102", node.span, message, f"`{json.dumps({key: found}, ensure_ascii=False)}`")
 
 
 def _unknown(member: Member, node: Node, shape: ObjectShape) -> Diagnostic:
     meant = _intended_key(member.key, [key for key in shape.fields if node.get(key) is None])
-    hint = f"did you mean `{meant}`?" if meant else ""
+    home = next((key for key, field in shape.fields.items() if field.shape and member.key in field.shape.fields), "")
+    hint = f"did you mean `{meant}`?" if meant else f"`{member.key}` belongs in `{home}`" if home else ""
     return diagnose("MCP103", member.key_span, f"unknown field `{member.key}` in {_subject(node, shape)}", "", hint)
 
 

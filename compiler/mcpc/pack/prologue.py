@@ -33,6 +33,14 @@ START = (
 For another Python it does not call `compile`, as `get_code` would: its first call makes all classes of syntax trees, a
 third of what a bare interpreter takes to start.
 """
+DAMAGED = "is damaged, or was not downloaded completely: get it again"
+CHECKED_START = f"""import _frozen_importlib_external as e,marshal as m,sys,zipimport
+try:
+ z=zipimport.zipimporter(sys.argv[1]);b=z.get_data('__main__.pyc')
+ b=m.loads(b[16:])if b[:4]==e.MAGIC_NUMBER else z.get_data('__main__.py')
+except Exception:sys.exit(sys.argv[1]+' {DAMAGED}')
+exec(b)"""
+"""The same for a file that may be cut off or changed, which is said in a line, not with Python's traceback."""
 OTHER_NAMES = ("python3", *(f"python3.{minor}" for minor in range(15, 10, -1)))
 """Names to search for if the minor version of the bytecode is missing."""
 FOLDERS = (
@@ -71,7 +79,7 @@ def shell_prologue(python: str = "") -> str:
         "NAMES": " ".join((*map(shlex.quote, search.exact), *search.others)),
         "FOLDERS": " ".join(search.folders),
         "SHIMS": search.shims,
-        "START": START,
+        "START": CHECKED_START,
         "REQUIRED": search.required,
     }
     script = template_text("prologue.sh").decode()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.ir import CheckedServer, Server
 from mcpc.passes.apps import check_apps
+from mcpc.passes.bash_booleans import check_bash_booleans
 from mcpc.passes.capabilities import check_capabilities
 from mcpc.passes.completions import check_completions
 from mcpc.passes.descriptions import check_descriptions
@@ -56,6 +57,7 @@ PASSES: tuple[Pass, ...] = (
     check_models,
     check_handler_options,
     check_requirements,
+    check_bash_booleans,
     check_platforms,
     check_apps,
     check_secrets,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.dependencies.toml_text import TomlText, read_toml
+from mcpc.dependencies.toml_text import TomlText, is_string_list, nested_table, read_toml
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.releasing.products import PRODUCTS
 from mcpc.selfcontained import TARGETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.sources import Source
@@ -42,10 +42,7 @@ def read_plan(source: Source | None) -> tuple[ReleasePlan, Diagnostics]:
     text = None if source is None else read_toml(TomlText(source, 0, len(source.text)))
     if not isinstance(text, TomlText):
         return ReleasePlan(), () if text is None else (text,)
-    above: Any = text.table
-    for name in TABLE[:-1]:
-        above = above.get(name, {}) if isinstance(above, dict) else {}
-    table = above.get(TABLE[-1], {}) if isinstance(above, dict) else {}
+    table = nested_table(text.table, *TABLE)
     problems = tuple(_problems(table, text))
     if problems:
         return ReleasePlan(), problems
@@ -54,21 +51,15 @@ def read_plan(source: Source | None) -> tuple[ReleasePlan, Diagnostics]:
     return plan, tuple(_unmet(plan, text))
 
 
-def _problems(table: object, text: TomlText) -> Iterator[Diagnostic]:
-    """Yield unknown keys, and values that are not lists of known words."""
-    if not isinstance(table, dict):
-        span = text.span_of("release")
-        yield diagnose("MCP441", span, "`[tool.mcpc.release]` is not a table", f"a table with {quoted(KNOWN)}")
-        return
-    for key, value in table.items():
-        span = text.span_of(key, *TABLE)
-        if key not in KNOWN:
-            message = f"`[tool.mcpc.release]` has an unknown key `{key}`"
-            yield diagnose("MCP441", span, message, f"one of {quoted(KNOWN)}", did_you_mean(key, KNOWN))
-        elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            yield diagnose("MCP441", span, f"`{key}` is not a list of strings", 'a list, such as `["pyz", "sbom"]`')
+def _problems(table: Mapping[str, Any], text: TomlText) -> Iterator[Diagnostic]:
+    """Yield values that are not lists of known words; a check of the project reports unknown keys."""
+    for key, known in KNOWN.items():
+        value = table.get(key, [])
+        if is_string_list(value):
+            yield from _unknown_words(key, value, known, text)
         else:
-            yield from _unknown_words(key, value, KNOWN[key], text)
+            span = text.span_of(key, *TABLE)
+            yield diagnose("MCP441", span, f"`{key}` is not a list of strings", 'a list, such as `["pyz", "sbom"]`')
 
 
 def _unknown_words(key: str, words: Sequence[str], known: Sequence[str], text: TomlText) -> Iterator[Diagnostic]:

@@ -57,4 +57,4 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
 def _malformed(problem: YamlError, source: Source, end: int) -> Diagnostic:
     """Return the diagnostic for frontmatter that cannot be parsed, at the position of the error."""
     message = f"the frontmatter is not valid YAML: {problem}" if problem.is_syntax else str(problem)
-    return diagnose("MCP131", Span(source.path, problem.start, min(problem.end, end)), message)
+    return diagnose("MCP131", Span(source.path, problem.start, min(problem.end, end)), message, "", problem.hint)

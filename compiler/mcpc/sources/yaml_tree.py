@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from mcpc.sources.json_tree import Json, Member, Node
+from mcpc.sources.yaml_mistakes import yaml_mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,11 +47,11 @@ for _tag, _pattern, _first in CORE:
 
 
 class YamlError(Exception):
-    """A text that is not YAML, or that JSON cannot represent: from which offset to which, and why."""
+    """A text that is not YAML, or that JSON cannot represent: from which offset to which, why, and what to do."""
 
-    def __init__(self, start: int, end: int, message: str, *, is_syntax: bool = False) -> None:
+    def __init__(self, start: int, end: int, message: str, hint: str = "", *, is_syntax: bool = False) -> None:
         super().__init__(message)
-        self.start, self.end = start, end
+        self.start, self.end, self.hint = start, end, hint
         self.is_syntax = is_syntax
 
 
@@ -65,16 +66,10 @@ def read_yaml(text: str, path: str, start: int = 0, most: int = MAX_NODES) -> No
             return Node(None, path, start, start)
         return _Reading(path, start, most).node(node)
     except yaml.YAMLError as problem:
-        raise _syntax_error(problem, start) from None
+        found = yaml_mistake(problem, text)
+        raise YamlError(start + found.start, start + found.end, found.message, found.hint, is_syntax=True) from None
     except (RecursionError, ValueError) as problem:
         raise YamlError(start, start + 1, str(problem) or "it cannot be read", is_syntax=True) from None
-
-
-def _syntax_error(problem: yaml.YAMLError, start: int) -> YamlError:
-    mark = getattr(problem, "problem_mark", None)
-    at = start + (mark.index if mark is not None else 0)
-    words = str(getattr(problem, "problem", None) or getattr(problem, "reason", None) or "it cannot be read")
-    return YamlError(at, at + 1, words, is_syntax=True)
 
 
 @dataclass(slots=True)

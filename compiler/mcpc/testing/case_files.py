@@ -44,6 +44,8 @@ FOLDER = "tests"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 8 << 20
 MAX_VALUES = 200_000
+UNKNOWN_FIELD = "MCP602"
+"""The code of a problem that leaves the rest of a case usable, so that it is checked, too."""
 MISSPELT = ("test", "cases", "Tests")
 
 
@@ -88,7 +90,7 @@ def _root_of(source: Source) -> tuple[Node | None, Diagnostics]:
     except YamlError as problem:
         span = Span(source.path, problem.start, problem.end)
         words = f"the file is not valid YAML: {problem}" if problem.is_syntax else str(problem)
-        return None, (*problems, diagnose("MCP601", span, words))
+        return None, (*problems, diagnose("MCP601", span, words, "", problem.hint))
 
 
 def _misspelt(root: Node) -> Iterator[Diagnostic]:
@@ -130,7 +132,8 @@ class _Reader:
                 self._has_fields(part, fields, f"`{name}`")
         self._check_one(node, KINDS, f"case {number}")
         self._check_completion(node, number)
-        return self._made(node, root, number) if len(self._problems) == before else None
+        is_usable = all(problem.code == UNKNOWN_FIELD for problem in self._problems[before:])
+        return self._made(node, root, number) if is_usable else None
 
     def _check_one(self, node: Node, names: Iterable[str], where: str) -> None:
         """Report an object that does not have exactly one of some members."""

@@ -37,22 +37,33 @@ def parse_arguments(words: Iterable[str], schema: Object) -> Object:
     properties = schema.get("properties")
     properties = properties if type(properties) is dict else {}
     arguments: Object = {}
-    for name, value in split_arguments(words):
+    for name, value in split_arguments(words, properties):
         arguments[name] = parse_value(value, allowed_types(properties.get(name, True), schema, MAX_DEPTH))
     return arguments
 
 
-def split_arguments(words: Iterable[str]) -> Iterable[tuple[str, str]]:
-    """Yield name and value of each argument; raise ArgumentValueError if one is not NAME=VALUE or a repeated name."""
+def split_arguments(words: Iterable[str], known: Iterable[str] = ()) -> Iterable[tuple[str, str]]:
+    """Yield name and value of each argument; raise ArgumentValueError if one is not NAME=VALUE or a repeated name.
+
+    `known`: names for a suggestion.
+    """
     seen: set[str] = set()
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise ArgumentValueError(f"{word!r} is not NAME=VALUE")
+            raise ArgumentValueError(f"{word!r} is not NAME=VALUE{suggested(word, [*known], seen)}")
         if name in seen:
             raise ArgumentValueError(f"{name} is given twice; several values are one JSON array: {name}='[…, …]'")
         seen.add(name)
         yield name, value
+
+
+def suggested(word: str, known: list[str], seen: set[str]) -> str:
+    """Return how a word may have been meant: as an option of a known name, or as the value of the next name."""
+    left = [name for name in known if name not in seen]
+    if word.lstrip("-") in left:
+        return f"; did you mean {word.lstrip('-')}=VALUE?"
+    return f"; did you mean {left[0]}={word}?" if left and word.isalnum() else ""
 
 
 def parse_value(text: str, allowed: frozenset[str]) -> Json:

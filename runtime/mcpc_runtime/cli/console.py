@@ -10,7 +10,7 @@ import sys
 
 from mcpc_runtime.cli import messages as console_text
 from mcpc_runtime.cli.argument_values import ArgumentValueError
-from mcpc_runtime.cli.artifact_info import build_info
+from mcpc_runtime.cli.artifact_info import build_info, list_all
 from mcpc_runtime.cli.command_line import (
     FINDINGS,
     INTERRUPTED,
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os.path import abspath
-    from shlex import quote
+    from shlex import join, quote
     from shutil import get_terminal_size
     from textwrap import wrap
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 else:
     abspath = lazy("os.path:abspath")
     get_terminal_size = lazy("shutil:get_terminal_size")
+    join = lazy("shlex:join")
     quote = lazy("shlex:quote")
     wrap = lazy("textwrap:wrap")
     http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
@@ -70,12 +71,13 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
     try:
         if command is None:
             raise UsageError(
-                console_text.UNKNOWN_COMMAND.format(name=arguments[0], hint=suggestion(arguments[0], COMMANDS))
+                console_text.UNKNOWN_COMMAND.format(name=arguments[0], hint=meant_command(image, archive, arguments))
             )
         status = command(image, archive, arguments[1:])
         sys.stdout.flush()
     except (UsageError, ArgumentValueError) as problem:
-        sys.stderr.write(f"error: {problem}\n\n{usage(image, archive)}")
+        helped = f"mcpc {arguments[0]}" if origin.project else archive
+        sys.stderr.write(f"error: {problem}\n{console_text.SEE.format(command=printable(helped))}\n")
         return USAGE
     except BrokenPipeError:
         return SUCCESS
@@ -85,6 +87,26 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return status
+
+
+def own_commands(image: Image) -> list[str]:
+    """Return the commands that this file was built with."""
+    left_out = () if serves_http(image) else console_text.HTTP_COMMANDS
+    return [name for name in COMMANDS if name not in left_out]
+
+
+def serves_http(image: Image) -> bool:
+    """Tell whether the HTTP server is in the file."""
+    return any(str(package).startswith("uvicorn ") for package in build_info(image).get("serving", ()))
+
+
+def meant_command(image: Image, archive: str, arguments: list[str]) -> str:
+    """Return what an unknown command may be: the name of something that the server offers, or a misspelt command."""
+    for kind, (key, command) in OFFERED.items():
+        if any(item[key] == arguments[0] for item in list_all(image, f"{kind}s")):
+            words = printable(f"{archive} {command} {join(arguments)}")
+            return console_text.IS_OFFERED.format(kind=kind, command=words)
+    return suggestion(arguments[0], own_commands(image))
 
 
 def open_streams() -> None:
@@ -141,7 +163,9 @@ def usage(image: Image, archive: str) -> str:
     # A self-contained file is its own interpreter, and starts as a server without any argument.
     words = "" if python == path else path
     named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "path": words}
-    return wrap_help(console_text.HELP.format(**named, values=console_text.VALUES))
+    left_out = () if serves_http(image) else tuple(console_text.HTTP_COMMANDS.values())
+    page = "".join(line for line in console_text.HELP.splitlines(keepends=True) if not line.startswith(left_out))
+    return wrap_help(page.format(**named, values=console_text.VALUES))
 
 
 def show_help(image: Image, archive: str, arguments: list[str]) -> int:
@@ -204,7 +228,7 @@ def config(image: Image, archive: str, arguments: list[str]) -> int:
 
 def completion(image: Image, archive: str, arguments: list[str]) -> int:
     """Print the script of a shell, or what may follow a line."""
-    return complete_command_line(image, archive, arguments, COMMANDS)
+    return complete_command_line(image, archive, arguments, own_commands(image))
 
 
 COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
@@ -228,6 +252,8 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "config": config,
     "completion": completion,
 }
+OFFERED = {"tool": ("name", "call"), "prompt": ("name", "prompt"), "resource": ("uri", "read")}
+"""What a server offers: the key that names it, and the command that uses it."""
 HELPS = ("--help", "-h")
 ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete", "completion")
 """The commands whose help is the page of all commands."""

@@ -42,17 +42,25 @@ A VALUE is a string if the tool's schema allows only strings, and JSON if it doe
 allows both, VALUE is read as JSON if the result has an allowed type, otherwise as a string.
 """
 
+HTTP_COMMANDS = {"serve": "  {file} serve ", "top": "  {file} top "}
+"""The commands that only a file with HTTP support has, and how their lines of the help page begin."""
+
 UNKNOWN_COMMAND = "unknown command {name!r}{hint}"
+IS_OFFERED = "; it is a {kind}: `{command}`"
+SEE = "see `{command} --help`"
+NAMES = "; the server has {names}"
+OTHERS = " and {count} more"
+OFFERS_NONE = "error: the server offers no {kind}\n"
 LISTS_NAMES = "; `{command}` prints all names"
 TOOL_MISSING = "call needs the name of a tool"
 URI_MISSING = "read needs the URI of a resource"
 PROMPT_MISSING = "prompt needs the name of a prompt"
 COMPLETION_MISSING = "complete needs the name of a prompt or a URI template, and the name of an argument"
 JSON_MISSING = '--json needs one JSON object, or "-" for standard input'
-NOT_JSON = "the arguments are not JSON: {problem}"
+NOT_JSON = 'the arguments are not JSON: {problem}; expected an object such as \'{{"name": "Ada"}}\''
 TOO_DEEP = "the arguments are nested more deeply than this server reads"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
 SHELL_MISSING = "completion needs the name of a shell: bash, zsh or fish"
-UNEXPECTED = "unexpected {words}"
+UNEXPECTED = "unexpected words: {words}"
 TOP_WITHOUT_HTTP = "error: this file was built without HTTP support; use `mcpc top`\n"
 WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

@@ -11,6 +11,7 @@ from mcpc_runtime.cli.argument_values import parse_arguments, split_arguments
 from mcpc_runtime.cli.artifact_info import list_all
 from mcpc_runtime.cli.command_line import SUCCESS, TOOL_ERROR, UsageError, origin, suggestion, wants_json
 from mcpc_runtime.cli.printing import (
+    printable,
     put_contents,
     put_json,
     put_messages,
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
 
 def call_tool(image: Image, archive: str, arguments: list[str]) -> int:
     """Call a tool as a client would, and print its result."""
-    if not arguments:
-        raise UsageError(console_text.TOOL_MISSING)
     tools = list_all(image, "tools", ask_program)
+    if not arguments:
+        raise UsageError(console_text.TOOL_MISSING + some_names([tool["name"] for tool in tools]))
     schema: Object = next((tool["inputSchema"] for tool in tools if tool["name"] == arguments[0]), {})
     params = {"name": arguments[0], "arguments": tool_arguments(arguments[1:], schema)}
     result = request_result(image, archive, "tools/call", params, [tool["name"] for tool in tools])
@@ -76,21 +77,33 @@ def parse_json_object(text: str) -> Object:
 
 def read_resource(image: Image, archive: str, arguments: list[str]) -> int:
     """Read a resource as a client would, and print its contents."""
-    if not arguments:
-        raise UsageError(console_text.URI_MISSING)
-    as_json = wants_json(arguments[1:])
     uris = [item["uri"] for item in list_all(image, "resources", ask_program)]
+    if not arguments:
+        raise UsageError(console_text.URI_MISSING + some_names(uris))
+    as_json = wants_json(arguments[1:])
     result = request_result(image, archive, "resources/read", {"uri": arguments[0]}, uris)
     return print_result(result, put_json if as_json else put_contents)
 
 
 def get_prompt(image: Image, archive: str, arguments: list[str]) -> int:
     """Get a prompt as a client would, and print its messages; its arguments are strings."""
+    prompts = {item["name"]: item for item in list_all(image, "prompts", ask_program)}
     if not arguments:
-        raise UsageError(console_text.PROMPT_MISSING)
-    names = [item["name"] for item in list_all(image, "prompts", ask_program)]
-    params = {"name": arguments[0], "arguments": dict(split_arguments(arguments[1:]))}
-    return print_result(request_result(image, archive, "prompts/get", params, names), put_messages)
+        raise UsageError(console_text.PROMPT_MISSING + some_names([*prompts]))
+    known = [argument["name"] for argument in prompts.get(arguments[0], {}).get("arguments", ())]
+    params = {"name": arguments[0], "arguments": dict(split_arguments(arguments[1:], known))}
+    return print_result(request_result(image, archive, "prompts/get", params, [*prompts]), put_messages)
+
+
+def some_names(names: list[str]) -> str:
+    """Return what a server offers, for a message that asks for the name of one."""
+    if not names:
+        return ""
+    more = console_text.OTHERS.format(count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else ""
+    return console_text.NAMES.format(names=printable(", ".join(names[:MOST_NAMES]))) + more
+
+
+MOST_NAMES = 8
 
 
 def complete(image: Image, archive: str, arguments: list[str]) -> int:
@@ -116,6 +129,9 @@ def request_result(image: Image, archive: str, method: str, params: Object, name
     reply = SingleRequestChannel(image).ask(method, params)
     if "error" not in reply:
         return reply.get("result")
+    if reply["error"]["code"] == METHOD_NOT_FOUND and method in UNOFFERED and not names:
+        sys.stderr.write(console_text.OFFERS_NONE.format(kind=UNOFFERED[method]))
+        return None
     requested = params.get("name") or params.get("uri")
     lists = f"mcpc inspect {origin.project}" if origin.project else f"{archive} list"
     hint = ""
@@ -123,6 +139,15 @@ def request_result(image: Image, archive: str, method: str, params: Object, name
         hint = suggestion(requested, names) or console_text.LISTS_NAMES.format(command=lists)
     sys.stderr.write(terminal_text(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n", sys.stderr))
     return None
+
+
+UNOFFERED = {
+    "tools/call": "tools",
+    "resources/read": "resources",
+    "prompts/get": "prompts",
+    "completion/complete": "completions",
+}
+"""What a server lacks that does not know a method."""
 
 
 def ask_program(image: Image, method: str, params: Object) -> Object:

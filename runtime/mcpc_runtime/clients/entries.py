@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from mcpc_runtime.clients import messages
+from mcpc_runtime.clients.built_files import starts_build_of
 from mcpc_runtime.clients.client_paths import PROJECT, USER, format_of
 from mcpc_runtime.clients.table import (
     ARGS,
@@ -65,7 +66,7 @@ class Header(NamedTuple):
 
 
 class ServerEntry(NamedTuple):
-    """A server as clients start or reach it."""
+    """A server as clients start or reach it; `built_name`: the name that its file has for it."""
 
     name: str
     command: str = ""
@@ -73,6 +74,7 @@ class ServerEntry(NamedTuple):
     variables: tuple[Variable, ...] = ()
     url: str = ""
     headers: tuple[Header, ...] = ()
+    built_name: str = ""
 
 
 class ClientEntry(NamedTuple):
@@ -219,6 +221,7 @@ def strings_of(value: object) -> set[str]:
 
 
 def is_same_server(existing: Entry, server: ServerEntry) -> bool:
-    """Tell whether an entry starts the same file, or has the same URL."""
+    """Tell whether an entry starts the same file or another build of the server, or has the same URL."""
     key = server.url or (server.arguments[-1] if server.arguments else server.command)
-    return key in strings_of(existing)
+    texts = strings_of(existing)
+    return key in texts or (server.built_name != "" and starts_build_of(server.built_name, texts))

@@ -132,7 +132,7 @@ def server_entry(artifact: Artifact | None, options: Options, variables: tuple[V
     for text in (command, *arguments):
         if not text.isprintable():
             raise InvalidRequestError(messages.TEXT_ONLY)
-    return ServerEntry(chosen_name(options, artifact.name), command, arguments, variables)
+    return ServerEntry(chosen_name(options, artifact.name), command, arguments, variables, built_name=artifact.name)
 
 
 def command_of(artifact: Artifact, options: Options) -> tuple[str, tuple[str, ...]]:

@@ -99,10 +99,10 @@ class Application:
         """Return the paths that may be logged."""
         return *self._endpoints, *self._mounted, *PATHS, METRICS
 
-    def _describe_message(self, path: str, message: bytes) -> str:
-        """Return the method and the tool of a message to a path, as far as they may be logged."""
+    def _describe_message(self, path: str, message: bytes, principal: Principal) -> str:
+        """Return the method and the tool of an owner's message to a path, as far as they may be logged."""
         endpoint = self._endpoints.get(path)
-        return "" if endpoint is None or not message else describe_message(message, endpoint.driver.image)
+        return "" if endpoint is None or not message else describe_message(message, endpoint.driver.image, principal)
 
     def begin(self) -> None:
         """Create drivers, endpoints and routes, in the running loop."""
@@ -282,7 +282,7 @@ class Application:
             answer = self.metrics.count(answer, begun)
         reply = answer.reply if isinstance(answer, LongReply) else answer
         if isinstance(reply, tuple) and reply[0] >= FIRST_REFUSAL:
-            self.refusal_log.add(reply[0], (head.method, head.path, client), reply[2], body)
+            self.refusal_log.add(reply[0], (head.method, head.path, client), reply[2], body, request.principal)
         return answer, headers.cors
 
     def _answer_authenticated(self, endpoint: Endpoint, request: HttpRequest, body: bytes) -> Answer:

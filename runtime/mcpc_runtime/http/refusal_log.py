@@ -2,7 +2,8 @@
 
 Rule: nothing that a client sent is logged.  A path is logged if something is served there, a method if HTTP has it, a
 reason if it is the server's own text: of an error that answers a message, which may repeat the message, only its code;
-a message's method if it is the protocol's, and its tool if the server has it.
+a message's method if it is the protocol's, and its tool if the server has it. The owner of the request is logged if it
+is known, and that its list of tools lacks the tool, which its answer hides.
 A flood of refusals becomes a number: MAX_LINES lines at once, then one a second.  Requests with which clients probe any
 server are not logged.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from time import monotonic
 
+from mcpc_runtime.http.principals import ANONYMOUS
 from mcpc_runtime.operator_log import log_line
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import METHODS as PROTOCOL
@@ -19,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
+    from mcpc_runtime.http.principals import Principal
     from mcpc_runtime.http.replies import Client, Message, Send
     from mcpc_runtime.http.request import HttpRequest
     from mcpc_runtime.image.image import Image
@@ -39,11 +42,11 @@ UNREADABLE = "a request that cannot be read"
 class RefusalLog:
     """The refusals of one server.
 
-    `paths`: returns the served paths.  `describe`: returns what may be logged of a message to a path.
+    `paths`: returns the served paths.  `describe`: returns what may be logged of an owner's message to a path.
     """
 
     def __init__(
-        self, paths: Callable[[], Container[str]], describe: Callable[[str, bytes], str] = lambda *_: ""
+        self, paths: Callable[[], Container[str]], describe: Callable[[str, bytes, Principal], str] = lambda *_: ""
     ) -> None:
         self._paths = paths
         self._describe = describe
@@ -61,22 +64,31 @@ class RefusalLog:
                 status = message["status"]
             elif status >= FIRST_REFUSAL:
                 target = request.method, request.path, request.client
-                self.add(status, target, message.get("body", b""), request.body)
+                self.add(status, target, message.get("body", b""), request.body, request.principal)
                 status = 200
             await send(message)
 
         return watched
 
-    def add(self, status: int, request: tuple[str, str, Client], body: bytes, message: bytes = b"") -> None:
+    def add(
+        self,
+        status: int,
+        request: tuple[str, str, Client],
+        body: bytes,
+        message: bytes = b"",
+        principal: Principal = ANONYMOUS,
+    ) -> None:
         """Log a refused request: its method, path and client (address and port, or None), and the response's body.
 
-        `message`: its body, if that was read.
+        `message`: its body, if that was read.  `principal`: its owner.
         """
         method, path, client = request
         if not is_probe(status, method, path, self._paths()) and self._has_room():
             subject = f"{method if method in METHODS else 'a request'} {path if path in self._paths() else 'elsewhere'}"
-            details = ": ".join(filter(None, (self._describe(path, message), refusal_reason(body))))
-            self._write_line(status, f"{subject} from {client[0]}" if client else subject, details)
+            details = ": ".join(filter(None, (self._describe(path, message, principal), refusal_reason(body))))
+            subject += f" from {client[0]}" if client else ""
+            subject += f" by {printable_name(principal)}" if principal.name else ""
+            self._write_line(status, subject, details)
 
     def add_unreadable(self, status: int, client: Client, text: str) -> None:
         """Log input that is not a request."""
@@ -113,8 +125,16 @@ def is_probe(status: int, method: str, path: str, paths: Container[str]) -> bool
     return status == 404 and (path.startswith(WELL_KNOWN) or path in REGISTRATION)
 
 
-def describe_message(message: bytes, image: Image) -> str:
-    """Return the method of a message and its tool, if the protocol and the server have them, and nothing else."""
+def printable_name(principal: Principal) -> str:
+    """Return the name of an owner for a line of the log."""
+    return "".join(letter if letter.isprintable() else "?" for letter in principal.name[:MAX_TEXT_LENGTH])
+
+
+def describe_message(message: bytes, image: Image, principal: Principal = ANONYMOUS) -> str:
+    """Return the method of a message and its tool, if the protocol and the server have them, and nothing else.
+
+    A tool that the list of its owner lacks is named as such.
+    """
     try:
         fields = parse(message) if len(message) <= MAX_BODY_BYTES else None
     except ParseError:
@@ -127,7 +147,10 @@ def describe_message(message: bytes, image: Image) -> str:
     name = params.get("name") if type(params) is dict else None
     is_known = method == "tools/call" and type(name) is str and "tools" not in image.run_time_kinds
     has_tool = is_known and type(name) is str and image.tool(name) is not None
-    return f"{method} {name}" if has_tool else method
+    if not has_tool:
+        return method
+    is_allowed = principal.allows is None or principal.allows(str(name))
+    return f"{method} {name}" if is_allowed else f"{method} {name}, which is not in its list of tools"
 
 
 def refusal_reason(body: bytes) -> str:

@@ -71,7 +71,8 @@ def redis_errors() -> tuple[type[Exception], ...]:
 
 def hide_secrets(problem: object, url: str) -> str:
     """Return the text of a problem without the password of an address, percent-encoded or decoded."""
-    text = str(problem).replace(url, "(its address)")
+    # A word that is not an address has no password, and may be a word of the message.
+    text = str(problem).replace(url, "(its address)") if "//" in url else str(problem)
     login, at, _ = url.partition("//")[2].rpartition("@")
     secret = login.partition(":")[2] if at else ""
     for spelling in (secret, unquote(secret)):

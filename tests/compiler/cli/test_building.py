@@ -29,6 +29,7 @@ from mcpc.cli import build_steps, cli, explain, messages, repeated_build, report
 from mcpc.cli.build_steps import atomic_write, load_or_build, output_path, without_earlier_output, write_artifact
 from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
+from mcpc.frontends import FRONTENDS
 from mcpc.launchers.windows_file import PythonChoice
 from mcpc.options import Options
 from mcpc.pack.archive import ArchiveEntry, build_archive
@@ -635,6 +636,8 @@ def test_codes_are_listed_and_explained() -> None:
         found = json.loads(run("explain", code, "--format", "json").stdout)
         title = {**CODES, **RISK_CODES}[code.upper()].title
         assert found == {"code": code.upper(), "severity": severity, "title": title, "text": texts}
+    formats = run("explain", "MCP009").stdout.partition("\n\n- ")[2].splitlines()
+    assert [line.removeprefix("- ").partition(":")[0] for line in formats] == [each.name for each in FRONTENDS]
     near = run("explain", "MCP01")
     assert (near.exit_code, "did you mean MCP" in near.stderr) == (2, True)
     assert "mcpc explain" in run("explain", "zzzzzzzz").stderr

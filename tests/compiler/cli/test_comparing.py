@@ -74,6 +74,16 @@ def test_a_changelog_has_its_title(versions: tuple[Path, Path], golden: Callable
     assert run("changelog", versions[0]).exit_code == 2
 
 
+def test_only_the_later_version_has_its_warnings_reported(tmp_path: Path) -> None:
+    code = "from mcpc import Server\nmcp = Server('a', version='1')\n@mcp.tool\ndef {}() -> str: return ''\n"
+    before = write_files(tmp_path / "before", {"server.py": code.format("old")})
+    after = write_files(tmp_path / "after", {"server.py": code.format("new")})
+    done = run("diff", before, after)
+    assert (done.stderr.count("MCP108"), "after/server.py" in done.stderr) == (2, True), done.stderr
+    done = run("diff", before, "--snapshot", tmp_path / "lists.json")
+    assert (done.exit_code, "before/server.py" in done.stderr) == (0, True)
+
+
 def test_a_snapshot_is_written_with_or_without_a_second_version(versions: tuple[Path, Path], tmp_path: Path) -> None:
     target = tmp_path / "snapshot.json"
     done = run("diff", versions[0], "--snapshot", target)
@@ -104,7 +114,7 @@ def test_two_versions_are_expected(
     words: list[str], is_single: bool, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "mcpc.cli.diff.read_target", lambda target, given, headers, seconds: (target, given, headers, seconds)
+        "mcpc.cli.diff.read_target", lambda target, given, headers, seconds, **_: (target, given, headers, seconds)
     )
     monkeypatch.setattr("mcpc.cli.diff.read_command", lambda words, seconds: (words, seconds))
     at = words.index("--") if "--" in words else len(words)

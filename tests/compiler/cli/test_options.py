@@ -129,10 +129,6 @@ def test_the_path_of_a_lock_is_that_in_the_project(tmp_path: Path, monkeypatch: 
     for lock in ("project/other.toml", "project/pylock.toml", "pylock.toml"):
         with pytest.raises(click.UsageError):
             with_lock_path(Options(lock=lock), project, tree)
-    assert command_options.project_folder(project) == project
-    for wrong, kind in ((project / "other.toml", "is a file"), (project / "none", "does not exist")):
-        with pytest.raises(click.UsageError, match=kind):
-            command_options.project_folder(wrong)
 
 
 @pytest.mark.parametrize("name", ["", *(name for name in COMMANDS if name not in ("bench", "lock", "scan", "top"))])
@@ -269,8 +265,9 @@ def test_options_about_clients_are_passed_on(client_calls: list[Any], tmp_path: 
     assert client_command("uninstall", "gone", "--client", "zed", "--dry-run") == 0
     assert client_command("install", file, *common, "--env", "A=1", "--replace", "--dry-run", "--python", "p") == 0
     assert client_command("config", file, "--link", "cursor", "--badge", "vscode") == 0
-    assert client_command("install", "--url", "https://a.b", "--header", "A: b", "--token-env", "T") == 0
-    assert client_command("config", "--command", "npx x") == 0
+    remote = ("--client", "zed", "--url", "https://a.b")
+    assert client_command("install", *remote, "--header", "A: b", "--token-env", "T") == 0
+    assert client_command("config", "--client", "zed", "--command", "npx x") == 0
     one = ClientOptions()
     assert client_calls == [
         ("clients", None, one._replace(is_json=True)),
@@ -281,14 +278,35 @@ def test_options_about_clients_are_passed_on(client_calls: list[Any], tmp_path: 
             ClientOptions(("cursor", "zed"), "project", "n", ("A=1",), python="p", dry_run=True, replace=True),
         ),
         ("config", artifact, one._replace(link="cursor", badge="vscode")),
-        ("install", None, one._replace(url="https://a.b", headers=("A: b",), token_env="T")),
-        ("config", None, one._replace(command="npx x")),
+        ("install", None, one._replace(clients=("zed",), url="https://a.b", headers=("A: b",), token_env="T")),
+        ("config", None, one._replace(clients=("zed",), command="npx x")),
     ]
-    assert client_command("install", file, "--url", "https://a.b") == 2
+    assert client_command("install", file, *remote) == 2
     assert client_command("uninstall", "bad") == 2
     assert client_command("uninstall", "failing") == 3
     assert client_command("uninstall", "x", "--name", "y") == 2
-    assert client_command("install", tmp_path / "text.pyz") == 2
+    assert client_command("install", tmp_path / "text.pyz", "--client", "zed") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["install", "--client", "cursr"], "did you mean cursor?"),
+        (["install", "--client", "cursor", "--client", "zzzzzz"], "`zzzzzz`"),
+        (["install"], "--client"),
+        (["config", "--client", "cursr"], "did you mean cursor?"),
+    ],
+)
+def test_a_client_is_refused_before_anything_is_built(
+    client_calls: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], named: str
+) -> None:
+    def built(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(client_commands, "build_project", built)
+    monkeypatch.setattr("mcpc.cli.artifact.build_project", built)
+    done = CliRunner().invoke(cli, [*words, str(tmp_path)])
+    assert (done.exit_code, named in done.output, client_calls) == (2, True, [])
 
 
 def test_a_project_is_installed_from_the_folder_of_servers(
@@ -309,19 +327,19 @@ def test_a_project_is_installed_from_the_folder_of_servers(
         monkeypatch.setattr(f"{getattr(module, '__name__', module)}.build_project", build_project)
         monkeypatch.setattr(f"{getattr(module, '__name__', module)}.write_artifact", write_artifact)
     monkeypatch.setattr(client_commands, "servers_folder", lambda: tmp_path.resolve() / "servers")
-    project = tmp_path / "project"
+    project, chosen = tmp_path / "project", ("--client", "zed")
     project.mkdir()
     place = tmp_path.resolve() / "servers" / "my-server.pyz"
-    assert client_command("config", project) == 0
-    assert client_command("install", project, "--dry-run") == 0
+    assert client_command("config", project, *chosen) == 0
+    assert client_command("install", project, *chosen, "--dry-run") == 0
     assert not place.exists()
-    assert client_command("install", project, "--http") == 0
+    assert client_command("install", project, *chosen, "--http") == 0
     assert place.read_bytes() == made.read_bytes()
-    assert client_command("install", project, "--name", "own") == 0
+    assert client_command("install", project, *chosen, "--name", "own") == 0
     assert [artifact.path for _, artifact, _ in client_calls] == [*[str(place)] * 3, str(place.with_name("own.pyz"))]
     assert [each[1:] for each in built] == [(False, "text"), (False, "text"), (True, "text"), (False, "text")]
-    assert client_command("install", project, "--name", "a/b") == 2
-    assert client_command("install", project, "--name", "a/b", "--dry-run") == 2
+    assert client_command("install", project, *chosen, "--name", "a/b") == 2
+    assert client_command("install", project, *chosen, "--name", "a/b", "--dry-run") == 2
 
 
 def test_options_about_clients_are_taken_from_those_of_builds() -> None:

@@ -19,7 +19,21 @@ from mcpc.carriers.files import CarrierFile
 from mcpc.carriers.image import ImageOptions
 from mcpc.carriers.programs import ProgramTarget
 from mcpc.carriers.registry import Publication
-from mcpc.cli import bundle, carrier_files, cli, export, image, import_, models, new, plugin, registry, release, stubs
+from mcpc.cli import (
+    bundle,
+    carrier_files,
+    cli,
+    export,
+    image,
+    import_,
+    models,
+    new,
+    path_arguments,
+    plugin,
+    registry,
+    release,
+    stubs,
+)
 from mcpc.cli.carrier_files import program_of, read_built_server, report_unusable, write_file, write_folder
 from mcpc.diagnostics import diagnose
 from mcpc.exports import Deployment
@@ -76,6 +90,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     for module in (bundle, export, image, plugin, registry):
         monkeypatch.setattr(module, "server_of", server_of)
+    monkeypatch.setattr(path_arguments.TargetPath, "is_fit", lambda *_: True)
     return asked
 
 

@@ -308,7 +308,7 @@ def test_cases_are_those_of_the_project_or_of_a_folder(
     assert load_cases(tmp_path / "server.pyz", OWN).prefix == ""
     (project / "tests/b.yaml").write_text("tests:\n- {name: a, tol: b}\n")
     done = run(project)
-    assert (done.exit_code, "tests/b.yaml:2" in done.stderr, ran) == (1, True, [])
+    assert (done.exit_code, "tests/b.yaml:2" in done.stderr, len(ran)) == (1, True, 1)
     for wrong in ("none", "("):
         with pytest.raises(click.UsageError):
             filtered(loaded.cases, wrong)
@@ -323,6 +323,16 @@ def test_cases_of_what_is_not_offered_are_refused(project: Path) -> None:
     with pytest.raises(click.exceptions.Exit) as ended:
         check_targets(loaded, LISTS)
     assert ended.value.exit_code == 1
+
+
+def test_an_unknown_field_and_an_unknown_tool_of_a_case_are_both_reported(project: Path) -> None:
+    (project / "tests/a.yaml").write_text("tests:\n- {name: a, tool: gret, expects: {text: x}}\n")
+    done = run(project)
+    codes = [code for code in ("MCP602", "MCP605") if code in done.stderr]
+    assert (done.exit_code, codes, len(ran)) == (1, ["MCP602", "MCP605"], 1)
+    (project / "tests/a.yaml").write_text("tests:\n- {name: a, tool: gret, expect: 5}\n")
+    done = run(project)  # a case that cannot be read calls nothing, so that nothing has to be built
+    assert (done.exit_code, "MCP603" in done.stderr, "MCP605" in done.stderr, len(ran)) == (1, True, False, 1)
 
 
 def test_what_is_offered_is_known_by_kind() -> None:

@@ -381,6 +381,7 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.setattr(dev, "Proxy", Serving)
     monkeypatch.setattr(dev, "CallPipe", lambda *_: SimpleNamespace(variables={"LOG": "x"}))
     monkeypatch.setattr(dev, "free_port", lambda: 9)
+    monkeypatch.setattr(dev, "require_free", lambda at: None)
     monkeypatch.setattr(dev, "read_lists", lambda path: lists_from_json({"name": path.name}))
     monkeypatch.setattr(dev, "start_command", lambda path, *words: [path.name, *words])
     return done
@@ -418,6 +419,20 @@ def test_a_project_is_served_in_each_way(
     served.clear()
     assert [run(tmp_path, *words).exit_code for words in ((), ("--http", "80"), ("--ui",))] == [3, 3, 0]
     assert run(tmp_path / "none").exit_code == 2
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_port_that_is_taken_is_refused_before_the_first_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr(dev, "serve_http", lambda *_: None)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run(tmp_path, "--http", f"{host}:{port}")
+        assert (done.exit_code, f"cannot listen on {host}:{port}: " in done.output) == (2, True)
+    assert run(tmp_path, "--http", f"{host}:{port}").exit_code == 0
 
 
 def test_a_first_build_that_is_interrupted_is_closed(served: list[Any]) -> None:

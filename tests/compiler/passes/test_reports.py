@@ -13,6 +13,7 @@ from mcpc.lower import lower
 from mcpc.passes import (
     PASSES,
     apps,
+    bash_booleans,
     capabilities,
     completions,
     descriptions,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 PROJECTS = sorted(path.stem for path in Path(__file__).with_name("projects").iterdir())
 CHECKS = {
     "apps": apps.check_apps,
+    "bash_booleans": bash_booleans.check_bash_booleans,
     "capabilities": capabilities.check_capabilities,
     "completions": completions.check_completions,
     "descriptions": descriptions.check_descriptions,

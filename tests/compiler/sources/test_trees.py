@@ -126,8 +126,8 @@ def printed(text: str) -> str:
     try:
         result = repr(dumped(read_yaml(text, "a.yaml", start=100)))
     except YamlError as problem:
-        words = "" if problem.is_syntax else f" {problem}"  # what is wrong with the syntax is PyYAML's to say
-        result = f"{problem.start}-{problem.end} {'syntax' if problem.is_syntax else 'refused'}{words}"
+        hint = f"; {problem.hint}" if problem.hint else ""
+        result = f"{problem.start}-{problem.end} {'syntax' if problem.is_syntax else 'refused'} {problem}{hint}"
     return f"{text!a}\n  {result}\n"
 
 

@@ -196,6 +196,46 @@ def test_a_file_without_http_does_not_serve(
     assert console.run_command(image, "server.pyz", [command, "x"]) == ["x"]  # type: ignore[comparison-overlap]
 
 
+def test_the_page_of_a_file_with_http_has_the_commands_of_http(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_http = {"server.pyz serve --http", "server.pyz top ADDRESS"}
+    page = console.usage(image, "server.pyz")
+    assert not any(words in page for words in of_http) and {"serve", "top"}.isdisjoint(console.own_commands(image))
+    facts = {**artifact_info.build_info(image), "serving": ["h11 0.16.0", "uvicorn 0.30.0"]}
+    monkeypatch.setattr(console, "build_info", lambda _: facts)
+    page = console.usage(image, "server.pyz")
+    assert all(words in page for words in of_http) and {"serve", "top"} <= {*console.own_commands(image)}
+    facts["serving"] = ["redis 5.0.0"]
+    assert "serve" not in console.own_commands(image)
+
+
+def test_a_server_that_offers_nothing_of_a_kind_says_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "from mcpc import Server\nmcp = Server('one')\n{}\ndef ok() -> str:\n    'Answer.'\n    return 'yes'\n"
+    files = write_files(tmp_path / "one", {"server.py": code.format("@mcp.tool")})
+    only_tools = image_of(build(files, tmp_path / "one.pyz"))
+    for words, kind in (
+        (["read", "docs://a"], "resources"),
+        (["prompt", "greet"], "prompts"),
+        (["complete", "greet", "who"], "completions"),
+    ):
+        assert console.run_command(only_tools, "one.pyz", words) == 5
+        assert capsys.readouterr() == ("", f"error: the server offers no {kind}\n")
+    assert console.run_command(only_tools, "one.pyz", ["read"]) == 2
+    assert capsys.readouterr().err == "error: read needs the URI of a resource\nsee `one.pyz --help`\n"
+    files = write_files(tmp_path / "two", {"server.py": code.format("@mcp.prompt")})
+    only_prompts = image_of(build(files, tmp_path / "two.pyz"))
+    assert console.run_command(only_prompts, "two.pyz", ["call", "greet"]) == 5
+    assert capsys.readouterr() == ("", "error: the server offers no tools\n")
+
+
+def test_a_message_that_asks_for_a_name_has_eight_of_them() -> None:
+    names = [f"tool{number}" for number in range(1, 10)]
+    assert requests.some_names([]) == ""
+    assert requests.some_names(names[:8]) == f"; the server has {', '.join(names[:8])}"
+    assert requests.some_names(names) == f"; the server has {', '.join(names[:8])} and 1 more"
+
+
 def test_streams_that_are_missing_lead_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)

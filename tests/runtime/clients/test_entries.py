@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
@@ -139,6 +140,31 @@ def test_an_entry_of_the_same_server_starts_the_same_file(
     existing: dict[str, object], server: ServerEntry, is_same: bool
 ) -> None:
     assert is_same_server(existing, server) is is_same
+
+
+def test_an_entry_of_another_build_of_the_server_is_of_the_same_server(tmp_path: Path) -> None:
+    def built(name: str, facts: object, entry: str = "META-INF/build.json") -> str:
+        with ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(entry, json.dumps(facts))
+        return str(tmp_path / name)
+
+    (tmp_path / "text.pyz").write_text("PK")
+    server = LOCAL._replace(built_name="weather")
+    entries = {
+        built("earlier.pyz", {"name": "weather"}): True,
+        built("other.pyz", {"name": "Weather"}): False,
+        built("list.pyz", ["weather"]): False,
+        built("number.pyz", {"name": 1}): False,
+        built("large.pyz", {"name": "weather", "x": "a" * (1 << 20)}): False,
+        built("elsewhere.pyz", {"name": "weather"}, "build.json"): False,
+        str(tmp_path / "text.pyz"): False,
+        str(tmp_path / "gone.pyz"): False,
+        str(tmp_path): False,
+    }
+    existing = {path: {"command": "/usr/bin/python3", "args": [path], "env": {"A": "b"}} for path in entries}
+    assert {path: is_same_server(existing[path], server) for path in entries} == entries
+    assert not any(is_same_server(existing[path], LOCAL) for path in entries)
+    assert is_same_server({"command": str(tmp_path / "earlier.pyz")}, server)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,10 @@ def missing_in_image(server: BuiltServer, options: ImageOptions) -> str:
     if options.base:
         return ""
     if server.target is None:
-        return "it has no Python: it is a layer for `FROM`; name a base with `--base`, or use a self-contained file"
+        return (
+            "it has no Python, so it does not run: it is a layer for `FROM`. A file of `mcpc build --self-contained` "
+            "needs no base; or name one with `--base`"
+        )
     if server.target.is_script:
         return "it has no shell, which starts this file: name a base with `--base`"
     others = sorted(server.contracts - SHELLLESS)

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 
 from mcpc import programs
 from mcpc.diagnostics import Diagnostic, Diagnostics, Severity, Span, diagnose
+from mcpc.languages.bash.open_constructs import indented_end, never_closed, open_quote, unexpected_word
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc.languages.bash.lexer_state import Word
     from mcpc.sources import Source
 
@@ -28,13 +31,28 @@ QUOTATION = re.compile(r"`([^`]*?)'(?!')|`(')'")
 
 @dataclass(frozen=True, slots=True)
 class BashMessage:
-    """A message of Bash: `pattern` matches it, `message` is the reworded text; `line` and `token` name groups of it."""
+    """A message of Bash: `pattern` matches it, `message` is the reworded text; `line` and `token` name groups of it.
+
+    `cause`: returns which construct it is about, from the file, the token, its place, and the openers without an end.
+    """
 
     pattern: re.Pattern[str]
     message: str
+    cause: Callable[[Source, str, int, list[Word]], str] = unexpected_word
     line: int = 0
     token: int = 0
-    at_end: bool = False
+
+
+def _never_closed(source: Source, token: str, _at: int, unclosed: list[Word]) -> str:
+    return "" if unclosed and unclosed[-1].text == token else never_closed(source, unclosed)
+
+
+def _open_quote(source: Source, token: str, _at: int, unclosed: list[Word]) -> str:
+    return open_quote(source, token) if token in "\"'`" else never_closed(source, unclosed)
+
+
+def _indented_end(source: Source, token: str, _at: int, _unclosed: list[Word]) -> str:
+    return indented_end(source, token)
 
 
 KNOWN_ERRORS = (
@@ -44,16 +62,21 @@ KNOWN_ERRORS = (
     BashMessage(
         re.compile(r"syntax error: unexpected end of file from `(.*)' command on line ([0-9]+)"),
         r"the file ends inside the `\1` of line \2",
+        _never_closed,
         line=2,
         token=1,
     ),
-    BashMessage(re.compile(r"syntax error: unexpected end of file"), "the file ends too early", at_end=True),
+    BashMessage(re.compile(r"syntax error: unexpected end of file"), "the file ends too early", _never_closed),
     BashMessage(
-        re.compile(r"unexpected EOF while looking for matching `(.*)'"), r"the file ends before a closing `\1`", token=1
+        re.compile(r"unexpected EOF while looking for matching `(.*)'"),
+        r"the file ends before a closing `\1`",
+        _open_quote,
+        token=1,
     ),
     BashMessage(
         re.compile(r"warning: here-document at line ([0-9]+) delimited by end-of-file \(wanted `(.*)'\)"),
         r"no line `\2` ends the here-document",
+        _indented_end,
         line=1,
         token=2,
     ),
@@ -120,16 +143,10 @@ def _problem(source: Source, line: int, message: str, unclosed: list[Word]) -> D
         return diagnose("MCP204", _place(source, line, ""), text)
     line = int(matched[known.line]) if known.line else line
     token = matched[known.token] if known.token else ""
-    hint = _never_closed(source, unclosed) if known.at_end else ""
-    problem = diagnose("MCP204", _place(source, line, token), matched.expand(known.message), hint=hint)
+    span = _place(source, line, token)
+    hint = known.cause(source, token, span.start, unclosed)
+    problem = diagnose("MCP204", span, matched.expand(known.message), hint=hint)
     return replace(problem, severity=Severity.WARNING) if message.startswith("warning:") else problem
-
-
-def _never_closed(source: Source, unclosed: list[Word]) -> str:
-    if not unclosed:
-        return ""
-    innermost = unclosed[-1]
-    return f"the `{innermost.text}` of line {source.position(innermost.start)[0]} is never closed"
 
 
 def _place(source: Source, line: int, token: str) -> Span:

@@ -1,0 +1,117 @@
+"""A folder that no format recognises: what is there, and what is nearest to a project, by a table."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.frontends.registry_manifest import is_registry_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.sources import Source, SourceTree
+
+DEFINITIONS = (
+    *("server.json", "tools.json", "prompts.json", "resources.json", "completions.json", "servers.json"),
+    *("fastmcp.json", "boxlang.json", "tools.bash", "prompts.bash", "resources.bash"),
+)
+"""Names of files by which formats are recognised, as far as another name is likely to be one of them misspelt."""
+SIMILARITY = 0.85
+MAX_SHOWN = 3
+BEGIN = "`mcpc new` creates a project"
+SHEBANG = re.compile(rb"#!.*\b(?:sh|bash|zsh|dash|ksh)\b")
+DESCRIBE_PROGRAM = (
+    'describe each tool in `tools.json` with `"_meta": {"mcpc/handler": {"command": "PROGRAM"}}`: a program of the '
+    "project handles its calls"
+)
+
+
+class Sign(NamedTuple):
+    """A kind of files: whether it `fits` a file, what one and several are called, what is wrong, what to do."""
+
+    fits: Callable[[str, Source], bool]
+    kind: str
+    kinds: str
+    problem: str
+    hint: str
+
+
+def _ends(*suffixes: str) -> Callable[[str, Source], bool]:
+    return lambda path, _: path.endswith(suffixes)
+
+
+def _named(*names: str) -> Callable[[str, Source], bool]:
+    return lambda path, _: path in names
+
+
+SIGNS = (
+    Sign(
+        lambda path, source: path == "server.json" and is_registry_manifest(source),
+        "the manifest of a registry",
+        "manifests of a registry",
+        "which says where a server is published, not what it offers",
+        "name the folder that has the server's own files",
+    ),
+    Sign(
+        lambda path, source: path.endswith((".sh", ".bash")) or SHEBANG.match(source.data) is not None,
+        "a shell script",
+        "shell scripts",
+        "and nothing says which tools there are",
+        "describe each tool in `tools.json`, and call the script in a function `tool_NAME` of `tools.bash`; "
+        "`mcpc new PROJECT --template bash` writes an example",
+    ),
+    Sign(
+        _ends(".py"),
+        "a Python file",
+        "Python files",
+        "and no function is a tool",
+        'write `from mcpc import Server`, `mcp = Server("NAME")`, and `@mcp.tool` above a function, in `server.py`; '
+        "`mcpc new PROJECT --template python` writes an example",
+    ),
+    Sign(
+        _named("package.json", "tsconfig.json", "deno.json"),
+        "a file of a Node project",
+        "files of a Node project",
+        "whose server no format reads",
+        DESCRIBE_PROGRAM,
+    ),
+    Sign(
+        _named("go.mod", "Cargo.toml", "pom.xml", "build.gradle", "Gemfile", "composer.json"),
+        "a file of a project in another language",
+        "files of a project in another language",
+        "and nothing says which tools there are",
+        DESCRIBE_PROGRAM,
+    ),
+)
+"""In this order: the first sign that files have is reported."""
+
+
+def unrecognised(tree: SourceTree, below: Sequence[str]) -> Diagnostic:
+    """Return what a folder has that is not a project; `below`: subfolders that are projects, quoted."""
+    paths = sorted(tree.files, key=lambda path: (path.count("/"), path))
+    message = "no project found here"
+    if below:
+        return diagnose("MCP009", None, message, "", f"projects in subfolders: {', '.join(below)}; name one of them")
+    if not paths:
+        return diagnose("MCP009", None, f"{message}: the folder is empty", "", BEGIN)
+    for path in paths:
+        meant = nearest(path, DEFINITIONS, SIMILARITY) if path not in DEFINITIONS else ""
+        if meant:
+            hint = f"did you mean `{meant}`?"
+            return diagnose("MCP009", Span(path), f"{message}: no format has a file `{path}`", "", hint)
+    for sign in SIGNS:
+        fit = [path for path in paths if sign.fits(path, tree.files[path])]
+        if fit:
+            kind = f"is {sign.kind}" if len(fit) == 1 else f"are {sign.kinds}"
+            return diagnose("MCP009", None, f"{message}: {_some(fit)} {kind}, {sign.problem}", "", sign.hint)
+    return diagnose("MCP009", None, f"{message}: the folder has only {_some(paths)}", "", BEGIN)
+
+
+def _some(paths: Sequence[str]) -> str:
+    """Return the first paths, and how many there are beside them."""
+    more = len(paths) - MAX_SHOWN
+    return quoted(paths[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,36 @@
+"""Files that entries start: the name of the server in a built one, by which another build of it is known."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from mcpc_runtime.lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from zipfile import ZipFile
+else:
+    ZipFile = lazy("zipfile:ZipFile")
+
+FACTS = "META-INF/build.json"
+MAX_FACTS = 1 << 20
+
+
+def starts_build_of(name: str, texts: Iterable[str]) -> bool:
+    """Tell whether one of an entry's texts is the path of a built file whose server has this name."""
+    return any(os.path.isabs(text) and os.path.isfile(text) and built_name(text) == name for text in texts)
+
+
+def built_name(path: str) -> str:
+    """Return the name of the server in a built file; nothing for any other file."""
+    try:
+        with ZipFile(path) as archive:
+            if archive.getinfo(FACTS).file_size > MAX_FACTS:
+                return ""
+            facts = json.loads(archive.read(FACTS))
+    except Exception:  # noqa: BLE001 - a file of anybody: zipfile and zlib raise many kinds
+        return ""
+    name = facts.get("name") if isinstance(facts, dict) else None
+    return name if isinstance(name, str) else ""
