@@ -136,8 +136,8 @@ EMPTY: dict[str, Files] = {
     "native": {"server.json": '{"serverInfo": {"name": "s", "version": "1"}}', "tools.json": '{"tools": []}'},
     "own server": {"server.py": "from mcpc import Server\nmcp = Server('s', version='1')\n"},
     "bx-mcp": {
-        "t.py": "from mcpc import mcp_tool\n@mcp_tool('Says hello')\ndef hello(name: str): return name\n",
-        "boxlang.json": '{"modules": {"bxmcp": {"settings": {"excludedTools": ["hel*"]}}}}',
+        "t.py": "from mcpc import mcp_tool\n@mcp_tool('Says hello')\ndef greet(name: str): return name\n",
+        "boxlang.json": '{"modules": {"bxmcp": {"settings": {"excludedTools": ["greet*"]}}}}',
     },
 }
 
