@@ -85,7 +85,7 @@ def usage_comment(target: Deployment) -> str:
 #     FROM {target.base}
 #     COPY server.pyz /server.pyz
 #
-# The secrets, equal for all replicas: tokens of clients (see `server.pyz serve --help`), and the state keys.
+# The secrets, equal for all replicas: tokens of clients, a line `NAME TOKEN` each, and the state keys.
 #   kubectl create secret generic {target.label} \\
 #     --from-file=tokens=FILE --from-literal=state-keys="$(openssl rand -hex 32)"{valkey_secret}{secrets}
 """
