@@ -18,9 +18,10 @@ FACTS = "META-INF/build.json"
 MAX_FACTS = 1 << 20
 
 
-def starts_build_of(name: str, texts: Iterable[str]) -> bool:
-    """Tell whether one of an entry's texts is the path of a built file whose server has this name."""
-    return any(os.path.isabs(text) and os.path.isfile(text) and built_name(text) == name for text in texts)
+def file_of_server(name: str, texts: Iterable[str]) -> str:
+    """Return which of an entry's texts is the path of a built file whose server has this name."""
+    found = (text for text in sorted(texts) if os.path.isabs(text) and os.path.isfile(text))
+    return next((path for path in found if built_name(path) == name), "")
 
 
 def built_name(path: str) -> str:

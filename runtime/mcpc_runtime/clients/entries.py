@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from mcpc_runtime.clients import messages
-from mcpc_runtime.clients.built_files import starts_build_of
+from mcpc_runtime.clients.built_files import file_of_server
 from mcpc_runtime.clients.client_paths import PROJECT, USER, format_of
 from mcpc_runtime.clients.table import (
     ARGS,
@@ -75,6 +75,11 @@ class ServerEntry(NamedTuple):
     url: str = ""
     headers: tuple[Header, ...] = ()
     built_name: str = ""
+
+    @property
+    def key(self) -> str:
+        """What entries of the same server have: its URL or its file, or the last word of its command."""
+        return self.url or (self.arguments[-1] if self.arguments else self.command)
 
 
 class ClientEntry(NamedTuple):
@@ -222,6 +227,10 @@ def strings_of(value: object) -> set[str]:
 
 def is_same_server(existing: Entry, server: ServerEntry) -> bool:
     """Tell whether an entry starts the same file or another build of the server, or has the same URL."""
-    key = server.url or (server.arguments[-1] if server.arguments else server.command)
+    return server.key in strings_of(existing) or other_build(existing, server) != ""
+
+
+def other_build(existing: Entry, server: ServerEntry) -> str:
+    """Return the file that an entry starts if it is another one with a server of this name."""
     texts = strings_of(existing)
-    return key in texts or (server.built_name != "" and starts_build_of(server.built_name, texts))
+    return "" if server.key in texts or not server.built_name else file_of_server(server.built_name, texts)

@@ -16,6 +16,7 @@ from mcpc_runtime.clients.entries import (
     CannotWriteEntryError,
     client_entry,
     is_same_server,
+    other_build,
 )
 from mcpc_runtime.clients.files import edit_file, read_text, undo_in_file
 from mcpc_runtime.clients.json_text import JSON, drop_items, put_item
@@ -168,6 +169,8 @@ def install_in(target: Target, server: ServerEntry, options: Options, notes: tup
         advice = f"{problem}; {messages.BY_HAND}:\n{rendered(target, server.name, entry)}"
         return ClientOutcome(target, FAILED, advice, status=UNEXPECTED_FILE)
     word = UNCHANGED if not is_changed else ADDED if before is None else UPDATED
+    other = "" if before is None else other_build(before, server)
+    notes = (messages.STARTED_BEFORE.format(path=other), *notes) if other else notes
     shown = rendered(target, server.name, entry) if options.dry_run and is_changed else ""
     return ClientOutcome(target, word, shown, notes if is_changed else ())
 

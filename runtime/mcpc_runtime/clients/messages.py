@@ -36,6 +36,7 @@ SET_IN_CLIENT = (
     "{title} starts this server: set it in `{field}` of `{entry}` in {path}, "
     "or run `server.pyz install --client {client} --name {entry} --env NAME=VALUE`."
 )
+STARTED_BEFORE = "it started {path} before, which has a server of this name, too"
 TEXT_ONLY = "a path is not UTF-8, so it cannot be in a configuration file"
 TOO_LONG = "the names of tools become too long for some clients: mcp__{name}__{tool}; use a shorter --name"
 UNKNOWN_CLIENT = "unknown client `{name}`{hint}"

@@ -18,7 +18,10 @@ from mcpc_runtime.clients.entries import (
     Variable,
     client_entry,
     is_same_server,
+    other_build,
 )
+from mcpc_runtime.clients.installing import Target, install_in
+from mcpc_runtime.clients.request import Options
 from mcpc_runtime.clients.table import CLIENTS, ROOTS
 from support.needs import ROOT
 
@@ -164,7 +167,22 @@ def test_an_entry_of_another_build_of_the_server_is_of_the_same_server(tmp_path:
     existing = {path: {"command": "/usr/bin/python3", "args": [path], "env": {"A": "b"}} for path in entries}
     assert {path: is_same_server(existing[path], server) for path in entries} == entries
     assert not any(is_same_server(existing[path], LOCAL) for path in entries)
-    assert is_same_server({"command": str(tmp_path / "earlier.pyz")}, server)
+    earlier = str(tmp_path / "earlier.pyz")
+    assert is_same_server({"command": earlier}, server)
+    assert {other_build(existing[path], server) for path in entries} == {earlier, ""}
+    assert other_build(existing[earlier], server._replace(arguments=(earlier,))) == ""
+
+
+def test_who_installs_another_build_is_told_what_the_entry_started(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("META-INF/build.json", '{"name": "weather"}')
+    target = Target(CLIENTS["cursor"], "cursor", USER, str(tmp_path / "mcp.json"))
+    notes = []
+    for name in ("one", "one", "two"):
+        server = ServerEntry("weather", "/usr/bin/python3", ("-I", str(tmp_path / name)), built_name="weather")
+        notes.append(install_in(target, server, Options(), ()).notes)
+    assert notes == [(), (), (f"it started {tmp_path}/one before, which has a server of this name, too",)]
 
 
 @pytest.mark.parametrize(
