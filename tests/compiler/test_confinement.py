@@ -276,8 +276,9 @@ def test_what_cannot_be_read_in_namespaces_is_run_without_them(tmp_path: Path) -
 
 
 LOOKS = """
-import os, socket
+import os, socket, sys
 seen = [path for path in {paths} if os.path.exists(path)]
+seen += ["its program is a link"] if os.path.islink(sys.executable) else []
 with socket.socket(socket.AF_UNIX) as agent:
     try: agent.connect({agent})
     except OSError: pass
@@ -293,7 +294,8 @@ def test_folders_of_the_user_are_empty_but_for_what_the_program_needs(
     home, root, programs = tmp_path / "home", tmp_path / "root", tmp_path / "home/version/bin"
     for folder in (root, programs, home / "needed", home / "other", home / "path"):
         folder.mkdir(parents=True)
-    (programs / "python").symlink_to(Path(sys.executable).resolve())
+    (programs / "python").symlink_to("python3")
+    (programs / "python3").symlink_to(Path(sys.executable).resolve())
     for name in ("version/pyvenv.cfg", "version/other", "needed/file", "other/file", "path/program", ".secret"):
         (home / name).write_text("")
     monkeypatch.setenv("HOME", str(home))
@@ -307,8 +309,10 @@ def test_folders_of_the_user_are_empty_but_for_what_the_program_needs(
         seen = confinement.run_confined(
             confinement.ConfinedProgram(words, root, root, 30, readable=[str(home / "needed")])
         )
+    assert seen.status == 0, seen.output
     names = ["needed", "needed/file", "path", "path/program", "version", "version/bin", "version/bin/python"]
-    assert seen.answer.decode().split("\n") == [f"{home}/{name}" for name in [*names, "version/pyvenv.cfg"]]
+    expected = [f"{home}/{name}" for name in [*names, "version/pyvenv.cfg"]]
+    assert seen.answer.decode().split("\n") == [*expected, "its program is a link"]
 
 
 @pytest.mark.skipif(not Path("/proc/keys").exists(), reason="the kernel keeps no keys")

@@ -102,15 +102,17 @@ def enter_namespaces() -> bool:
 
 
 def hide(folders: list[str], kept: list[str]) -> None:
-    """Mount empty folders over these, and in them what is kept, at its place.
+    """Mount empty folders over these, and in them what is kept, at its place; of a link its last target is kept, too.
 
     What cannot be mounted again is missing, which the caller finds if the program needs it.
     """
-    shown = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in kept if os.path.exists(path)}  # noqa: PTH110
+    shown = [path for path in kept if os.path.exists(path)]  # noqa: PTH110
+    links = {path: os.path.realpath(path) for path in shown if os.path.islink(path)}  # noqa: PTH114
+    opened = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in shown if path not in links}
     for folder in folders:
         if os.path.isdir(folder):  # noqa: PTH112 - it may lie in one before it
             LIBC.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", NO_SUID_NO_DEVICES, SHARED_MEMORY)
-    for path, descriptor in shown.items():
+    for path, descriptor in opened.items():
         here = f"/proc/self/fd/{descriptor}"
         with suppress(OSError):
             if os.path.isdir(here):  # noqa: PTH112
@@ -120,6 +122,10 @@ def hide(folders: list[str], kept: list[str]) -> None:
                 os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC))
             LIBC.mount(here.encode(), os.fsencode(path), None, BIND, None)
         os.close(descriptor)
+    for path, target in links.items():  # a program finds its libraries from where it is
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+            os.symlink(target, path)  # noqa: PTH211
 
 
 def supervise(plan: dict[str, Any], separate: bool) -> None:
