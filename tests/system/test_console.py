@@ -211,7 +211,7 @@ def mcpc(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("call", "{}", "greet", "Ada"), "mcpc call {} TOOL [NAME=VALUE ...]"),
+        (("call", "{}", "greet", "Ada"), "; did you mean name=Ada?\nsee `mcpc call --help`"),
         (("call", "{}", "zzz"), "; `mcpc inspect {}` prints all names"),
         (("read", "{}", "zzz:"), "; `mcpc inspect {}` prints all names"),
     ],

@@ -319,7 +319,7 @@ def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals)
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("def broken(:\n", "MCP205"), (None, "MCP004")], ids=["broken", "nothing"]
+    ("content", "words"), [("def broken(:\n", "MCP205"), (None, "MCP303")], ids=["broken", "nothing"]
 )
 def test_without_a_first_build_there_is_nothing_to_serve(project: Path, content: str | None, words: str) -> None:
     (project / "tools.py").unlink() if content is None else (project / "tools.py").write_text(content)
