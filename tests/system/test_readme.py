@@ -99,7 +99,7 @@ def test_the_readme_is_true_on_a_clean_machine(tmp_path: Path) -> None:
         machine.run(line)
     assert re.search(r"weather +ok$", machine.run("mcpc clients"), re.MULTILINE)
     entry = json.loads((machine.home / ".cursor/mcp.json").read_text())["mcpServers"]["weather"]
-    assert entry["args"] == [str(machine.home / ".local/share/mcp-servers/weather.pyz")]
+    assert entry["args"] == ["-I", str(machine.home / ".local/share/mcp-servers/weather.pyz")]
     assert answered([entry["command"], *entry["args"]], {"name": "Ada"}).endswith(", Ada!")
     for command, shown in told(minutes):
         printed = machine.run(command)
