@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc_runtime.http.app import Application, is_remote
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.platforms.artifact_file import CHANGED
 from support.asgi import HOST, TYPE, Client, mirrors, served, stateless
@@ -168,9 +169,11 @@ def test_headers_are_cached_within_bounds(monkeypatch):
         ("::ffff:10.0.0.1", "/mcp", True), ("10.0.0.1", "/mcp", True), ("10.0.0.1", "/healthz", False), ("10.0.0.1", "/readyz", False), ("1271", "/mcp", True),
     ],
 )  # fmt: skip
-def test_a_request_comes_from_another_machine(host, path, is_one):
-    assert is_remote(SimpleNamespace(client=(host, 5), path=path)) is is_one
-    assert not is_remote(SimpleNamespace(client=None, path=path))
+def test_a_closed_server_refuses_other_machines_but_for_its_health(host, path, is_one):
+    closed = Application(quiet(), HttpSettings())
+    refused = closed._refuse_address(HttpRequest("GET", path, b"", None, (host, 5)))
+    assert (refused and refused[0]) == (403 if is_one else None)
+    assert closed._refuse_address(HttpRequest("GET", path, b"", None)) is None
 
 
 def test_the_first_server_that_has_a_system_mounts_it(monkeypatch):

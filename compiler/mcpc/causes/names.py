@@ -7,8 +7,9 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.causes.undefined_names import parsed_file, undefined_help
+from mcpc.causes.undefined_names import undefined_help
 from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.languages.python import parse_python
 
 if TYPE_CHECKING:
     from mcpc.causes.model import FailedRun
@@ -23,7 +24,7 @@ def relative_import(run: FailedRun) -> str:
     if not run.has("ImportError") or "relative import" not in raised.message:
         return ""
     source = run.tree.get(raised.path)
-    tree = parsed_file(source) if source is not None else None
+    tree = parse_python(source) if source is not None else None
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)) if tree else ()
     node = next((node for node in nodes if node.level and node.lineno <= raised.line <= (node.end_lineno or 0)), None)
     if node is None:

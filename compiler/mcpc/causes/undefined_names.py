@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-import warnings
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.languages.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,19 +55,9 @@ def undefined_help(name: str, known: Iterable[str], source: Source | None, line:
 
 def line_of_definition(name: str, source: Source, line: int) -> int:
     """Return the line after `line` at which a name is defined at the top of the file, 0 if there is none."""
-    tree = parsed_file(source)
+    tree = parse_python(source)
     found = (node.lineno for node in (tree.body if tree else ()) if name in defined_by(node) and node.lineno >= line)
     return min(found, default=0)
-
-
-def parsed_file(source: Source) -> ast.Module | None:
-    """Return the syntax tree of a file, None if it is not valid Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source.data, source.path)
-    except (SyntaxError, MemoryError, OverflowError, RecursionError, ValueError):
-        return None
 
 
 def defined_by(node: ast.AST) -> frozenset[str]:

@@ -107,9 +107,9 @@ def cause_of(output: PipOutput, target: Target, *, is_offline: bool) -> Cause | 
     of_registry = () if is_offline else OF_REGISTRY
     for rows, text in ((OF_MACHINE, everything), (OF_PACKAGES, output.said), (of_registry, everything)):
         for row in rows:
-            found = re.search(row.pattern, text)
-            if found is not None:
-                words = [word for word in found.groups() if word]
+            match = re.search(row.pattern, text)
+            if match is not None:
+                words = [word for word in match.groups() if word]
                 return Cause(row.message.format(*words), row.hint.format(*words))
     unmatched = None if is_offline else UNMATCHED.search(output.said)
     return None if unmatched is None else _unmatched(unmatched[1], unmatched[2], output.logged, target)
@@ -138,16 +138,16 @@ def _unmatched(text: str, listed: str, logged: str, target: Target) -> Cause | N
 
 def _skipped(wanted: Requirement, addresses: Iterable[tuple[str, str]]) -> list[tuple[str, Version, str]]:
     """Return what is said of the wheels of a requirement, each with its version and its tags' Python."""
-    found = []
-    for said, address in addresses:
+    skipped = []
+    for reason, address in addresses:
         try:
             name, version, _, tags = parse_wheel_filename(address.rpartition("/")[2])
         except (InvalidWheelFilename, InvalidVersion):
             continue
         if name == canonicalize_name(wanted.name) and wanted.specifier.contains(version):
-            shown = sorted({f"{tag.interpreter} on {tag.platform}" for tag in tags})
-            found.append((said or shown[0], version, shown[0]))
-    return found
+            first_tag = min(f"{tag.interpreter} on {tag.platform}" for tag in tags)
+            skipped.append((reason or first_tag, version, first_tag))
+    return skipped
 
 
 def _other_python(wanted: Requirement, logged: str, target: Target) -> Cause | None:
@@ -164,7 +164,7 @@ def _other_machine(wanted: Requirement, logged: str, target: Target) -> Cause | 
     if not skipped:
         return None
     newest = max(version for _, version, _ in skipped)
-    tags = [*dict.fromkeys(shown for _, version, shown in skipped if version == newest)]
+    tags = [*dict.fromkeys(tag for _, version, tag in skipped if version == newest)]
     more = f" and {len(tags) - MOST_TAGS} more" if len(tags) > MOST_TAGS else ""
     message = f"`{wanted.name}` {newest} has no wheel for {target.name}"
     return Cause(message, f"its wheels are for {', '.join(tags[:MOST_TAGS])}{more}: name a version that has one")

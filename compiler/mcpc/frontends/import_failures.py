@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.causes import IMPORTED, explained, line_span, span_of
-from mcpc.causes.undefined_names import parsed_file, undefined_help
+from mcpc.causes.undefined_names import undefined_help
 from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.static_faults import bound_names, undefined_names
 from mcpc.introspection.unimported import file_description
 from mcpc.languages import LANGUAGES, imports
+from mcpc.languages.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -63,7 +64,7 @@ def missing_module(raised: Raised, source: Source, own: Collection[str]) -> Diag
 
 def with_meant_name(problem: Diagnostic, source: Source) -> Diagnostic:
     """Return a problem; that of an undefined name in an annotation with its place, and the meant name."""
-    found, tree = UNDEFINED.fullmatch(problem.message), parsed_file(source)
+    found, tree = UNDEFINED.fullmatch(problem.message), parse_python(source)
     if found is None or tree is None or problem.span is None:
         return problem
     name, bound = found["name"], bound_names(tree)

@@ -10,11 +10,11 @@ import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.causes.undefined_names import ALWAYS, parsed_file, undefined_help
+from mcpc.causes.undefined_names import ALWAYS, undefined_help
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
 from mcpc.frontends.framework_names import CERTAIN, CLASSES, DECORATORS, HIGH_LEVEL, KEYWORDS, TRANSPORTS
-from mcpc.languages.python import python_text
+from mcpc.languages.python import parse_python, python_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ def undefined_names(source: Source, *, late: bool = False) -> Iterator[StaticFau
 
     `late`: annotations that are evaluated later (`from __future__ import annotations`) count, too.
     """
-    tree = parsed_file(source)
+    tree = parse_python(source)
     if tree is None:
         return
     text, bound = python_text(source), bound_names(tree)
@@ -58,7 +58,7 @@ def misspelt_uses(source: Source) -> Iterator[Diagnostic]:
 
     The framework raises an exception; its stand-in would ignore the keyword, or fail when the class is used.
     """
-    tree = parsed_file(source)
+    tree = parse_python(source)
     if tree is None:
         return
     text, servers = python_text(source), dict(named_servers(tree))
@@ -106,7 +106,7 @@ def called_keywords(call: ast.Call, servers: Mapping[str, str]) -> tuple[str, tu
 
 def misspelt_decorators(source: Source) -> Iterator[StaticFault]:
     """Yield decorators of a framework's server that it does not have."""
-    tree = parsed_file(source)
+    tree = parse_python(source)
     if tree is None:
         return
     text, servers = python_text(source), dict(named_servers(tree))
@@ -137,7 +137,7 @@ def named_servers(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 def imported_at_once(source: Source) -> frozenset[str]:
     """Return the top-level names of the modules that the import of a file imports."""
-    tree = parsed_file(source)
+    tree = parse_python(source)
     found: set[str] = set()
     for node in evaluated(tree) if tree is not None else ():
         if isinstance(node, ast.Import):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
@@ -29,7 +28,7 @@ from mcpc.introspection.name_resolution import (
     resolve_names,
 )
 from mcpc.languages import LANGUAGES
-from mcpc.languages.python import python_text
+from mcpc.languages.python import parse_python, python_text
 from mcpc_runtime.handlers.python.authoring import Context
 
 if TYPE_CHECKING:
@@ -80,16 +79,6 @@ def server_names(source: Source) -> frozenset[str]:
     """Return the names of a file's `Server` objects."""
     found = find_decorated(source, {})
     return frozenset(server.name for server in found.servers) if found else frozenset()
-
-
-def parse_python(source: Source) -> ast.Module | None:
-    """Return the syntax tree of a file, None if it is not valid Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source.data, source.path)
-    except (SyntaxError, MemoryError, OverflowError, RecursionError, ValueError):
-        return None
 
 
 def _visit(reader: NameResolver) -> None:

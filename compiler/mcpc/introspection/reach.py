@@ -11,9 +11,9 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.introspection.decorators import parse_python
 from mcpc.introspection.name_resolution import module_level
 from mcpc.introspection.variables import INITIALIZERS, initializer_name
+from mcpc.languages.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

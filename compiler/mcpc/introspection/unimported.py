@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
-from mcpc.introspection.decorators import parse_python
 from mcpc.introspection.process import FileDescription, ImportResults
+from mcpc.languages.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

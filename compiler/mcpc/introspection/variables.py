@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.introspection.decorators import parse_python
-from mcpc.languages.python import python_text
+from mcpc.languages.python import parse_python, python_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -176,6 +176,16 @@ def python_text(source: Source) -> PythonText:
     return PythonText(source.path, source.text, source.text.isascii(), starts)
 
 
+def parse_python(source: Source) -> ast.Module | None:
+    """Return the syntax tree of a file, None if it is not valid Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source.data, source.path)
+    except (SyntaxError, MemoryError, OverflowError, RecursionError, ValueError):
+        return None
+
+
 def _parse(source: Source) -> ast.Module | Diagnostic:
     """Return the syntax tree of `source`, or what keeps Python from compiling it."""
     null = source.text.find("\0")

@@ -222,9 +222,11 @@ class Application:
 
     def _refuse_address(self, request: HttpRequest) -> Reply | None:
         """Return the refusal of a client by its address, None if the address is allowed."""
-        if self._is_closed and is_remote(request):
+        if request.path in (ALIVE, READY):
+            return None
+        if self._is_closed and request.is_remote:
             return refuse(403, REMOTE_REFUSED)
-        if self._addresses is None or request.path in (ALIVE, READY) or request.path in self._mounted:
+        if self._addresses is None or request.path in self._mounted:
             return None
         return None if self._addresses.allows(request.client, request.headers.pairs) else refuse(403, UNKNOWN_ADDRESS)
 
@@ -441,12 +443,3 @@ class Application:
         self.refusal_log.close()
         if self.settings.spans is not None:
             await get_running_loop().run_in_executor(None, self.settings.spans.close)
-
-
-def is_remote(request: HttpRequest) -> bool:
-    """Tell whether a request comes from another machine and is not a health check."""
-    client = request.client
-    if client is None or request.path in (ALIVE, READY):
-        return False
-    host = client[0].removeprefix("::ffff:")
-    return not (host.startswith("127.") or host in ("::1", ""))

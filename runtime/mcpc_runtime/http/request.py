@@ -113,6 +113,12 @@ class HttpRequest:
         self.principal: Principal = ANONYMOUS
         self.body = b""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether it comes from another machine."""
+        host = "" if self.client is None else self.client[0].removeprefix("::ffff:")
+        return not (host.startswith("127.") or host in ("::1", ""))
+
 
 def denial_of(pairs: Pairs, fields: Fields, origin_check: OriginCheck) -> Reply | None:
     """Return the reply to a client that may not send requests here, None for any other."""

@@ -54,10 +54,10 @@ def discovery_routes(images: Mapping[str, Image], settings: HttpSettings) -> dic
     for path, image in served.items():
         url = settings.url if path == settings.path else begin + path
         card = server_card(image, url, host, needs_token=bool(settings.authenticator) and not settings.issuer)
-        routes[path.rstrip("/") + CARD] = document_route(CARD_TYPE, card)
+        routes[path.rstrip("/") + CARD] = cached_document(CARD_TYPE, card)
         identifier = f"urn:air:{host}:mcp:{as_name(server_info(image)['name'])}"
         entries.append({"identifier": identifier, "type": CARD_TYPE, "url": url.rstrip("/") + CARD})
-    routes[CATALOG] = document_route(CATALOG_TYPE, {"specVersion": CATALOG_VERSION, "entries": entries})
+    routes[CATALOG] = cached_document(CATALOG_TYPE, {"specVersion": CATALOG_VERSION, "entries": entries})
     return routes
 
 
@@ -94,7 +94,7 @@ def as_name(text: str) -> str:
     return re.sub(r"[^a-zA-Z0-9._-]+", "-", text).strip("-") or "server"
 
 
-def document_route(kind: str, value: Json) -> Route:
+def cached_document(kind: str, value: Json) -> Route:
     """Return the route of a document that never changes."""
     body = encode(value)
     tag = b'"%08x-%x"' % (crc32(body), len(body))

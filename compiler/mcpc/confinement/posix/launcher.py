@@ -106,9 +106,9 @@ def hide(folders: list[str], kept: list[str]) -> None:
 
     What cannot be mounted again is missing, which the caller finds if the program needs it.
     """
-    shown = [path for path in kept if os.path.exists(path)]  # noqa: PTH110
-    links = {path: os.path.realpath(path) for path in shown if os.path.islink(path)}  # noqa: PTH114
-    opened = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in shown if path not in links}
+    present = [path for path in kept if os.path.exists(path)]  # noqa: PTH110
+    links = {path: os.path.realpath(path) for path in present if os.path.islink(path)}  # noqa: PTH114
+    opened = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in present if path not in links}
     for folder in folders:
         if os.path.isdir(folder):  # noqa: PTH112 - it may lie in one before it
             LIBC.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", NO_SUID_NO_DEVICES, SHARED_MEMORY)
