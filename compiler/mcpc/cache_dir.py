@@ -22,7 +22,7 @@ from pathlib import Path
 from mcpc.platforms.files import cache_home
 from mcpc_runtime.platforms import private_files as ownership
 
-MAX_ENTRIES_BY_KIND = {"builds": 16, "locked": 512, "models": 64, "runtime": 8}
+MAX_ENTRIES_BY_KIND = {"builds": 16, "models": 64, "runtime": 8}
 MAX_ENTRIES = 32
 """Maximum number of entries by kind, and for all other kinds; the most recently used ones are kept."""
 

@@ -29,14 +29,17 @@ NETWORK = ("*_PROXY", "*_proxy", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CE
 LOADER = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
 """Variables by which a Python built elsewhere finds its standard library."""
 KEYRING = ("DBUS_SESSION_BUS_ADDRESS", "NETRC", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
-"""Variables by which pip finds credentials that are stored outside its configuration."""
-PIP_EXCLUDED = ("PIP_PREFIX", "PIP_PYTHON", "PIP_QUIET", "PIP_REQUIRE_VIRTUALENV", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
-"""Variables that would make pip install elsewhere or print nothing."""
-UV_EXCLUDED = ("UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR")
-"""Variables that would make uv lock something else."""
+"""Variables by which uv finds credentials that are stored outside its configuration."""
+PIP_REGISTRIES = ("PIP_CERT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX")
+UV_EXCLUDED = (
+    *("UV_BUILD_CONSTRAINT", "UV_COMPILE_BYTECODE", "UV_CONSTRAINT", "UV_EXCLUDE", "UV_NO_BINARY", "UV_NO_SOURCES"),
+    *("UV_NO_VERIFY_HASHES", "UV_OVERRIDE", "UV_PROJECT", "UV_PYTHON", "UV_REQUIRE_HASHES", "UV_SYSTEM_PYTHON"),
+    *("UV_TARGET", "UV_WORKING_DIR"),
+)
+"""Variables that would make uv choose or install something else, or without a check."""
 CLIENT_VARIABLES = USER_VARIABLES if sys.platform == "win32" else ()
 """More variables that clients pass on, on systems where no program runs without them."""
-FILES = re.compile(r"PIP_(?:CERT|CLIENT_CERT|CACHE_DIR|CONFIG_FILE|CONSTRAINT|FIND_LINKS)|.*_CA_BUNDLE|SSL_CERT_\w+")
+FILES = re.compile(r"PIP_(?:CERT|FIND_LINKS)|UV_(?:CACHE_DIR|CONFIG_FILE|FIND_LINKS)|.*_CA_BUNDLE|SSL_CERT_\w+")
 """Variables that may name files relative to the caller's working folder."""
 NPM_USERCONFIG = "npm_config_userconfig"
 NPMRC_NAME = re.compile(r"\$\{(\w+)[^}]*\}")
@@ -52,11 +55,10 @@ class ProgramEnvironment:
 
 
 PROGRAMS: dict[str, ProgramEnvironment] = {
-    "pip": ProgramEnvironment(
-        "pip of this Python", ("PIP_*", *USER_VARIABLES, *LOCALE, *NETWORK, *LOADER, *KEYRING), PIP_EXCLUDED
-    ),
     "uv": ProgramEnvironment(
-        "uv, which only chooses versions", ("PATH", "UV_*", *USER_VARIABLES, *LOCALE, *NETWORK, *KEYRING), UV_EXCLUDED
+        "uv, which builds nothing",
+        ("PATH", "UV_*", *PIP_REGISTRIES, *USER_VARIABLES, *LOCALE, *NETWORK, *LOADER, *KEYRING),
+        UV_EXCLUDED,
     ),
     "git": ProgramEnvironment(
         "git, without hooks", ("GIT_ASKPASS", "GIT_SSH*", "SSH_*", *USER_VARIABLES, *LOCALE, *NETWORK)

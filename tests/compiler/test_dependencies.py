@@ -19,8 +19,7 @@ from mcpc.dependencies.native_packages import (
 )
 from mcpc.dependencies.needs import handler_files
 from mcpc.dependencies.pep508 import find_closure
-from mcpc.dependencies.pip_install import shorten_errors
-from mcpc.dependencies.platforms import Target, accepted_tags, marker_values, parse_target
+from mcpc.dependencies.platforms import Target, accepted_tags, marker_values, parse_target, uv_platform
 from mcpc.diagnostics import Diagnostic
 from mcpc.options import Options
 from support.projects import SERVER_JSON, lowered, marked, places, tree
@@ -59,7 +58,7 @@ UNDERSTOOD = {
     "pyproject": ({"pyproject.toml": "[project]\nname='x'\ndependencies = ['a==1', \"b==2\"]\n"}, None),
     "pyproject without any": ({"pyproject.toml": "[tool.x]\ny=1\n"}, []),
     "a range and a version": (
-        {"pyproject.toml": "[project]\ndependencies=['a>=1']\n", "requirements.txt": "a==1.2\n"},
+        {"pyproject.toml": "[project]\ndependencies=['a>=1']\n", "requirements.txt": "-e .\na==1.2\n"},
         [("a==1.2,>=1", ())],
     ),
     "one package by two spellings": ({"requirements.txt": "A.b==1\na-b[x]==1\n"}, [("A.b[x]==1", ())]),
@@ -113,7 +112,7 @@ REFUSED = {
     "two versions": ("MCP403", {"requirements.txt": "»a==1\n»a==2\n"}),
     "a version out of the range": (
         "MCP403",
-        {"pyproject.toml": "[project]\ndependencies=['»a>=2']\n", "requirements.txt": "a==1\n"},
+        {"pyproject.toml": "[project]\ndependencies=['»a>=2']\n", "requirements.txt": "-e .\na==1\n"},
     ),
     "the other project": ("MCP415", {"requirements.txt": "»mcpc==0.2.6\n"}),
     "no version": ("MCP404", {"requirements.txt": "»a\n"}),
@@ -173,7 +172,7 @@ PLATFORMS = {
     "manylinux_2_28_aarch64": ("manylinux_2_28_aarch64", "3.11"),
     "musllinux_1_2_x86_64-cp312": ("musllinux_1_2_x86_64", "3.12"),
     "macosx_11_0_arm64": ("macosx_11_0_arm64", "3.11"),
-    "linux_riscv64": ("linux_riscv64", "3.11"),
+    "macosx_13_0_x86_64": ("macosx_13_0_x86_64", "3.11"),
 }
 
 
@@ -181,6 +180,21 @@ PLATFORMS = {
 def test_a_platform_is_what_wheels_call_it(tag: str) -> None:
     platform, version = PLATFORMS[tag]
     assert parse_target(tag, "3.11" if "-cp" not in tag else "") == Target(platform, version)
+
+
+UV_PLATFORMS = {
+    "manylinux2014_x86_64": "x86_64-manylinux_2_17", "manylinux_2_16_x86_64": "", "manylinux_2_27_aarch64":
+    "aarch64-manylinux_2_17", "manylinux_2_28_x86_64": "x86_64-manylinux_2_28", "manylinux_2_99_x86_64":
+    "x86_64-manylinux_2_40", "musllinux_1_2_x86_64": "x86_64-unknown-linux-musl", "musllinux_1_1_x86_64": "",
+    "macosx_11_0_universal2": "aarch64-apple-darwin", "macosx_11_0_x86_64": "x86_64-apple-darwin", "win32":
+    "i686-pc-windows-msvc", "win_arm64": "aarch64-pc-windows-msvc", "linux_x86_64": "", "manylinux2014_riscv64": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", UV_PLATFORMS)
+def test_wheels_are_chosen_for_no_newer_system(tag: str) -> None:
+    assert uv_platform(tag) == UV_PLATFORMS[tag]
+    assert isinstance(parse_target(tag), Target if UV_PLATFORMS[tag] else Diagnostic)
 
 
 WRONG_PLATFORMS = ("win_x86_64", "windows", "linux", "x86_64", "manylinux2014", "manylinux2015_x86_64", "darwin_arm64",
@@ -230,45 +244,6 @@ def test_a_closure_follows_markers_and_extras_of_the_machine_asked_for() -> None
     assert sorted(find_closure(["a[more]"], there.get, linux).found) == ["a", "b", "d"]
     assert find_closure(["a"], there.get, mac).missing == [("a", "c")]
     assert find_closure(["b<2"], there.get, linux).missing == [("", "b<2")]
-
-
-def test_pip_is_quoted_without_addresses_and_at_no_length() -> None:
-    said = "WARNING: x\nERROR: HTTP error while getting https://user:secret@example.org/a\nnoise\nERROR: No match\n"
-    assert shorten_errors(said) == "HTTP error while getting …; No match"
-    assert shorten_errors("ERROR: HASHES:\n    a==1:\n        Expected x\n\nnoise") == "HASHES: a==1: Expected x"
-    assert shorten_errors("only\nthis") == "only; this"
-    assert len(shorten_errors("ERROR: " + "x" * 10000)) <= 600
-
-
-def test_pip_is_quoted_with_the_newest_versions_and_the_end_of_what_it_says() -> None:
-    versions = ", ".join(f"1.{number}" for number in range(500))
-    said = (
-        "ERROR: Ignored the following yanked versions: 0.1\n"
-        f"ERROR: Could not find a version that satisfies the requirement a==9 (from versions: {versions})\n"
-        "ERROR: No matching distribution found for a==9\n"
-    )
-    assert shorten_errors(said) == (
-        "Could not find a version that satisfies the requirement a==9"
-        " (from versions: …, 1.495, 1.496, 1.497, 1.498, 1.499); No matching distribution found for a==9"
-    )
-    assert shorten_errors(f"ERROR: {'x' * 1000} the end").endswith("xxx the end")
-    assert shorten_errors(f"ERROR: the beginning {'x' * 1000}").startswith("the beginning xxx")
-
-
-def test_pip_is_quoted_with_what_conflicts() -> None:
-    said = (
-        "ERROR: Cannot install -r /tmp/x/wanted.txt (line 2) and click==8.0.0 because these package versions have"
-        " conflicting dependencies.\n"
-        "ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/\n"
-    )
-    noted = (
-        "Collecting click\n\nThe conflict is caused by:\n    The user requested click==8.0.0\n"
-        "    flask 3.0.0 depends on click>=8.1.3\n\nTo fix this you could try to:\n1. loosen\n"
-    )
-    assert shorten_errors(said, noted, ["click==8.0.0", "flask==3.0.0"]) == (
-        "Cannot install flask==3.0.0 and click==8.0.0 because these package versions have conflicting dependencies;"
-        " The user requested click==8.0.0, flask 3.0.0 depends on click>=8.1.3"
-    )
 
 
 MODULES = {

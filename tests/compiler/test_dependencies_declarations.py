@@ -162,9 +162,9 @@ READ: dict[str, tuple[dict[str, str], dict[str, tuple[str, ...]], list[str]]] = 
     "a folder by its name": ({"requirements.txt": "h @ ./libs/h\n", "libs/h/pyproject.toml": LIBRARY}, {}, ["h"]),
     "a wheel by its path": ({"requirements.txt": "./w/h-1.0-py3-none-any.whl\n", "w/h-1.0-py3-none-any.whl": "x"}, {}, ["h"]),
     "a wheel at an address": (
-        {"requirements.txt": "h @ https://example.org/h-1-py3-none-any.whl#sha256=00\n"},
+        {"requirements.txt": f"h @ https://example.org/h-1-py3-none-any.whl#sha256={'0' * 64}\n"},
         {},
-        ["h @ https://example.org/h-1-py3-none-any.whl#sha256=00"],
+        [f"h @ https://example.org/h-1-py3-none-any.whl#sha256={'0' * 64}"],
     ),
 }  # fmt: skip
 

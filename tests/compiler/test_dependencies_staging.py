@@ -1,4 +1,4 @@
-"""Packages installed for an artifact: from beside the compiler or by pip, whole or not at all, the same every time."""
+"""Packages installed for an artifact: from beside the compiler or by uv, whole or not at all, the same every time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import stat
-import sys
 import zipfile
 from dataclasses import replace
 from importlib import metadata
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import cache_dir, programs
-from mcpc.dependencies import include_packages, read_requirements, stage_packages, staging
+from mcpc import cache_dir
+from mcpc.dependencies import include_packages, read_requirements, stage_packages, staging, uv
 from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
 from mcpc.dependencies.layer import shiv_contents, unsupported_versions, with_pydantic
 from mcpc.options import Options
 from support.projects import SERVER_JSON, lowered, tree
-from support.wheels import only, wheel
+from support.wheels import only, sdist, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +51,7 @@ def refused(*lines: str, platform: str = "") -> Diagnostics:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels, and pip that knows of no other."""
+    """A folder of wheels, and uv that knows of no other."""
     only(tmp_path, monkeypatch)
     wheel(tmp_path, "demo-base", "1.0", {"demo_base.py": "value = 1\n"})
     wheel(tmp_path, "demo-base", "2.0", {"demo_base.py": "value = 2\n"})
@@ -70,16 +69,16 @@ def contents(one: StagedPackages) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
 
     def install(*given: object) -> None:
-        raise AssertionError("pip was asked")
+        raise AssertionError("uv was asked")
 
-    monkeypatch.setattr(staging, "install_wheels", install)
+    monkeypatch.setattr(staging, "install", install)
 
 
-def test_what_lies_beside_the_compiler_needs_no_pip(no_pip: None) -> None:
+def test_what_lies_beside_the_compiler_needs_no_uv(no_uv: None) -> None:
     version = metadata.version("pydantic")
     one = staged(f"pydantic=={version}")
     assert {"pydantic", "pydantic_core", "annotated_types", "typing_extensions"} <= one.modules
@@ -93,7 +92,7 @@ def test_what_lies_beside_the_compiler_needs_no_pip(no_pip: None) -> None:
     }
 
 
-def test_what_was_staged_is_not_staged_again_unless_it_was_changed(no_pip: None) -> None:
+def test_what_was_staged_is_not_staged_again_unless_it_was_changed(no_uv: None) -> None:
     pin = f"annotated-types=={metadata.version('annotated-types')}"
     one = staged(pin)
     place = one.root / "annotated_types/__init__.py"
@@ -109,10 +108,10 @@ def test_what_was_staged_is_not_staged_again_unless_it_was_changed(no_pip: None)
 
 def test_an_older_version_than_the_one_beside_is_installed(shop: Path) -> None:
     words = refused("annotated-types==0.0.1")[0].message
-    assert "the registry has nothing for `annotated-types==0.0.1`" in words
+    assert "the registry has nothing named `annotated-types`" in words
 
 
-def test_pip_installs_what_is_asked_for_and_what_that_needs(shop: Path) -> None:
+def test_uv_installs_what_is_asked_for_and_what_that_needs(shop: Path) -> None:
     one = staged("demo==1.0", "demo-base==1.0")
     assert one.modules == {"demo", "demo_base"}
     files = contents(one)
@@ -141,11 +140,10 @@ def test_a_hash_is_held_against_the_wheel(shop: Path) -> None:
     assert staged(f"demo-base==1.0 --hash=sha256:{right}").modules == {"demo_base"}
     problem = refused(f"demo-base==1.0 --hash=sha256:{'0' * 64}")[0]
     assert problem.code == "MCP405"
-    assert "HASHES" in problem.message
-    assert "demo-base==1.0" in problem.message
+    assert f"`demo-base==1.0` has SHA-256 {right}, and SHA-256 {'0' * 64} is expected" in problem.message
 
 
-def test_pip_s_refusal_is_a_diagnostic_at_the_requirement_it_names(shop: Path) -> None:
+def test_uv_s_refusal_is_a_diagnostic_at_the_requirement_it_names(shop: Path) -> None:
     problems = refused("demo-base==1.0", "demo==9")
     assert [problem.code for problem in problems] == ["MCP405"]
     assert "demo==9" in problems[0].message
@@ -160,10 +158,9 @@ def test_requirements_that_no_version_satisfies_are_reported(shop: Path) -> None
     assert [problem.code for problem in problems] == ["MCP405"]
 
 
-def test_pip_that_is_not_there_is_reported(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = [sys.executable, "-I", "-c", "raise SystemExit('ERROR: out of order')"]
-    monkeypatch.setattr(programs, "python_command", lambda *_: broken)
-    assert "out of order" in refused("demo==1.0")[0].message
+def test_uv_that_cannot_be_started_is_reported(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uv, "find_uv_bin", lambda: str(shop / "nowhere"))
+    assert "uv cannot be used: [Errno 2]" in refused("demo==1.0")[0].message
 
 
 def test_wheels_of_another_platform_are_chosen_by_its_tags(shop: Path) -> None:
@@ -180,11 +177,9 @@ def test_wheels_of_another_platform_are_chosen_by_its_tags(shop: Path) -> None:
     assert "musllinux_1_2_x86_64" in problem.message and "3.12" in problem.message
 
 
-def test_what_pip_leaves_out_for_another_platform_is_installed(shop: Path) -> None:
-    """pip evaluates markers for the Python that runs it."""
+def test_what_another_platform_needs_is_installed(shop: Path) -> None:
     wheel(shop, "mac", "1.0", {"mac.py": ""}, needs=["demo-base==1.0; sys_platform == 'darwin'"])
     wheel(shop, "outer", "1.0", {"outer.py": ""}, needs=["mac==1.0; platform_system == 'Darwin'"])
-    assert staged("mac==1.0", platform="macosx_11_0_arm64").modules == {"mac", "demo_base"}
     assert staged("outer==1.0", platform="macosx_11_0_arm64").modules == {"outer", "mac", "demo_base"}
     assert staged("outer==1.0", platform="win_amd64").modules == {"outer"}
 
@@ -208,9 +203,66 @@ def test_what_is_needed_elsewhere_and_cannot_be_had_is_reported(shop: Path) -> N
     assert "nowhere" in problem.message
 
 
-def test_two_requirements_may_name_what_pip_left_out(shop: Path) -> None:
-    wheel(shop, "mac", "1.0", {"mac.py": ""}, needs=["demo-base==1.0; sys_platform == 'darwin'"])
-    assert staged("mac==1.0", "demo-base==1.0", platform="macosx_11_0_arm64").modules == {"mac", "demo_base"}
+def test_an_older_version_is_not_taken_because_it_has_a_wheel(shop: Path) -> None:
+    """Neither of a package itself, nor of one whose newest version needs sources."""
+    sdist(shop, "demo-base", "3.0", {"demo_base.py": ""})
+    problem = refused("demo-base")[0]
+    assert (problem.code, "`demo-base==3.0` has no wheel" in problem.message) == ("MCP417", True)
+    wheel(shop, "demo", "2.0", {"demo.py": ""}, needs=["only-sources>=1"])
+    sdist(shop, "only-sources", "1.0", {"only_sources.py": ""})
+    problem = refused("demo")[0]
+    assert (problem.code, "`only-sources==1.0`, which `demo` needs, has no" in problem.message) == ("MCP417", True)
+    assert [item.version for item in staged("demo<2", "demo-base<3").distributions] == ["1.0", "2.0"]
+
+
+def test_a_newer_version_that_does_not_fit_the_others_is_no_reason_to_refuse(shop: Path) -> None:
+    wheel(shop, "other", "1.0", {"other.py": ""}, needs=["demo-base<2"])
+    assert {item.name: item.version for item in staged("other", "demo-base").distributions} == {
+        "demo-base": "1.0",
+        "other": "1.0",
+    }
+
+
+def test_of_two_files_at_one_path_the_one_that_is_installed_last_counts(shop: Path) -> None:
+    """Packages that need nothing come first, of these those with later names; the same files are shared."""
+    for name, needs in (("owner-a", []), ("owner-b", []), ("owner-c", ["owner-b"])):
+        files = {"both/__init__.py": f"owner = '{name}'\n", f"both/{name[-1]}.py": "", "both/same.py": "x = 1\n"}
+        wheel(shop, name, "1.0", files, needs=needs)
+    found, problems = stage_packages(wanted("owner-a==1.0", "owner-b==1.0"))
+    assert found is not None
+    assert contents(found)["both/__init__.py"] == b"owner = 'owner-a'\n"
+    assert [problem.message for problem in problems] == [
+        "`both/__init__.py` of `owner-b` is that of `owner-a`, which is installed after it"
+    ]
+    assert {"both/a.py", "both/b.py", "both/same.py"} <= contents(found).keys()
+    again, problems = stage_packages(wanted("owner-a==1.0", "owner-c==1.0"))
+    assert again is not None
+    assert contents(again)["both/__init__.py"] == b"owner = 'owner-c'\n"
+    assert [problem.code for problem in problems] == ["MCP428", "MCP428"]
+    assert stage_packages(wanted("owner-a==1.0", "owner-c==1.0")) == (again, problems), "also from the cache"
+
+
+def test_variables_of_pip_name_registries_where_uv_has_none(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("UV_DEFAULT_INDEX", "UV_FIND_LINKS"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{shop / 'gone'} {shop}")
+    (shop / "gone").mkdir()
+    assert staged("demo-base==1.0").modules == {"demo_base"}
+    only(shop, monkeypatch)
+    monkeypatch.setenv("UV_FIND_LINKS", str(shop / "gone"))
+    assert refused("demo-base==1.0")[0].code == "MCP405"
+
+
+def test_a_file_that_was_changed_in_the_cache_of_uv_is_installed_anew(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(shop / "uv-cache"))
+    staged("demo-base==1.0")
+    (place,) = (shop / "uv-cache").rglob("demo_base.py")
+    place.write_text("import os\n")
+    monkeypatch.setenv("MCPC_CACHE_DIR", str(shop / "elsewhere"))
+    assert contents(staged("demo-base==1.0"))["demo_base.py"] == b"value = 1\n"
 
 
 def installed(folder: Path, *lines: str) -> metadata.Distribution:
@@ -278,7 +330,7 @@ def test_a_checkout_is_no_package(tmp_path: Path) -> None:
         copy_package(one, tmp_path / "copy")
 
 
-def test_a_broken_package_beside_the_compiler_is_left_to_pip(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_package_beside_the_compiler_is_left_to_uv(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = installed(shop, "demo-base")
     (shop / "target/demo_base.py").write_text("broken")
     monkeypatch.setattr(staging, "installed_package", lambda name: one if name == "demo-base" else None)
@@ -347,7 +399,7 @@ PROJECT: dict[str, str | bytes] = {
 }
 
 
-def test_a_handler_that_asks_for_a_model_has_pydantic_carried(no_pip: None) -> None:
+def test_a_handler_that_asks_for_a_model_has_pydantic_carried(no_uv: None) -> None:
     server, problems = include_packages(with_models(PROJECT), tree(PROJECT), Options())
     assert problems == ()
     assert server.layer is not None

@@ -1,4 +1,4 @@
-"""Versions up to a date: what the date means, and what pip installs from a registry that says when files came."""
+"""Versions up to a date: what the date means, and what uv installs from a registry that says when files came."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from packaging.specifiers import SpecifierSet
 
 from mcpc.cli import cli
-from mcpc.dependencies import RequestedPackage, earliest, stage_packages, versions_before
+from mcpc.dependencies import RequestedPackage, earliest, newest_version, stage_packages
 from mcpc.dependencies.upload_dates import upload_limit
 from support.wheels import only, wheel
 
@@ -25,7 +26,7 @@ UPLOADED = {"1.0": "2024-01-01T10:00:00Z", "2.0": "2025-06-30T23:00:00Z", "3.0":
 
 @pytest.fixture
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A registry of two packages with versions of several dates, and pip that knows of no other."""
+    """A registry of two packages with versions of several dates, and uv that knows of no other."""
     only(tmp_path, monkeypatch)
     files = {name: [(wheel(tmp_path, name, version, {f"{name}.py": ""}, needs=needs), time)
                     for version, time in UPLOADED.items()]
@@ -42,6 +43,9 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(data)
 
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
         def listing(self, name: str) -> bytes:
             rows = [
                 {"filename": path.name, "url": f"/files/{path.name}", "upload-time": time,
@@ -55,10 +59,9 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Registry)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.delenv("PIP_NO_INDEX")
-    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.delenv("UV_FIND_LINKS")
     address = f"http://127.0.0.1:{server.server_port}/simple"
-    monkeypatch.setenv("PIP_INDEX_URL", address)
+    monkeypatch.setenv("UV_DEFAULT_INDEX", address)
     yield address
     server.shutdown()
     server.server_close()
@@ -80,12 +83,13 @@ def test_what_is_too_new_is_a_diagnostic(registry: str) -> None:
     found, problems = stage_packages([RequestedPackage("app", "app>=2", exclude_newer="2024-12-31")])
     assert found is None
     assert [problem.code for problem in problems] == ["MCP405"]
-    assert "no version of `app` fits `app>=2`" in problems[0].message
+    assert "only app==1.0 is available and you require app>=2" in problems[0].message
 
 
-def test_the_registry_names_the_versions_of_a_date(registry: str) -> None:
-    assert versions_before("lib", "2025-06-30") == ("2.0", "1.0")
-    assert versions_before("lib", "2020-01-01") == ()
+def test_the_newest_version_of_a_date_is_one_that_is_allowed(registry: str) -> None:
+    assert newest_version("lib", SpecifierSet(), "2025-06-30") == "2.0"
+    assert newest_version("lib", SpecifierSet("<2"), "2025-06-30") == "1.0"
+    assert newest_version("lib", SpecifierSet(), "2020-01-01") == ""
 
 
 def test_a_package_installed_with_the_compiler_is_not_taken_for_one_of_the_date(registry: str) -> None:

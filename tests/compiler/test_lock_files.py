@@ -11,10 +11,10 @@ from pip._internal.cli.cmdoptions import make_target_python
 from pip._internal.commands import create_command
 
 from mcpc.dependencies.lock_files import LockedFile, LockError, is_lock_name, read_lock
-from mcpc.dependencies.pip_install import target_options
-from mcpc.dependencies.platforms import HERE, Target, marker_values
+from mcpc.dependencies.platforms import HERE, Target, accepted_tags, marker_values
 from mcpc.dependencies.required_python import required_python
 from mcpc.dependencies.target_tags import target_environment, wheel_tags
+from mcpc.dependencies.uv_lock import changed_requirement
 from mcpc.locking.assembly import file_place, target_marker
 from mcpc.locking.request import read_target, target_name
 from mcpc.locking.text import lock_text
@@ -38,7 +38,9 @@ TARGETS = [
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_tags_are_those_by_which_pip_selects(target: Target) -> None:
-    values, _ = create_command("index").parse_args([*target_options(target), "versions", "x"])
+    named = [word for tag in accepted_tags(target.platform) if tag for word in ("--platform", tag)]
+    options = [] if target.is_here else [*named, "--python-version", target.python, "--implementation", "cp"]
+    values, _ = create_command("index").parse_args([*options, "versions", "x"])
     theirs = make_target_python(values).get_sorted_tags()
     assert [str(tag) for tag in wheel_tags(target)] == [str(tag) for tag in theirs]
 
@@ -170,3 +172,36 @@ def test_the_pythons_that_a_project_allows(written: str, minors: tuple[str, ...]
     assert found is not None
     assert (found.specifier, found.minors) == (written, minors)
     assert required_python(tree({})) is None
+
+
+OWN_ROW = """version = 1
+
+[[package]]
+name = "demo"
+version = "0.1.0"
+source = { KIND = "." }
+
+[package.metadata]
+requires-dist = [
+    { name = "a-b", specifier = ">=1,<2" },
+    { name = "c", extras = ["x"], marker = "sys_platform == 'linux'" },
+    { name = "d", marker = "extra == 'more'", specifier = "==4" },
+    { name = "e", editable = "e" },
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [
+        (["A.b < 2, >=1", "c[x]; sys_platform == 'linux'", "d", "e==5", "new"], ""),
+        (["a-b>=1", "c"], "a-b>=1"),
+        (["a-b<2,>=1", "c==3"], "c==3"),
+        (["a-b @ https://example.org/a_b-1-py3-none-any.whl", "not a requirement !"], ""),
+    ],
+)
+@pytest.mark.parametrize("kind", ["editable", "virtual"])
+def test_a_lock_of_uv_is_stale_for_other_versions_of_the_project(kind: str, written: list[str], changed: str) -> None:
+    locked = read_lock(Source("uv.lock", OWN_ROW.replace("KIND", kind).encode())).requirements
+    assert changed_requirement(locked, written) == changed
+    assert changed_requirement(None, written) == ""

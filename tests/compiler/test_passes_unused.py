@@ -86,6 +86,14 @@ def test_two_needless_requirements_are_each_noted_with_their_own_bytes() -> None
     ]
 
 
+def test_a_requirement_that_a_marker_leaves_out_is_neither_noted_nor_waited_for() -> None:
+    used = replace(contents()["used"], uses=frozenset({"elsewhere"}))
+    elsewhere = PackageRequirement("elsewhere", Span("requirements.txt"), frozenset())
+    wanted = PackageRequirement("used", Span("requirements.txt"), frozenset(PACKAGES["used"]))
+    layer = Layer(asked=(elsewhere, wanted), contents=contents(used=used))
+    assert check_unused(replace(server_of(f"import used\n{HANDLER}"), layer=layer)) == ()
+
+
 IMPORTS = {
     "at the top": "import idle.deep as d\n",
     "in a function": "def later():\n    from idle.deep import name\n",

@@ -55,16 +55,16 @@ def test_a_program_finds_the_variables_of_its_row_only(monkeypatch: pytest.Monke
     monkeypatch.setenv("MY_SECRET", "s3cret")
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
     monkeypatch.setenv("PIP_INDEX_URL", "https://registry.example/simple")
-    monkeypatch.setenv("PIP_TARGET", "/elsewhere")
+    monkeypatch.setenv("UV_TARGET", "/elsewhere")
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     for name, program in programs.PROGRAMS.items():
         found = programs.program_environment(name)
         if program.finds != programs.ALL_VARIABLES:
-            assert not {"MY_SECRET", "PYTHONPATH", "PIP_TARGET"} & found.keys(), name
-    pip = programs.program_environment("pip")
-    assert pip["PIP_INDEX_URL"] == "https://registry.example/simple"
-    assert pip["https_proxy"] == "http://proxy.example:3128"
-    assert {"HOME", "PATH"} <= pip.keys()
+            assert not {"MY_SECRET", "PYTHONPATH", "UV_TARGET"} & found.keys(), name
+    uv = programs.program_environment("uv")
+    assert uv["PIP_INDEX_URL"] == "https://registry.example/simple"
+    assert uv["https_proxy"] == "http://proxy.example:3128"
+    assert {"HOME", "PATH"} <= uv.keys()
 
 
 def test_npm_finds_what_the_users_own_configuration_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_npms_configuration_may_be_named(variable: str, tmp_path: Path, monkeypa
 
 def test_what_is_added_goes_before_and_a_path_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "xx")
-    assert programs.program_environment("pip", {"LC_ALL": "C", "X": "1"}).items() >= {("LC_ALL", "C"), ("X", "1")}
+    assert programs.program_environment("uv", {"LC_ALL": "C", "X": "1"}).items() >= {("LC_ALL", "C"), ("X", "1")}
     assert programs.program_environment("server", {"LC_ALL": "C"}) == {**os.environ, "LC_ALL": "C"}
     assert programs.program_environment("bash -n").keys() <= {*programs.NEEDED_VARIABLES}
     monkeypatch.delenv("PATH")
@@ -105,6 +105,7 @@ def test_files_of_the_callers_folder_are_found_from_anywhere(tmp_path: Path, mon
     (tmp_path / "here").mkdir()
     values = {
         "PIP_FIND_LINKS": ("here gone /abs  https://x", f"{tmp_path.resolve()}/here gone /abs  https://x"),
+        "UV_CACHE_DIR": ("here", f"{tmp_path.resolve()}/here"),
         "PIP_CERT": ("here", f"{tmp_path.resolve()}/here"),
         "REQUESTS_CA_BUNDLE": ("here", f"{tmp_path.resolve()}/here"),
         "SSL_CERT_DIR": ("", ""),
@@ -112,7 +113,7 @@ def test_files_of_the_callers_folder_are_found_from_anywhere(tmp_path: Path, mon
     }
     for variable, (value, _) in values.items():
         monkeypatch.setenv(variable, value)
-    found = programs.program_environment("pip")
+    found = programs.program_environment("uv")
     assert {variable: found[variable] for variable in values} == {name: value for name, (_, value) in values.items()}
 
 
@@ -196,8 +197,8 @@ def test_no_module_of_the_project_is_imported_inside_the_project(tmp_path: Path,
     environment = {
         **os.environ,
         "MCPC_CACHE_DIR": str(tmp_path / "cache"),
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": "../index",  # relative, and found all the same
+        "UV_DEFAULT_INDEX": (tmp_path / "no-registry").as_uri(),
+        "UV_FIND_LINKS": "../index",  # relative, and found all the same
         "TRAP": str(tmp_path / "ran"),
     }
     start = [str(Path(sys.executable).with_name("mcpc"))] if way == "command" else [sys.executable, "-m", "mcpc"]

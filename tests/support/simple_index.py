@@ -1,8 +1,9 @@
-"""A package index over HTTP (PEP 503) of the wheels and sources of a folder, which counts what it is asked."""
+"""A package index over HTTP (PEP 691) of the wheels and sources of a folder, which counts what it is asked."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import threading
 from contextlib import contextmanager
@@ -85,8 +86,17 @@ def answer(folder: Path, path: str) -> tuple[bytes | None, str]:
     if page is not None:
         stem = page[1].replace("-", "_")
         files = sorted((*folder.glob(f"{stem}-*.whl"), *folder.glob(f"{stem}-*.tar.gz")))
-        links = (f'<a href="/files/{item.name}#sha256={digest(item)}">{item.name}</a>' for item in files)
-        return ("<!DOCTYPE html><body>" + "".join(links)).encode() if files else None, "text/html"
+        rows = [
+            {
+                "filename": item.name,
+                "url": f"/files/{item.name}",
+                "size": item.stat().st_size,
+                "hashes": {"sha256": digest(item)},
+            }
+            for item in files
+        ]
+        listing = {"meta": {"api-version": "1.1"}, "name": page[1], "versions": [], "files": rows}
+        return json.dumps(listing).encode() if files else None, "application/vnd.pypi.simple.v1+json"
     file = folder / path.rpartition("/")[2]
     return (file.read_bytes() if path.startswith("/files/") and file.is_file() else None), "application/octet-stream"
 

@@ -1,4 +1,4 @@
-"""Wheels made on the spot, and pip told to look for wheels nowhere else."""
+"""Wheels made on the spot, and uv told to look for wheels nowhere else."""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ def checksum(data: bytes) -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Return the environment in which pip finds the wheels of a folder and nothing else."""
-    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": "/dev/null"}
+    """Return the environment in which uv finds the wheels of a folder and nothing else."""
+    empty = (folder / "no-registry").as_uri()
+    return {"UV_DEFAULT_INDEX": empty, "UV_FIND_LINKS": str(folder), "UV_NO_CONFIG": "1", "UV_HTTP_RETRIES": "0"}
 
 
 def only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have pip find the wheels of a folder and nothing else, and keep what is staged below it."""
+    """Have uv find the wheels of a folder and nothing else, and keep what is staged below it."""
     for name, value in {**variables(folder), "MCPC_CACHE_DIR": str(folder / "cache")}.items():
         monkeypatch.setenv(name, value)
 

@@ -1,4 +1,4 @@
-"""Locks: the same bytes by uv and by pip, builds from nothing else, and refusals with one message."""
+"""Locks: exact text, builds from nothing else, and refusals with one message."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 from packaging.pylock import Pylock
+from uv import find_uv_bin
 
-from mcpc.locking.uv_resolver import find_uv
 from support.artifact import contents
 from support.locks import FILES, HERE, problems, run
-from support.needs import lacking
 from support.reference import read_data
 from support.simple_index import digest, simple_index
 from support.wheels import wheel
@@ -63,9 +62,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def lock(index: Index, project: Path, *options: str) -> dict[str, Any]:
-    """Write the lock of a project by pip, for this Python unless the options say something else, and return it."""
+    """Write the lock of a project, for this Python unless the options say something else, and return it."""
     pythons = () if "--python" in options else ("--python", HERE)
-    done = run(index, project.parent / "cache", "lock", project, "-q", "--with", "pip", *pythons, *options)
+    done = run(index, project.parent / "cache", "lock", project, "-q", *pythons, *options)
     assert done.returncode == 0, done.stderr
     return tomllib.loads((project / "pylock.toml").read_text())
 
@@ -74,12 +73,9 @@ def versions(table: dict[str, Any]) -> dict[str, str]:
     return {row["name"]: row["version"] for row in table["packages"]}
 
 
-@pytest.mark.parametrize("resolver", ["pip", "uv"])
-def test_a_lock_is_the_same_by_every_resolver(index: Index, project: Path, resolver: str) -> None:
-    if resolver == "uv" and not find_uv():
-        lacking("uv is not installed")
+def test_a_lock_names_a_file_of_each_package_for_each_target(index: Index, project: Path) -> None:
     (project / "requirements.txt").write_text("alpha[more]\nnative\n")
-    done = run(index, project.parent / "cache", "lock", project, "--with", resolver, "--python", "3.12", *PLATFORMS)
+    done = run(index, project.parent / "cache", "lock", project, "--python", "3.12", *PLATFORMS)
     assert done.returncode == 0, done.stderr
     text = (project / "pylock.toml").read_text().replace(index.address, "https://index.example")
     table = tomllib.loads(text)
@@ -131,15 +127,14 @@ def test_a_lock_is_valid_by_the_schema_and_for_installers(index: Index, locked: 
     schema = read_data("schemas/pylock/pylock.schema.json")
     jsonschema.validate(table, {"$ref": "#/definitions/1.0", "definitions": schema["definitions"]})
     place = tmp_path / "installed"
-    installers = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [find_uv(), "pip", "install"]}
+    installers = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [find_uv_bin(), "pip", "install"]}
     for name, words in installers.items():
-        if words[0]:
-            argv = [*words, "--quiet", "--target", str(place / name), "-r", str(locked / "pylock.toml")]
-            done = subprocess.run(
-                argv, env={**os.environ, **index.variables()}, capture_output=True, text=True, check=False, timeout=300
-            )
-            assert done.returncode == 0, done.stderr
-            assert (place / name / "alpha.py").read_text() == "VALUE = '1.1'\n"
+        argv = [*words, "--quiet", "--target", str(place / name), "-r", str(locked / "pylock.toml")]
+        done = subprocess.run(
+            argv, env={**os.environ, **index.variables()}, capture_output=True, text=True, check=False, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        assert (place / name / "alpha.py").read_text() == "VALUE = '1.1'\n"
 
 
 def test_files_built_of_one_lock_are_equal_from_anywhere(index: Index, locked: Path, tmp_path: Path) -> None:
@@ -274,7 +269,7 @@ def test_a_file_that_has_changed_is_not_locked_again_unless_it_is_upgraded(
 ) -> None:
     project = shutil.copytree(locked, tmp_path / "project")
     with_text("pylock.toml", '(beta-1.5-py3.*sha256 = ")....', r"\g<1>0000")(project)
-    words = ("lock", project, "--with", "pip", "--format", "json", "-q")
+    words = ("lock", project, "--format", "json", "-q")
     done = run(index, tmp_path / "cache", *words)
     assert done.returncode == 6
     ((code, message),) = problems(done)
@@ -304,8 +299,6 @@ def test_a_package_without_a_wheel_is_named_with_its_target(index: Index, projec
         "macosx_11_0_arm64",
         "--python",
         "3.12",
-        "--with",
-        "pip",
         "--format",
         "json",
     )

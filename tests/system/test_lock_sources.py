@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from packaging.pylock import Pylock
+from uv import find_uv_bin
 
-from mcpc.locking.uv_resolver import find_uv
 from support.artifact import contents
 from support.locks import FILES, HERE, problems, run
-from support.needs import lacking
 from support.simple_index import digest, simple_index
 from support.wheels import sdist, wheel
 
@@ -44,8 +44,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def locked(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a lock by pip, which tests copy."""
-    return lock(index, written(tmp_path_factory.mktemp("locked") / "project"), "--with", "pip")
+    """A project with a lock, which tests copy."""
+    return lock(index, written(tmp_path_factory.mktemp("locked") / "project"))
 
 
 def written(folder: Path) -> Path:
@@ -80,23 +80,10 @@ def test_what_has_no_wheel_is_locked_as_sources(index: Index, locked: Path) -> N
     assert [row["name"] for row in table["packages"]] == ["alpha", "bare"]
 
 
-def test_a_lock_is_the_same_where_uv_is_installed(index: Index, locked: Path, tmp_path: Path) -> None:
-    if not find_uv():
-        lacking("uv is not installed")
-    project = lock(index, written(tmp_path / "project"))
-    assert (project / "pylock.toml").read_bytes() == (locked / "pylock.toml").read_bytes()
-    done = run(index, tmp_path / "cache", "lock", project, ALLOWED, "--with", "uv", "--format", "json")
-    assert done.returncode == 1
-    assert "bare==1.0 has no usable wheels" in problems(done)[0][1]
-    assert json.loads(done.stdout)["diagnostics"][0]["hint"].startswith("`--with pip` locks the sources")
-
-
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_other_installers_read_the_lock(index: Index, locked: Path, tmp_path: Path, installer: str) -> None:
-    uv = find_uv()
-    if installer == "uv" and not uv:
-        lacking("uv is not installed")
-    words = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [uv, "pip", "install"]}[installer]
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps"]
+    words = {"pip": pip, "uv": [find_uv_bin(), "pip", "install"]}[installer]
     argv = [*words, "--quiet", "--target", str(tmp_path / "there"), "-r", str(locked / "pylock.toml")]
     variables = {**os.environ, **index.variables()}
     done = subprocess.run(argv, env=variables, capture_output=True, text=True, check=False, timeout=300)
@@ -105,9 +92,7 @@ def test_other_installers_read_the_lock(index: Index, locked: Path, tmp_path: Pa
 
 
 COMMANDS = {
-    "lock": (("lock", "--python", HERE), "MCP424", "`bare>=1`, which `alpha` needs, has no wheel for this machine"),
-    "check": (("lock", "--check"), "MCP424", "`bare==1.0` has no wheel for this machine with Python"),
-    "build": (("build", "--locked"), "MCP417", "in `pylock.toml`, only its sources"),
+    "lock": (("lock", "--python", HERE), "MCP424", "`bare==1.0`, which `alpha` needs, has no wheel for this machine"),
 }
 
 
@@ -126,6 +111,36 @@ def test_sources_are_refused_with_the_package_and_the_way_out(
     assert "`--allow-sdist`" in problem["hint"]
     assert "runs the" in problem["hint"].replace("runs its", "runs the")
     assert (project / "pylock.toml").read_bytes() == (locked / "pylock.toml").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("more", "is_built"),
+    [({}, True), ({"x.PYX": ""}, False), ({"src/a.c": "int a;"}, False), ({"large.txt": "random"}, False)],
+)
+def test_small_pure_sources_with_a_digest_are_built_unasked(
+    index: Index, tmp_path: Path, more: dict[str, str], is_built: bool
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    shutil.copy(index.folder / "alpha-1.0-py3-none-any.whl", folder)
+    large = random.Random(1).randbytes(1 << 20).hex()
+    sdist(
+        folder,
+        "bare",
+        "1.0",
+        {"bare.py": "VALUE = 'built'\n", **dict.fromkeys(more, large if "large" in str(more) else "")},
+    )
+    project = written(tmp_path / "project")
+    with simple_index(folder) as served:
+        (project / "uv.lock").write_text(uv_lock(served))
+        done = run(served, tmp_path / "cache", "build", project, "--locked", "-o", tmp_path / "built.pyz")
+    if is_built:
+        assert done.returncode == 0, done.stderr
+        assert "note: `bare 1.0` is built from `bare-1.0.tar.gz`, which runs its code" in done.stderr
+    else:
+        assert done.returncode == 1
+        assert "error[MCP417]: `bare==1.0` has no wheel" in done.stderr
+        assert "in `uv.lock`, only its sources" in done.stderr
 
 
 def test_a_build_says_that_it_runs_code_and_is_the_same_without_a_network(
@@ -189,10 +204,9 @@ def uv_lock(index: Index) -> str:
 
 def uv_pylock(index: Index, folder: Path) -> str:
     """Return the lock that uv itself writes for all platforms."""
-    uv = find_uv() or lacking("uv is not installed")
     (folder / "requirements.in").write_text("alpha==1.0\n")
     words = ["--universal", "--format", "pylock.toml", "-o", "pylock.toml", "-q", "requirements.in"]
-    argv = [str(uv), "pip", "compile", *words]
+    argv = [find_uv_bin(), "pip", "compile", *words]
     variables = {**os.environ, **index.variables()}
     done = subprocess.run(argv, cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -203,10 +217,8 @@ def uv_pylock(index: Index, folder: Path) -> str:
 def test_locks_of_uv_with_wheels_and_sources(index: Index, tmp_path: Path, name: str) -> None:
     project = written(tmp_path / "project")
     (project / name).write_text(uv_lock(index) if name == "uv.lock" else uv_pylock(index, tmp_path))
-    done = run(index, tmp_path / "cache", "build", project, "--locked", "--format", "json")
-    assert [code for code, _ in problems(done)] == ["MCP417"], "nothing is said of what only Windows needs"
     words = ("build", project, "--locked", "-q", "-o", tmp_path / "built.pyz")
-    done = run(index, tmp_path / "cache", *words, ALLOWED)
+    done = run(index, tmp_path / "cache", *words)
     assert done.returncode == 0, done.stderr
     assert json.loads(contents(tmp_path / "built.pyz")["META-INF/build.json"])["packages"] == ["alpha 1.0", "bare 1.0"]
 

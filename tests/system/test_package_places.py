@@ -111,14 +111,23 @@ def test_a_package_of_a_named_index(index: str) -> None:
     assert (found.root / f"{MODULE}.py").read_text() == "FROM = 'index'\n"
 
 
-def test_an_index_besides_the_usual_one_is_refused(index: str) -> None:
-    """pip would take the highest version of either, which anyone can publish in the usual one."""
-    table = f"[[tool.uv.index]]\nurl = '{index}'\n"
-    files = {"pyproject.toml": f"[project]\nname = 'p'\ndependencies = ['{NAME}==1.5']\n{table}"}
-    wanted, _ = read_requirements(tree(files))
-    found, (problem,) = stage_packages(wanted)
-    assert (found, problem.code, index in problem.message) == (None, "MCP405", True)
-    assert version(staged(tree({"pyproject.toml": f"{files['pyproject.toml']}default = true\n"}))) == "1.5"
+def test_the_first_index_that_has_a_package_is_its_only_one(index: str, tmp_path: Path) -> None:
+    """A higher version in another registry, which anyone can publish there, does not take its place."""
+    other = tmp_path / "other" / NAME
+    other.mkdir(parents=True)
+    written: dict[str, Any] = {}
+    exec(WRITER, written)
+    file = written["write"](other, "9.0", "FROM = 'other'\n")
+    (other / "index.html").write_text(f'<a href="{file}">{file}</a>')
+    tables = "".join(f"[[tool.uv.index]]\nurl = '{address}'\n" for address in (index, (tmp_path / "other").as_uri()))
+    text = f"[project]\nname = 'p'\ndependencies = ['{NAME}']\n{tables}"
+    assert version(staged(tree({"pyproject.toml": text}))) == "1.5"
+    reverse = (
+        text.replace(index, "X")
+        .replace((tmp_path / "other").as_uri(), index)
+        .replace("'X'", f"'{(tmp_path / 'other').as_uri()}'")
+    )
+    assert version(staged(tree({"pyproject.toml": reverse}))) == "9.0"
 
 
 def test_an_index_without_the_package(index: str) -> None:
@@ -126,8 +135,8 @@ def test_an_index_without_the_package(index: str) -> None:
     wanted, _ = read_requirements(project("{index = 'inner'}", uses))
     found, (problem,) = stage_packages(wanted)
     assert found is None
-    assert problem.code == "MCP418"
-    assert "index that the project names" in problem.message
+    assert problem.code == "MCP405"
+    assert f"nothing named `{NAME}`" in problem.message
 
 
 def test_an_index_that_is_not_defined() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages, path_arguments
+from mcpc.cli.fitting_python import use_fitting_python
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.options import DIALECTS, Options, options_from_environment
 
@@ -206,8 +207,8 @@ FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
 )
 JSON_OPTION = click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
-PROJECT_ARGUMENT = click.argument("project", type=path_arguments.PROJECT, default=Path())
-TARGET_ARGUMENT = click.argument("target", type=path_arguments.TARGET, default=Path())
+PROJECT_ARGUMENT = click.argument("project", type=path_arguments.PROJECT, default=Path(), callback=use_fitting_python)
+TARGET_ARGUMENT = click.argument("target", type=path_arguments.TARGET, default=Path(), callback=use_fitting_python)
 
 
 def build_options(command: Callable[..., Any]) -> Callable[..., Any]:

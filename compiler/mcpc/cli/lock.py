@@ -54,9 +54,6 @@ def validate_packages(_: click.Context, option: click.Parameter, given: tuple[st
     help="Pythons to lock for: 3.11,3.12 (default: those of the lock, or of `requires-python`).",
 )
 @click.option(
-    "--with", "resolver", type=click.Choice(list(locking.RESOLVERS)), help="Choose versions with this program."
-)
-@click.option(
     "--wheels",
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write the locked files into this folder, for `--find-links`.",
@@ -71,12 +68,12 @@ def command(
 
     Versions of an existing lock are kept, and so is what it is for.
     """
-    output, resolver, name = given.pop("output"), given.pop("resolver"), lock_name(given.pop("lock"))
+    output, name = given.pop("output"), lock_name(given.pop("lock"))
     options = command_options.read_options(given)
     chosen = None if EVERY in upgraded else upgraded
     with report.progress_reporter(quiet) as tell:
         tree, found = pipeline.read_project(project)
-        order = locking.LockOrder(name, chosen, resolver or "", is_check=is_check)
+        order = locking.LockOrder(name, chosen, is_check=is_check, with_files=wheels is not None)
         made = locking.make_lock(tree, found, options, order, tell)
     report.report(report.decisive(made.problems, replace(options, locked=is_check)), tree.files, output, project)
     report.exit_if_refused(made.problems, options)

@@ -37,6 +37,7 @@ LOCKED = {
     True: "{path} is up to date: {count}",
 }
 MINORS_EXPECTED = "`{value}` is not a list of versions; expected for example 3.11,3.12"
+OTHER_PYTHON = "mcpc: the project requires Python {required}; running with Python {version}"
 NEXT_AFTER_IMPORT = "{path} lists each definition; next: {command}"
 NOT_A_SNAPSHOT = (
     "{path} is neither a built file nor a snapshot: {problem}; `mcpc inspect --format json` writes a snapshot"

@@ -19,10 +19,12 @@ from mcpc.dependencies.upload_dates import earliest
 from mcpc.diagnostics import Diagnostic, has_errors
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.ir import Layer
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.ir.requirements import Origins, RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from packaging.specifiers import SpecifierSet
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.ir import Server
@@ -41,11 +43,11 @@ __all__ = [
     "locked_sources",
     "locked_versions",
     "newest_date",
+    "newest_version",
     "provider",
     "read_requirements",
     "stage_packages",
     "stage_project_packages",
-    "versions_before",
     "with_versions",
 ]
 
@@ -88,9 +90,9 @@ def newest_date(tree: SourceTree) -> str:
     return found
 
 
-def versions_before(name: str, date: str) -> tuple[str, ...]:
-    """Return the versions that a package had on a date, the newest first; none if the registry does not say."""
-    found: tuple[str, ...] = resolve_name("mcpc.dependencies.registry_versions:versions_before")(name, date)
+def newest_version(name: str, specifier: SpecifierSet, date: str) -> str:
+    """Return the newest version of a package that is allowed, up to a date; empty if the registry has none."""
+    found: str = resolve_name("mcpc.dependencies.choosing:newest_version")(name, specifier, date, Origins())
     return found
 
 
@@ -100,7 +102,7 @@ def stage_project_packages(
     """Return a folder with packages for this machine, from the project's lock if that fits; None if that fails."""
     found: tuple[StagedPackages | None, Diagnostics] = resolve_name(
         "mcpc.dependencies.locked_layer:stage_project_packages"
-    )(tuple(with_links(item, tree) for item in wanted), tree)
+    )(tuple(with_origins(item, tree) for item in wanted), tree)
     return found
 
 
@@ -145,7 +147,7 @@ def include_handler_packages(server: Server, tree: SourceTree, options: Options)
         return replace(server, layer=Layer(complete=False)), problems
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
-    wanted = tuple(with_links(item, tree) for item in wanted)
+    wanted = tuple(with_origins(item, tree) for item in wanted)
     carried: tuple[Server, Diagnostics] = resolve_name("mcpc.dependencies.layer:with_layer")(
         server, wanted, options, tree
     )
@@ -154,12 +156,10 @@ def include_handler_packages(server: Server, tree: SourceTree, options: Options)
     return carried[0], (*with_versions(problems, found), *carried[1])
 
 
-def with_links(item: RequestedPackage, options: Options | SourceTree) -> RequestedPackage:
-    """Return a requirement with the options for pip about where wheels are."""
-    links = tuple(f"--find-links={place}" for place in options.find_links)
-    if options.offline:
-        return replace(item, indexes=("--no-index", *links), index="")
-    return replace(item, indexes=(*item.indexes, *links)) if links else item
+def with_origins(item: RequestedPackage, options: Options | SourceTree) -> RequestedPackage:
+    """Return a requirement with what the build options say about where packages come from."""
+    origins = replace(item.origins, find_links=options.find_links, offline=options.offline)
+    return replace(item, origins=origins)
 
 
 def with_versions(problems: Diagnostics, found: Mapping[str, str]) -> Diagnostics:

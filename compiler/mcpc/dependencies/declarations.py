@@ -1,24 +1,26 @@
 """The places where a project declares requirements, and which of them count.
 
-`requirements.txt` and the project's metadata count both, and so does the block of every script.  The metadata is the
-first of `[project]`, Poetry's tables, `setup.cfg` and `setup.py` that declares requirements; without any of these and
-without `requirements.txt` it is another file of requirements, if there is exactly one.  The project itself is never
-required.
+The project's metadata counts, and so does the block of every script; `requirements.txt` does, unless `[project]` has
+`dependencies`, as for installers.  The metadata is the first of `[project]`, Poetry's tables, `setup.cfg` and
+`setup.py` that declares requirements; without any of these and without `requirements.txt` it is another file of
+requirements, if there is exactly one.  The project itself is never required.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
 from mcpc.dependencies.chosen import ChosenOption, chosen_requirements
-from mcpc.dependencies.indexes import index_options
 from mcpc.dependencies.local_packages import read_written
 from mcpc.dependencies.model import ProjectRequirements
 from mcpc.dependencies.pep508 import normalised_name
 from mcpc.dependencies.poetry import poetry_requirements
+from mcpc.dependencies.registries import named_registries
+from mcpc.dependencies.required_python import judge_python, wrong_python
 from mcpc.dependencies.requirements_txt import MAIN_FILE, other_requirement_file, read_requirement_files
 from mcpc.dependencies.setuptools_files import HOW_TO_DECLARE, setuptools_python, setuptools_requirements
 from mcpc.dependencies.toml_tables import (
@@ -26,18 +28,16 @@ from mcpc.dependencies.toml_tables import (
     REQUIRES_PYTHON,
     SETTINGS,
     PackageSettings,
-    judge_python,
     package_settings,
     project_tables,
     pyproject_text,
     script_requirements,
     script_text,
     workspace_members,
-    wrong_python,
 )
 from mcpc.dependencies.toml_text import TomlText, is_string_list, nested_table
 from mcpc.diagnostics import Diagnostic, Diagnostics, diagnose
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.ir.requirements import Origins, RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mcpc.dependencies.requirements_txt import RequirementFiles
     from mcpc.sources import Source, SourceTree
 
+ADD_TO_PROJECT = "if the server needs it, add it to `[project] dependencies`"
 COMPUTED = (
     ("tool", "setuptools", "dynamic", "dependencies", "file"),
     ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files"),
@@ -68,8 +69,8 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
     allowed = tree.allow_sdist or settings.allow_sdist
     tree = replace(tree, allow_sdist=allowed)
     project = project_requirements(tree, toml)
-    files = read_requirement_files(tree, (MAIN_FILE, *(_computed(toml) if toml else ())))
-    problems: list[Diagnostic] = [*files.problems, *([text] if isinstance(text, Diagnostic) else [])]
+    files, ignored = _requirement_files(tree, toml)
+    problems: list[Diagnostic] = [*files.problems, *ignored, *([text] if isinstance(text, Diagnostic) else [])]
     if not files.seen and not project.declares and not any(map(has_block, scripts)):
         paths, ambiguous = other_requirement_file(tree)
         files = read_requirement_files(tree, paths)
@@ -92,14 +93,40 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
     general = PackageSettings(
         allow_sdist=tree.allow_sdist or settings.allow_sdist, exclude_newer=tree.exclude_newer or settings.exclude_newer
     )
-    kept = _with_indexes((item for item in marked if item.name not in own), toml)
+    kept = _with_registries((item for item in marked if item.name not in own), toml)
     return Declarations(tuple(_marked(kept, general)), tuple(problems))
 
 
-def _with_indexes(packages: Iterable[RequestedPackage], toml: TomlText | None) -> Iterator[RequestedPackage]:
-    """Yield packages with the options for pip about the registries that the project names."""
-    indexes = index_options(toml) if toml else ()
-    return (replace(item, indexes=indexes) for item in packages)
+def _requirement_files(tree: SourceTree, toml: TomlText | None) -> tuple[RequirementFiles, Diagnostics]:
+    """Return what the files of requirements say that count.
+
+    Installers do not read `requirements.txt` beside `[project] dependencies`: there it counts if it names the project.
+    """
+    computed = _computed(toml) if toml else ()
+    table = nested_table(toml.table, "project") if toml else {}
+    every = read_requirement_files(tree, (MAIN_FILE, *computed))
+    own = normalised_name(str(table.get("name", "")))
+    is_list = every.names_project or any(item.name == own for item in every.requirements)
+    if "dependencies" not in table or MAIN_FILE in computed or is_list:
+        return every, ()
+    counted = read_requirement_files(tree, computed)
+    listed = table["dependencies"] if is_string_list(table["dependencies"]) else []
+    known = {normalised_name(re.split(r"[^\w.-]", text.strip(), maxsplit=1)[0]) for text in listed}
+    known |= {item.name for item in counted.requirements}
+    more = [item for item in every.requirements if item.name not in known]
+    return counted, ((diagnose("MCP427", more[0].span, _unread_message(more), "", ADD_TO_PROJECT),) if more else ())
+
+
+def _unread_message(more: Sequence[RequestedPackage]) -> str:
+    names = sorted({item.name for item in more})
+    others = f" and {len(names) - 1} more are" if len(names) > 1 else " is"
+    return f"`{MAIN_FILE}` is not read beside `[project] dependencies`: `{names[0]}`{others} not installed"
+
+
+def _with_registries(packages: Iterable[RequestedPackage], toml: TomlText | None) -> Iterator[RequestedPackage]:
+    """Yield packages with the registries that the project names."""
+    origins = Origins(tuple(named_registries(toml)) if toml else ())
+    return (replace(item, origins=origins) for item in packages)
 
 
 def newest_date(tree: SourceTree) -> str:

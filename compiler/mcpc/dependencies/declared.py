@@ -26,7 +26,10 @@ from mcpc.dependencies.lock_files import is_lock_name
 from mcpc.dependencies.lock_problems import unreadable_lock
 from mcpc.dependencies.pep508 import normalised_name, pinned_version
 from mcpc.dependencies.platforms import HERE_AND_NOW, marker_values
+from mcpc.dependencies.registries import all_origins
+from mcpc.dependencies.toml_tables import written_dependencies
 from mcpc.dependencies.upload_dates import earliest
+from mcpc.dependencies.uv_lock import changed_requirement, locked_requirements
 from mcpc.diagnostics import diagnose
 from mcpc.sources.toml import parse_toml
 
@@ -112,8 +115,8 @@ def _merged(same: Sequence[RequestedPackage]) -> RequestedPackage:
         local=local,
         exclude_newer=earliest(item.exclude_newer for item in same),
         repository=repository,
-        index=next((item.index for item in same if item.index), ""),
-        indexes=next((item.indexes for item in same if item.indexes), ()),
+        registry=next((item.registry for item in same if item.registry), ""),
+        origins=all_origins(same),
     )
 
 
@@ -159,7 +162,7 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
     """Return the version of each package of the lock, by normalised name."""
     paths = (tree.lock,) if tree.lock else LOCK_FILES
     source = next((found for path in paths if (found := tree.get(path)) is not None), None)
-    if source is None:
+    if source is None or _is_stale(source, tree):
         return {}, ()
     try:
         named = [(normalised_name(name), str(Version(version))) for name, version in package_versions(source)]
@@ -170,6 +173,16 @@ def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
     for name, version in named:
         chosen.setdefault(name, set()).add(version)
     return {name: next(iter(found)) for name, found in chosen.items() if len(found) == 1}, ()
+
+
+def _is_stale(source: Source, tree: SourceTree) -> bool:
+    """Tell whether a `uv.lock` was written for other requirements, so that its versions do not fit these."""
+    if not source.path.endswith(UV_LOCK):
+        return False
+    try:
+        return bool(changed_requirement(locked_requirements(parse_toml(source.text)), written_dependencies(tree)))
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return False  # reported where versions are read
 
 
 def package_versions(source: Source) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,8 @@ from packaging.requirements import Requirement
 
 from mcpc.cache_dir import cache_folder
 from mcpc.dependencies.installed_files import UnfitPackageError
-from mcpc.dependencies.pip_install import NO_INDEX, InstallError, NoWheelError
 from mcpc.dependencies.sdists import BuildError
+from mcpc.dependencies.uv_failures import InstallError, NoWheelError
 from mcpc.diagnostics import diagnose
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def installation_failure(problem: Exception, wanted: Sequence[RequestedPackage],
     if isinstance(problem, BuildError):
         message = f"`{problem.name}` could not be built: {words}"
         return diagnose("MCP418", span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)
-    message = f"pip could not install the packages for {goal.name}: {words}"
+    message = f"the packages for {goal.name} cannot be installed: {words}"
     span = _span_of_address(problem, wanted) or span_of_package(words, wanted)
-    if any(NO_INDEX in item.indexes for item in wanted):
+    if any(item.origins.offline for item in wanted):
         return diagnose("MCP423", span, message, "", HOW_TO_OFFLINE)
     hint = problem.hint if isinstance(problem, InstallError) else ""
     return diagnose("MCP405", span, message, "", hint or HOW_TO_REQUIRE)
 
 
 def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> Span | None:
-    """Return the place of the requirement whose address pip could not read."""
-    said = problem.whole if isinstance(problem, InstallError) else ""
+    """Return the place of the requirement whose address uv could not read."""
+    said = problem.said if isinstance(problem, InstallError) else ""
     addresses = ((urldefrag(Requirement(item.text).url or "").url, item.span) for item in wanted)
     return next((span for address, span in addresses if address and address in said), None)
 

@@ -11,7 +11,9 @@ import csv
 import hashlib
 import re
 import stat
+from importlib import metadata
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -20,10 +22,15 @@ from mcpc.dependencies.model import Distribution
 from mcpc.dependencies.pep508 import normalised_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from importlib.metadata import Distribution as Installed
     from importlib.metadata import PackagePath
 
-INSTALLER_FILES = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json"})
+    from mcpc.dependencies.pep508 import Closure
+
+INSTALLER_FILES = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"})
+LIBRARIES = tuple(f"{above}/*-packages" for above in ("lib/python*", "lib64/python*", "local/lib/python*", "Lib"))
+"""Where packages are below a prefix, on every system."""
 METADATA_FOLDER = re.compile(r"[^/]+\.dist-info")
 EDITABLE = re.compile(r'"editable"\s*:\s*true')
 TAG = re.compile(r"^Tag: *(\S+)$", re.MULTILINE)
@@ -37,8 +44,66 @@ class UnfitPackageError(Exception):
     """A package cannot be bundled; the message describes why."""
 
 
-def copy_package(installed: Installed, folder: Path) -> Distribution:
-    """Copy an installed package into `folder`; raise UnfitPackageError if it differs from its wheel."""
+class ChangedFileError(UnfitPackageError):
+    """A file is not the one that its package has: uv's cache has links to files that other programs may change."""
+
+
+def installed_packages(folder: Path) -> dict[str, Installed]:
+    """Return the packages that are installed below a prefix by name."""
+    places = sorted(str(path) for pattern in LIBRARIES for path in folder.glob(pattern))
+    return {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=places)}
+
+
+def copy_packages(
+    found: Closure[Installed], folder: Path, again: Callable[[str, bool], None]
+) -> tuple[Distribution, ...]:
+    """Copy installed packages into `folder`, by name; raise UnfitPackageError.
+
+    Where two have different files at one path, that of the package that is installed last counts: `again` installs one
+    of them again, over the others.  So it does, without uv's cache, with a package whose files were changed there.
+    """
+    owners: dict[str, dict[str, str]] = {}
+    for name, item in found.found.items():
+        for path in item.files or ():
+            if path.hash is not None and _is_package_file(path):
+                owners.setdefault(path.as_posix(), {})[name] = path.hash.value
+    shared = {path: [*by] for path, by in owners.items() if len(set(by.values())) > 1}
+    order = installation_order(found)
+    for name in sorted({name for names in shared.values() for name in names}, key=order.index):
+        again(name, False)
+    last = {path: max(names, key=order.index) for path, names in shared.items()}
+    copied: list[Distribution] = []
+    for name in sorted(found.found):
+        others = {path: owner for path, owner in last.items() if name in shared[path]}
+        try:
+            copied.append(copy_package(found.found[name], folder, others))
+        except ChangedFileError:
+            again(name, True)
+            copied.append(copy_package(found.found[name], folder, others))
+    return tuple(copied)
+
+
+def installation_order(found: Closure[Installed]) -> list[str]:
+    """Return the packages in the order in which pip installs them: first those that need none, and those far down."""
+    depth: dict[str, int] = {}
+    waiting = [("", frozenset[str]())]
+    while waiting:
+        name, above = waiting.pop()
+        if depth.get(name, -1) >= len(above):
+            continue
+        depth[name] = len(above)
+        waiting += [(need, above | {name}) for need in found.needs.get(name, ()) if need not in above | {name}]
+    lowest = len(found.found) + 1
+    return sorted(
+        found.found, key=lambda name: (depth.get(name, 0) if found.needs.get(name) else lowest, name), reverse=True
+    )
+
+
+def copy_package(installed: Installed, folder: Path, shared: Mapping[str, str] = MappingProxyType({})) -> Distribution:
+    """Copy an installed package into `folder`; raise UnfitPackageError if it differs from its wheel.
+
+    `shared`: the package whose file is at a path that several have.
+    """
     name = normalised_name(installed.metadata["Name"])
     if installed.files is None or EDITABLE.search(installed.read_text("direct_url.json") or ""):
         raise UnfitPackageError(f"`{name}` was not installed from a wheel")
@@ -46,7 +111,7 @@ def copy_package(installed: Installed, folder: Path) -> Distribution:
     files: dict[str, str] = {}
     information = ""
     for path in sorted(installed.files, key=str):
-        if _is_package_file(path):
+        if _is_package_file(path) and shared.get(path.as_posix(), name) == name:
             data = _verified(installed, path, name)
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +121,8 @@ def copy_package(installed: Installed, folder: Path) -> Distribution:
             information = path.parts[0]
     licence, is_spdx = _licence(installed)
     tags = tuple(sorted(TAG.findall(installed.read_text("WHEEL") or "")))
-    return Distribution(name, installed.version, licence, is_spdx, information, tags, files)
+    replaced = {path: owner for path, owner in sorted(shared.items()) if owner != name}
+    return Distribution(name, installed.version, licence, is_spdx, information, tags, files, replaced)
 
 
 def _check_complete(installed: Installed, name: str) -> None:
@@ -90,7 +156,7 @@ def _verified(installed: Installed, path: PackagePath, name: str) -> bytes:
         raise UnfitPackageError(f"`{path}` of `{name}` has no digest in RECORD")
     found = base64.urlsafe_b64encode(hashlib.new(path.hash.mode, data).digest()).rstrip(b"=").decode()
     if found != path.hash.value.rstrip("="):
-        raise UnfitPackageError(f"`{path}` of `{name}` differs from RECORD")
+        raise ChangedFileError(f"`{path}` of `{name}` differs from RECORD")
     return data
 
 

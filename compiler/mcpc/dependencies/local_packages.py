@@ -1,8 +1,8 @@
 """Requirements that name where the package is: in the project, at an address, in a repository.
 
 A package in the project is carried: a wheel as it is, a folder as the wheel that is built of it.  A wheel at an address
-is fetched by pip.  A repository is
-built if the build options allow that.  Everything else is refused: it may be different tomorrow.
+is fetched.  A repository is built if the build options allow that.  Everything else is refused: it may be different
+tomorrow.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from urllib.parse import unquote, urldefrag
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc.dependencies.indexes import INDEX_ADDRESS
 from mcpc.dependencies.pep508 import FROM_REGISTRY, normalised_name, parse_requirement
+from mcpc.dependencies.registries import IS_KNOWN
 from mcpc.dependencies.repositories import repository_of
 from mcpc.dependencies.setuptools_files import SETUP_CFG, SETUP_PY
 from mcpc.diagnostics import Diagnostic, diagnose
@@ -37,6 +37,8 @@ PYPROJECT = "pyproject.toml"
 METADATA = (PYPROJECT, SETUP_PY, SETUP_CFG)
 REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+|git@|\S+\.git(?:[@#]|$)")
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+DIGEST = re.compile(r"[#&]sha256=([^&]*)")
+SHA256_LENGTH = 64
 WHEEL = ".whl"
 OWN = "."
 """The project's own folder, as a path."""
@@ -56,7 +58,7 @@ def read_written(
     source = written.source or {}
     repository = repository_of(source, _address(written.text)) if tree.allow_sdist else None
     if "index" in source:
-        return _of_index(written, source)
+        return _of_registry(written, source)
     if repository is not None:
         return _of_repository(written, repository)
     place = _place(written, source, workspace)
@@ -99,11 +101,13 @@ def _of_repository(written: WrittenRequirement, repository: Repository) -> Reque
     return made if isinstance(made, Diagnostic) else replace(made, repository=repository)
 
 
-def _of_index(written: WrittenRequirement, source: Mapping[str, Any]) -> RequestedPackage | Diagnostic:
+def _of_registry(written: WrittenRequirement, source: Mapping[str, Any]) -> RequestedPackage | Diagnostic:
     """Return a package that is taken from one registry only, which the project names."""
     made = parse_requirement(written.text, written.span)
-    if isinstance(made, Diagnostic) or source.get(INDEX_ADDRESS):
-        return made if isinstance(made, Diagnostic) else replace(made, index=str(source[INDEX_ADDRESS]))
+    if isinstance(made, Diagnostic):
+        return made
+    if source.get(IS_KNOWN):
+        return replace(made, registry=source["index"])
     message = f"`{made.name}` is to come from the index `{source['index']}`, which the project does not define"
     expected = "the name of a `[[tool.uv.index]]` with a `url` (`https://` or `file://`)"
     return diagnose("MCP402", written.span, message, expected, NAME_INDEX.format(name=source["index"]))
@@ -141,6 +145,10 @@ def _at(place: str, below: str, made: RequestedPackage, tree: SourceTree) -> Req
     if requirement.specifier:
         requirement.specifier = type(requirement.specifier)()
     if ADDRESS.match(place):
+        digest = DIGEST.search(place)
+        if digest is not None and len(digest[1]) != SHA256_LENGTH:
+            message, expected = f"`{digest[1]}` is not the digest of a file", "64 hexadecimal digits"
+            return diagnose("MCP401", made.span, message, expected)
         requirement.url = place
         return replace(made, text=str(requirement))
     path = unquote(place.removeprefix("file:").removeprefix("//")).rstrip("/")

@@ -21,15 +21,16 @@ from packaging.pylock import (
     PylockValidationError,
     is_valid_pylock_path,
 )
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc.dependencies.pep508 import normalised_name
 from mcpc.dependencies.target_tags import target_environment, wheel_tags
+from mcpc.dependencies.uv_lock import locked_requirements, pylock_of_uv
 from mcpc.diagnostics import Span
 from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from packaging.specifiers import SpecifierSet
 
     from mcpc.dependencies.platforms import Target
     from mcpc.sources import Source, SourceTree
@@ -38,8 +39,6 @@ PYLOCK, UV_LOCK = "pylock.toml", "uv.lock"
 READ_LOCKS = (PYLOCK, UV_LOCK)
 """The lock files that a build installs from, in the order in which they are looked for."""
 SHA256 = "sha256"
-NO_DIGEST = "none"
-"""What stands for the method of a digest that is not there: PEP 751 has no file without one."""
 CREATOR = "mcpc"
 
 
@@ -80,12 +79,14 @@ class LockedFile:
 class LockFile:
     """A lock file: its source, its meaning, and what of it is chosen.
 
-    `unnamed`: packages of which it names no file.
+    `unnamed`: packages of which it names no file; `requirements`: those of the project when it was written, each with
+    its versions, if it says.
     """
 
     source: Source
     pylock: Pylock
     unnamed: frozenset[str] = frozenset()
+    requirements: Mapping[str, SpecifierSet] | None = None
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
@@ -191,60 +192,11 @@ def read_lock(source: Source, extras: tuple[str, ...] = (), groups: tuple[str, .
     try:
         table = parse_toml(source.text)
         unnamed: frozenset[str] = frozenset()
+        requirements = None
         if posixpath.basename(source.path) == UV_LOCK:
+            requirements = locked_requirements(table)
             table, unnamed = pylock_of_uv(table)
-        return LockFile(source, Pylock.from_dict(table), unnamed, extras, groups)
+        return LockFile(source, Pylock.from_dict(table), unnamed, requirements, extras, groups)
     except (ValueError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
         words = str(problem) or type(problem).__name__
         raise LockError("invalid", f"`{source.path}` is not a valid lock file: {words}") from None
-
-
-def pylock_of_uv(table: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the table of a `uv.lock` in the form of PEP 751, and the packages of which it names no file.
-
-        [[package]]                                       [[packages]]
-        name = "cffi"                                     name = "cffi"
-        source = { registry = "…" }                  →
-        wheels = [{ url = "…", hash = "sha256:…" }]       wheels = [{ url = "…", hashes = { sha256 = "…" } }]
-
-    Packages that are not from a registry are left out: a build takes them from the project, or from their addresses.
-    """
-    rows = [row for row in table.get("package", []) if "registry" in row.get("source", {}) and "version" in row]
-    made = [_row_of_uv(row) for row in rows]
-    found: dict[str, Any] = {"lock-version": "1.0", "created-by": "uv"}
-    found["packages"] = [row for row in made if "wheels" in row or "sdist" in row]
-    if isinstance(table.get("requires-python"), str):
-        found["requires-python"] = table["requires-python"]
-    if table.get("supported-markers"):
-        found["environments"] = table["supported-markers"]
-    named = {row["name"] for row in found["packages"]}
-    return found, frozenset(row["name"] for row in made) - named
-
-
-def _row_of_uv(row: Mapping[str, Any]) -> dict[str, Any]:
-    registry = str(row["source"]["registry"])
-    made: dict[str, Any] = {"name": normalised_name(row["name"]), "version": row["version"]}
-    markers = row.get("resolution-markers")
-    if markers:
-        made["marker"] = " or ".join(f"({text})" for text in markers)
-    wheels = [file for item in row.get("wheels", ()) if (file := _file_of_uv(item, registry))]
-    sdist = _file_of_uv(row["sdist"], registry) if row.get("sdist") else None
-    needs = sorted({normalised_name(item["name"]) for item in row.get("dependencies", ())})
-    extra = {"wheels": wheels, "sdist": sdist, "dependencies": [{"name": name} for name in needs]}
-    return {**made, **{key: value for key, value in extra.items() if value}}
-
-
-def _file_of_uv(item: Mapping[str, Any], registry: str) -> dict[str, Any] | None:
-    """Return a file of a `uv.lock`; None if it has no place, or a name that is not of a wheel."""
-    method, _, digest = str(item.get("hash", "")).partition(":")
-    place = str(item.get("url") or item.get("path") or "")
-    if not place:
-        return None
-    if place.endswith(".whl"):
-        try:
-            parse_wheel_filename(posixpath.basename(place))
-        except InvalidWheelFilename:
-            return None
-    size = {"size": item["size"]} if isinstance(item.get("size"), int) else {}
-    where = {"url": place} if "url" in item else {"path": posixpath.join(registry, place)}
-    return {**where, **size, "hashes": {method or NO_DIGEST: digest}}

@@ -1,8 +1,8 @@
-"""Installation of packages from a lock: only its files, each checked by its SHA-256, and nothing that they do not need.
+"""Installation of packages from a lock: only its files, each checked by its digests, and nothing that they do not need.
 
-    requirements ─find_closure─▶ locked files ─fetch_files─▶ wheels ─pip, without registries─▶ StagedPackages
+    requirements ─▶ locked files ─uv, without dependencies─▶ installed ─find_closure─▶ what is missing, until nothing is
 
-The closure is found by the metadata of the wheels themselves, so that a lock of any tool is proven to satisfy what the
+The closure is found by the metadata of what is installed, so that a lock of any tool is proven to satisfy what the
 project requires, and what only others need (groups, frameworks that are replaced) is left out.  What the project itself
 contains, and what it takes from an address, is not a matter of the lock.  A locked source distribution is built, which
 runs its code, if the project or its user allows that.
@@ -10,35 +10,30 @@ runs its code, if the project or its user allows that.
 
 from __future__ import annotations
 
-import email
-import email.policy
 import hashlib
-import io
 import json
 import posixpath
 import re
 import shutil
 import sys
-import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from packaging.requirements import Requirement
-from packaging.utils import parse_wheel_filename
 
 from mcpc.cache_dir import cache_folder
+from mcpc.dependencies.choosing import install
 from mcpc.dependencies.declared import COMMIT
+from mcpc.dependencies.downloads import fetch, file_on_disk
 from mcpc.dependencies.installation_failures import installation_failure
-from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
+from mcpc.dependencies.installed_files import UnfitPackageError, copy_packages, installed_packages
 from mcpc.dependencies.lock_files import LockedFile, LockError
-from mcpc.dependencies.locked_files import fetch_files
 from mcpc.dependencies.model import StagedPackages
 from mcpc.dependencies.pep508 import find_closure, normalised_name
-from mcpc.dependencies.pip_install import Installation, InstallError, NoWheelError, install_wheels
 from mcpc.dependencies.platforms import marker_values
+from mcpc.dependencies.registries import all_origins
 from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, check_fits, unpack
 from mcpc.dependencies.staging import (
     FILES,
@@ -47,25 +42,31 @@ from mcpc.dependencies.staging import (
     importable_names,
     load_folder,
     local_wheels,
+    reinstall,
+    shared_files,
     stage_for_build,
     write_wheel,
 )
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.dependencies.uv import UvRequest
+from mcpc.dependencies.uv_failures import HashMismatchError, InstallError, NoWheelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from importlib import metadata
     from pathlib import Path
 
     from mcpc.dependencies.lock_files import LockFile
-    from mcpc.dependencies.locked_files import FileSources
     from mcpc.dependencies.model import Distribution
     from mcpc.dependencies.pep508 import Closure
     from mcpc.dependencies.platforms import Target
     from mcpc.diagnostics import Diagnostics
+    from mcpc.ir.requirements import RequestedPackage
 
-METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+SMALL_SOURCES = 1 << 20
+"""Bytes of a source distribution that is built without asking, if its lock has its digest."""
+NATIVE_SOURCES = re.compile(r"\.(?:c|cc|cpp|cu|cxx|f|f90|for|go|m|mm|pyx|rs|s|so|dll|dylib|pyd|a|o)$", re.IGNORECASE)
+PACKAGES, WHEELS = "packages", "wheels"
 ADDRESS_DIGEST = re.compile(r"sha256=([0-9a-fA-F]{64})")
-NO_REGISTRY = ("--no-index", "--no-deps")
 
 
 class FileSelection(Protocol):
@@ -83,35 +84,31 @@ class FileSelection(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WheelMetadata:
-    """The metadata of a wheel that count: its version, and what it requires."""
-
-    version: str
-    requires: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class LockedPackages:
-    """What a lock gives for requirements on one target: files and wheels by package, and the closure."""
+    """What a lock gives for requirements on one target: files by package, what was installed, and how each is named."""
 
     files: Mapping[str, LockedFile]
-    wheels: Mapping[str, BuiltWheel] = field(repr=False)
-    closure: Closure[WheelMetadata] = field(repr=False)
+    closure: Closure[metadata.Distribution] = field(repr=False)
+    lines: Mapping[str, str]
 
 
 def stage_locked(
-    wanted: Sequence[RequestedPackage], target: Target, lock: LockFile, sources: FileSources
+    wanted: Sequence[RequestedPackage], target: Target, lock: LockFile, root: str
 ) -> tuple[StagedPackages | None, Diagnostics]:
-    """Return the packages installed from a lock; raise LockError if the lock cannot be used."""
-    folder = cache_folder() / "packages" / _key(wanted, target, lock)
-    distributions = load_folder(folder)
+    """Return the packages installed from a lock; raise LockError if the lock cannot be used.
+
+    `root`: the folder of the project.
+    """
+    place = cache_folder() / "packages" / _key(wanted, target, lock)
+    distributions = load_folder(place)
     if distributions is None:
         try:
-            distributions = fill_folder(folder, lambda made: _install(made, wanted, target, (lock, sources)))
+            distributions = fill_folder(place, lambda made: _install(made, PackageRequest(wanted, target), lock, root))
         except (InstallError, BuildError, UnfitPackageError, OSError) as problem:
             return None, (installation_failure(problem, wanted, target),)
-    root = folder / FILES
-    return StagedPackages(root, distributions, importable_names(distributions), target.platform, target.python), ()
+    names = importable_names(distributions)
+    staged = StagedPackages(place / FILES, distributions, names, target.platform, target.python)
+    return staged, shared_files(distributions)
 
 
 def _key(wanted: Sequence[RequestedPackage], target: Target, lock: LockFile) -> str:
@@ -125,57 +122,100 @@ def _key(wanted: Sequence[RequestedPackage], target: Target, lock: LockFile) -> 
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
-def _install(
-    made: Path, wanted: Sequence[RequestedPackage], target: Target, origin: tuple[LockFile, FileSources]
-) -> tuple[Distribution, ...]:
-    """Install the locked packages with pip, which gets the wheels only, and copy their files."""
-    folder = made / "installed/packages"
-    request = PackageRequest(wanted, target, (), (), origin[1].indexes)
-    wheels = local_wheels(request, folder.parent / "wheels")
-    found = locked_packages(request, origin, wheels)
-    for name, wheel in found.wheels.items():
-        if name not in wheels:
-            wheels[name] = write_wheel(wheel, folder.parent / "wheels")
-    folder.mkdir(parents=True)
-    rows = [RequestedPackage(name, f"{name} @ {wheels[name].as_uri()}") for name in sorted(found.closure.found)]
-    install_wheels(Installation(rows, target, (), {}, "", NO_REGISTRY), folder)
-    there = {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=[str(folder)])}
-    distributions = tuple(copy_package(there[name], made / FILES) for name in sorted(there))
-    shutil.rmtree(folder.parent)
+def _install(made: Path, request: PackageRequest, lock: LockFile, root: str) -> tuple[Distribution, ...]:
+    """Install the locked packages, and copy their files."""
+    folder = made / "installed"
+    wheels = local_wheels(request, folder / "wheels")
+    found = install_locked(request, lock, root, wheels, folder)
+    again = UvRequest((), target=request.goal, origins=all_origins(request.wanted))
+    place = folder / PACKAGES
+    distributions = copy_packages(
+        found.closure, made / FILES, lambda name, fresh: reinstall(found.lines[name], again, place, fresh)
+    )
+    shutil.rmtree(folder)
     return distributions
 
 
-def locked_packages(
-    request: PackageRequest, origin: tuple[FileSelection, FileSources], local: Mapping[str, Path]
+def install_locked(
+    request: PackageRequest, lock: FileSelection, root: str, wheels: Mapping[str, Path], folder: Path
 ) -> LockedPackages:
-    """Return what a lock gives for requirements on a target; raise LockError if it does not satisfy them.
+    """Install what a lock gives for requirements on a target; raise LockError if it does not satisfy them.
 
-    `local`: wheels of what the project contains, which the lock does not have to name.
+    `wheels`: those of what the project contains, which the lock does not have to name.
     """
-    lock, sources = origin
     lock.check_target(request.goal)
+    origins = all_origins(request.wanted)
     files = {item.name: file for item in request.wanted if (file := _file_of_address(item)) is not None}
-    wheels = {name: BuiltWheel(path.name, path.read_bytes()) for name, path in local.items()}
-    known = {name: wheel_metadata(wheel) for name, wheel in wheels.items()}
-    texts = [item.text for item in request.wanted]
+    lines: dict[str, str] = {}
+    there: dict[str, metadata.Distribution] = {}
+    new = {name: f"{name} @ {path.as_uri()}" for name, path in wheels.items()}
     while True:
-        closure = find_closure(texts, known.get, marker_values(request.goal))
+        if new:
+            _install_lines(new, files, UvRequest((), target=request.goal, origins=origins), folder / PACKAGES)
+            lines |= new
+            there = installed_packages(folder / PACKAGES)
+        closure = find_closure((item.text for item in request.wanted), there.get, marker_values(request.goal))
         absent = {normalised_name(Requirement(text).name): (by, text) for by, text in closure.missing}
-        if not absent.keys() - known.keys():
+        if not absent.keys() - there.keys():
             break
         files.update(_looked_up(absent, files, lock, request.goal))
-        new = [file for name, file in files.items() if name not in known]
-        _check_hashes(new, request.wanted)
-        data = fetch_files(new, request.goal, sources)
-        for file in new:
-            wheels[file.package] = _as_wheel(file, data[file.file], request, lock.path)
-            known[file.package] = wheel_metadata(wheels[file.package])
+        added = [file for name, file in files.items() if name not in there]
+        _check_hashes(added, request.wanted)
+        new = {file.package: _line(file, request, lock.path, (root, folder)) for file in added}
     if closure.missing:
         by, text = closure.missing[0]
         name = normalised_name(Requirement(text).name)
-        message = f"{_needer(by)} needs `{text}`, and `{lock.path}` has {known[name].version}"
+        message = f"{_needer(by)} needs `{text}`, and `{lock.path}` has {there[name].version}"
         raise LockError("stale", message, by or name)
-    return LockedPackages({name: files[name] for name in closure.found if name in files}, wheels, closure)
+    return LockedPackages({name: files[name] for name in closure.found if name in files}, closure, lines)
+
+
+def _install_lines(lines: Mapping[str, str], files: Mapping[str, LockedFile], request: UvRequest, folder: Path) -> None:
+    """Install files by their addresses; where these cannot be reached, by name and digest from the registry."""
+    try:
+        install(replace(request, lines=[*lines.values()]), folder, "--no-deps")
+    except HashMismatchError as problem:
+        raise _mismatch(problem, files) from None
+    except InstallError as problem:
+        registered = [_by_name(files[name]) if name in files else line for name, line in lines.items()]
+        try:
+            install(replace(request, lines=registered), folder, "--no-deps")
+        except HashMismatchError as second:
+            raise _mismatch(second, files) from None
+        except InstallError:
+            names = ", ".join(f"`{files[name].file}`" for name in lines if name in files)
+            where = "not in the cache or a folder of `--find-links`" if request.origins.offline else str(problem)
+            raise LockError("absent", f"{names} cannot be installed: {where}", next(iter(lines))) from None
+
+
+def _mismatch(problem: HashMismatchError, files: Mapping[str, LockedFile]) -> LockError:
+    name = normalised_name(problem.package)
+    file = files[name].file if name in files else name
+    message = f"`{file}` has {problem.computed}, and the lock says {problem.expected.removeprefix('SHA-256 ')}"
+    return LockError("mismatch", message, name)
+
+
+def _line(file: LockedFile, request: PackageRequest, lock: str, places: tuple[str, Path]) -> str:
+    """Return the requirement on a locked file: its path or its address, with its digest.
+
+    uv accepts a file if one of its digests is right; so one with several is fetched, and all are checked.
+    """
+    root, folder = places
+    origins = all_origins(request.wanted)
+    if not file.is_wheel or file.others:
+        data = fetch(file, root, origins)
+        wheel = BuiltWheel(file.file, data) if file.is_wheel else _built(file, data, request, lock)
+        return f"{file.package} @ {write_wheel(wheel, folder / WHEELS).as_uri()}"
+    place = file_on_disk(file, root, origins)
+    if place is None and not file.address:
+        return _by_name(file)
+    digest = f"#sha256={file.sha256}" if file.sha256 else ""
+    return f"{file.package} @ {place.resolve().as_uri() if place else urldefrag(file.address).url}{digest}"
+
+
+def _by_name(file: LockedFile) -> str:
+    version = f"=={file.version}" if file.version else ""
+    return f"{file.package}{version}" + (f" --hash=sha256:{file.sha256}" if file.sha256 else "")
 
 
 def _looked_up(
@@ -238,26 +278,19 @@ def _file_of_address(item: RequestedPackage) -> LockedFile | None:
     return LockedFile(item.name, "", file, digest[1].lower(), None, address)
 
 
-def _as_wheel(file: LockedFile, data: bytes, request: PackageRequest, lock: str) -> BuiltWheel:
-    """Return the wheel of a locked file: itself, or the one that is built of locked sources, if that is allowed."""
-    if file.is_wheel:
-        return BuiltWheel(file.file, data)
+def _built(file: LockedFile, data: bytes, request: PackageRequest, lock: str) -> BuiltWheel:
+    """Return the wheel that is built of locked sources: if that is allowed, or if they are few and pure Python."""
     text = f"{file.package}=={file.version}" if file.version else file.package
-    if not any(item.from_source for item in request.wanted):
+    is_allowed = any(item.from_source for item in request.wanted)
+    sources = unpack(file.package, file.file, data) if is_allowed or _is_small(file, data) else {}
+    if not is_allowed and (not sources or any(NATIVE_SOURCES.search(path) for path in sources)):
         raise NoWheelError(text, "", lock)
-    sources = unpack(file.package, file.file, data)
-    built = build_wheel(file.package, sources, partial(stage_for_build, indexes=request.indexes))
+    built = build_wheel(file.package, sources, partial(stage_for_build, origins=all_origins(request.wanted)))
     check_fits(file.package, built, request.goal)
+    if not is_allowed and not built.file.endswith("-none-any.whl"):
+        raise NoWheelError(text, "", lock)
     return built
 
 
-def wheel_metadata(wheel: BuiltWheel) -> WheelMetadata:
-    """Return the version and the requirements of a wheel; raise BuildError if it is not one."""
-    name, version, *_ = parse_wheel_filename(wheel.file)
-    try:
-        with zipfile.ZipFile(io.BytesIO(wheel.data)) as archive:
-            path = next(path for path in archive.namelist() if METADATA.fullmatch(path))
-            message = email.message_from_bytes(archive.read(path), policy=email.policy.compat32)
-    except (zipfile.BadZipFile, StopIteration, KeyError) as problem:
-        raise BuildError(name, f"`{wheel.file}` is not a wheel: {problem}") from None
-    return WheelMetadata(str(message["Version"] or version), tuple(map(str, message.get_all("Requires-Dist", []))))
+def _is_small(file: LockedFile, data: bytes) -> bool:
+    return bool(file.sha256) and len(data) <= SMALL_SOURCES

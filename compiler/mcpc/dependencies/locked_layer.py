@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from packaging.requirements import Requirement
+
 from mcpc.dependencies.lock_files import LockError, LockFile, lock_source, read_lock
 from mcpc.dependencies.lock_problems import lock_problem, missing_lock, unreadable_lock
 from mcpc.dependencies.lock_staging import stage_locked
-from mcpc.dependencies.locked_files import FileSources
 from mcpc.dependencies.pep508 import find_closure, normalised_name
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values
 from mcpc.dependencies.required_python import required_python
 from mcpc.dependencies.staging import stage_packages
+from mcpc.dependencies.toml_tables import written_dependencies
+from mcpc.dependencies.uv_lock import changed_requirement
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.ir import LockRecord, ResolvedPackage
 
@@ -52,8 +55,9 @@ def packages_from_lock(
     found: list[StagedPackages] = []
     try:
         check_pythons(lock, tree)
+        check_requirements(lock, tree)
         for target in targets:
-            staged, problems = stage_locked(wanted, target, lock, sources_of(tree, wanted))
+            staged, problems = stage_locked(wanted, target, lock, tree.root)
             if staged is None:
                 return LockInstallation((), problems)
             found.append(staged)
@@ -107,10 +111,14 @@ def check_pythons(lock: LockFile, tree: SourceTree) -> None:
         raise LockError("stale", message)
 
 
-def sources_of(tree: SourceTree, wanted: Sequence[RequestedPackage]) -> FileSources:
-    """Return where the files of a project's lock are looked for."""
-    indexes = dict.fromkeys(option for item in wanted for option in item.indexes)
-    return FileSources(tree.root, tree.find_links, tree.offline, tuple(indexes))
+def check_requirements(lock: LockFile, tree: SourceTree) -> None:
+    """Raise LockError if the project requires another version than when the lock was written."""
+    changed = changed_requirement(lock.requirements, written_dependencies(tree)) if lock.requirements else ""
+    if changed:
+        name = normalised_name(Requirement(changed).name)
+        before = lock.requirements[name] if lock.requirements else ""
+        message = f"`{lock.path}` was written for `{name}{before}`, and the project requires `{changed}` now"
+        raise LockError("stale", message, name)
 
 
 def resolved_packages(

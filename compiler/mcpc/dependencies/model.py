@@ -46,7 +46,7 @@ class ProjectRequirements:
 class Distribution:
     """An installed package: `tags` are those of its wheel, `files` the digest of each by path.
 
-    `information` is the name of its metadata folder.
+    `information` is the name of its metadata folder; `replaced`: its paths at which another package has its file.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Distribution:
     information: str
     tags: tuple[str, ...]
     files: Mapping[str, str] = field(hash=False)
+    replaced: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from mcpc.diagnostics import Diagnostic, diagnose
@@ -82,11 +83,13 @@ class Closure(Generic[Found]):
     """The packages found, by normalised name, and missing ones: which package needs which requirement.
 
     `needs`: the packages that each one found needs, by normalised name; the project's have the empty name.
+    `specifiers`: what is asked of each package, by all that need it.
     """
 
     found: dict[str, Found] = field(default_factory=dict)
     needs: dict[str, set[str]] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
+    specifiers: dict[str, SpecifierSet] = field(default_factory=dict)
 
 
 def find_closure(
@@ -108,6 +111,7 @@ def find_closure(
         if (name, str(one)) in seen:
             continue
         seen.add((name, str(one)))
+        result.specifiers[name] = result.specifiers.get(name, SpecifierSet()) & one.specifier
         distribution = find(name)
         if distribution is None or not one.specifier.contains(distribution.version, prereleases=True):
             result.missing.append((by, str(one)))

@@ -32,6 +32,11 @@ MARKERS = {
 """What requirement markers say about a system, beside its name."""
 WINDOWS_MACHINES = {"amd64": "AMD64", "arm64": "ARM64", None: "x86"}
 PYTHON = re.compile(r"(?P<platform>.*)-cp(?P<major>3)(?P<minor>\d+)")
+GLIBC = (17, 28, *range(31, 41))
+"""The versions 2.x of the GNU C library that uv chooses wheels for."""
+MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "universal2": "aarch64"}
+WINDOWS_TARGETS = {"amd64": "x86_64", "arm64": "aarch64", None: "i686"}
+OLDEST_MUSL = 2
 EXPECTED = "a tag such as `manylinux2014_x86_64`, `musllinux_1_2_aarch64`, `macosx_11_0_arm64` or `win_amd64`"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 SUPPORTED = (3, 11)
@@ -66,6 +71,8 @@ def parse_target(platform: str, python: str = "") -> Target | Diagnostic:
     version = python or (f"{named['major']}.{named['minor']}" if named else HERE)
     if tag and not system_of(tag):
         return diagnose("MCP406", None, f"`{platform}` is not a platform tag of wheels", EXPECTED)
+    if tag and not uv_platform(tag):
+        return diagnose("MCP406", None, f"uv does not choose wheels for `{tag}`", EXPECTED)
     if not re.fullmatch(r"3\.\d+", version) or tuple(map(int, version.split("."))) < SUPPORTED:
         return diagnose("MCP406", None, f"a server does not run on Python {version}", "Python 3.11 or newer")
     return Target(tag, version)
@@ -91,6 +98,29 @@ def accepted_tags(platform: str) -> tuple[str, ...]:
         if libc == "manylinux":
             tags += [f"{old}_{found['machine']}" for old, version in LEGACY.items() if version == (major, number)]
     return tuple(tags)
+
+
+def uv_platform(tag: str) -> str:
+    """Return uv's name of a platform, with no newer C library than its own; empty for one that uv does not have."""
+    linux, macos, windows = (SYSTEMS[system].fullmatch(tag) for system in SYSTEMS)
+    if windows is not None:
+        return f"{WINDOWS_TARGETS[windows['machine']]}-pc-windows-msvc"
+    if macos is not None:
+        return f"{MACHINES[macos['machine']]}-apple-darwin"
+    if linux is None or linux["machine"] not in MACHINES:
+        return ""
+    machine, legacy = linux["machine"], LEGACY.get(linux["legacy"] or "")
+    minor = legacy[1] if legacy else int(linux["minor"] or 0)
+    if linux["libc"] == "musllinux":
+        return f"{machine}-unknown-linux-musl" if minor >= OLDEST_MUSL else ""
+    known = max((number for number in GLIBC if number <= minor), default=0)
+    return f"{machine}-manylinux_2_{known}" if known else ""
+
+
+def macos_version(tag: str) -> str:
+    """Return the version of macOS in a platform's tag, as `11.0`; an empty text for another system."""
+    found = re.match(r"macosx_(\d+)_(\d+)_", tag)
+    return f"{found[1]}.{found[2]}" if found else ""
 
 
 def marker_values(target: Target) -> dict[str, str]:

@@ -1,20 +1,27 @@
-"""The Pythons that a project allows, of those that servers run on."""
+"""The Pythons that a project allows, of those that servers run on, and whether that of the build is one."""
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from mcpc.dependencies.poetry import poetry_python, python_ranges
+from mcpc.dependencies.own_installation import origin
+from mcpc.dependencies.poetry import TABLE, poetry_python, python_ranges
 from mcpc.dependencies.setuptools_files import setuptools_python
-from mcpc.dependencies.toml_tables import REQUIRES_PYTHON, pyproject_text
+from mcpc.dependencies.toml_tables import DEPENDENCIES, REQUIRES_PYTHON, pyproject_text
 from mcpc.dependencies.toml_text import TomlText, nested_table
+from mcpc.diagnostics import diagnose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.diagnostics import Diagnostic, Span
     from mcpc.sources import SourceTree
 
+ANOTHER_MCPC = "build it with `mcpc` of a Python that it allows"
 MINORS = ("3.11", "3.12", "3.13", "3.14")
 """The Pythons that servers run on, and for which packages are released."""
 
@@ -49,3 +56,31 @@ def _allowed(ranges: tuple[SpecifierSet, ...]) -> tuple[str, ...]:
         for minor in MINORS
         if any(allowed.contains(f"{minor}.{patch}") for allowed in ranges for patch in (0, 999))
     )
+
+
+def wrong_python(text: TomlText, *, is_script: bool) -> Iterator[Diagnostic]:
+    """Yield that the Python of the build is not one of those that the project allows."""
+    holder = text.table if is_script else nested_table(text.table, "project")
+    written, word = holder.get(REQUIRES_PYTHON), REQUIRES_PYTHON
+    if written is None and not is_script:
+        written, word = poetry_python(text), "python"
+    if written is not None:
+        section = () if word == REQUIRES_PYTHON else (*TABLE, DEPENDENCIES)
+        yield from judge_python(written, text.span_of(word, *section), word)
+
+
+def judge_python(written: object, span: Span, word: str) -> Iterator[Diagnostic]:
+    """Yield that the Python of the build is not in a range; `word`: the key of the range."""
+    try:
+        text = written if isinstance(written, str) else "not a text"
+        ranges = python_ranges(text) if word == "python" else (SpecifierSet(text),)
+    except (InvalidSpecifier, ValueError):
+        yield diagnose("MCP401", span, f"`{word}` is not a version specifier", 'a text such as `">=3.11"`')
+        return
+    running = platform.python_version()
+    if not any(allowed.contains(running, prereleases=True) for allowed in ranges):
+        allowed = " or ".join(map(str, ranges))
+        message = f"the project requires Python {allowed}, and this is Python {running}"
+        minor = next((minor for minor in reversed(MINORS) if any(each.contains(minor) for each in ranges)), "")
+        hint = f"`uvx --python {minor} --from '{origin()}' mcpc …` runs mcpc with one" if minor else ANOTHER_MCPC
+        yield diagnose("MCP416", span, message, "", hint)

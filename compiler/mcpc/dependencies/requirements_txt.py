@@ -53,7 +53,10 @@ WRITE_MAIN = "write a `requirements.txt` that includes the right one: `-r {path}
 
 @dataclass(slots=True)
 class RequirementFiles:
-    """What files of requirements say: `own`: the extras of the project itself that they ask for, with their places."""
+    """What files of requirements say.
+
+    `own`: the extras of the project itself that they ask for, with their places; `names_project`: they install it.
+    """
 
     tree: SourceTree
     requirements: list[RequestedPackage] = field(default_factory=list)
@@ -61,6 +64,7 @@ class RequirementFiles:
     constraints: list[str] = field(default_factory=list)
     own: list[tuple[str, Span]] = field(default_factory=list)
     seen: set[tuple[str, bool]] = field(default_factory=set)
+    names_project: bool = False
 
     def packages(self) -> tuple[RequestedPackage, ...]:
         """Return the requirements, each with the constraints of all files."""
@@ -164,6 +168,7 @@ def _take_path(text: str, span: Span, reading: RequirementFiles) -> bool:
         return False
     written, extras = found["path"], [name.strip() for name in (found["extras"] or "").split(",") if name.strip()]
     if posixpath.normpath(written) == ".":
+        reading.names_project = True
         reading.own += [(name, span) for name in extras]
         return True
     local = local_package(written, "", span, reading.tree)

@@ -15,21 +15,24 @@ import tarfile
 import tempfile
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc import confinement, programs
+from mcpc import confinement
 from mcpc.cache_dir import load_entry, store_entry
 from mcpc.confinement import ConfinedProgram
-from mcpc.dependencies import sdist_fetcher, wheel_builder
+from mcpc.dependencies import wheel_builder
+from mcpc.dependencies.choosing import ALONE, choose
+from mcpc.dependencies.downloads import fetch
+from mcpc.dependencies.lock_files import SHA256, LockedFile, LockError
 from mcpc.dependencies.pep508 import normalised_name
-from mcpc.dependencies.pip_install import TIMEOUT_SECONDS, offline_variables, shorten_errors
 from mcpc.dependencies.target_tags import wheel_tags
 from mcpc.dependencies.toml_text import is_string_list, nested_table
+from mcpc.dependencies.uv_failures import InstallError
 from mcpc.ir.requirements import RequestedPackage
 from mcpc.sources.toml import parse_toml
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from mcpc.dependencies.platforms import Target
+    from mcpc.dependencies.uv import UvRequest
 
     Stage = Callable[[Sequence[RequestedPackage]], str]
     """Stages packages for a build, and returns their folder; raises BuildError."""
@@ -79,41 +83,24 @@ class BuiltWheel:
     data: bytes
 
 
-def fetch_sdist(text: str, folder: Path, hashes: Sequence[str], more: Sequence[str] = ()) -> SourceDistribution:
-    """Return the newest source distribution that a requirement allows; raise BuildError.
-
-    `more`: further options of `pip index`.
-    """
+def fetch_sdist(text: str, hashes: Sequence[str], asked: UvRequest) -> SourceDistribution:
+    """Return the newest source distribution that a requirement and the constraints allow; raise BuildError."""
     parsed = Requirement(text)
-    name, wanted = normalised_name(parsed.name), f"{parsed.name}{parsed.specifier}"
-    options = [wanted, str(folder), "--no-binary=:all:", *more]
-    path, address = _download(name, options, folder, "its sources cannot be downloaded")
-    data = path.read_bytes()
+    name = normalised_name(parsed.name)
+    request = replace(asked, lines=[f"{parsed.name}{parsed.specifier}"], taken=())
+    try:
+        (package,) = choose(request, ALONE, "--no-binary", ":all:").packages
+        sdist = package.sdist
+        if sdist is None:
+            raise BuildError(name, "it has no source distribution")
+        sha256 = sdist.hashes.get(SHA256, "")
+        file = LockedFile(name, str(package.version), sdist.filename, sha256, sdist.size, sdist.url or "")
+        data = fetch(file, "", asked.origins)
+    except (InstallError, LockError) as problem:
+        raise BuildError(name, f"its sources cannot be downloaded: {problem}") from None
     if hashes and f"sha256:{hashlib.sha256(data).hexdigest()}" not in hashes:
         raise BuildError(name, "the digest of its sources is not among those of the requirement")
-    return SourceDistribution(path.name, address, data)
-
-
-def fetch_wheel(item: RequestedPackage, options: Sequence[str], folder: Path) -> Path:
-    """Return the newest wheel of a package in the registry that the project names for it; raise BuildError."""
-    words = [item.text, str(folder), "--only-binary=:all:", f"{sdist_fetcher.ONLY_INDEX}{item.index}", *options]
-    failure = "its wheel cannot be downloaded from the index that the project names"
-    return _download(item.name, words, folder, failure)[0]
-
-
-def _download(name: str, options: Sequence[str], folder: Path, failure: str) -> tuple[Path, str]:
-    """Return the file that the fetcher downloads into a folder, and its address; raise BuildError."""
-    words = programs.python_command(sdist_fetcher.__file__, *options, "--disable-pip-version-check")
-    try:
-        done = programs.run_program("pip", words, TIMEOUT_SECONDS, cwd=folder, more=offline_variables(options))
-    except TimeoutError as problem:
-        raise BuildError(name, str(problem)) from None
-    with suppress(ValueError):
-        file, address = json.loads(done.stdout)
-        path = folder / PurePosixPath(file).name
-        if not done.returncode and path.is_file():
-            return path, address
-    raise BuildError(name, f"{failure}: {shorten_errors(done.stderr.decode(errors='replace'))}")
+    return SourceDistribution(file.file, file.address, data)
 
 
 def unpack(name: str, file: str, data: bytes) -> dict[str, bytes]:

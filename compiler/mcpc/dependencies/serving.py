@@ -1,7 +1,7 @@
 """Packages that the server itself needs for HTTP and other options, at the versions that mcpc names.
 
 For `http` the versions are those installed with the compiler, for which its metadata has a range; for other options
-they are those of its extras, installed with the compiler or by pip.
+they are those of its extras, installed with the compiler or by uv.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement as Pin
 
 from mcpc import DISTRIBUTION
-from mcpc.dependencies import with_links
+from mcpc.dependencies import with_origins
 from mcpc.dependencies.installed_files import UnfitPackageError
 from mcpc.dependencies.layer import HOW_TO_SPLIT, build_layer, split_packages, stage_for_platforms
 from mcpc.dependencies.pep508 import normalised_name
@@ -37,7 +37,7 @@ REINSTALL = "reinstall mcpc from its wheel or its sources, so that its metadata 
 def with_serving_packages(server: Server, options: Options) -> tuple[Server, Diagnostics]:
     """Return the server with the packages that the options require."""
     wanted = tuple(
-        with_links(RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement)), options)
+        with_origins(RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement)), options)
         for requirement in option_requirements(options.serving)
     )
     absent = [name for name in options.serving if not any(True for _ in option_requirements((name,)))]

@@ -1,8 +1,8 @@
-"""Installation of required packages into a cache folder, from those installed with the compiler or by pip.
+"""Installation of required packages into a cache folder, from those installed with the compiler or by uv.
 
 A folder is named by the digest of all its inputs, written completely or not at all, and valid only as long as every
-file in it has its recorded digest. pip runs in a separate process and installs only wheels; a wheel of a folder of the
-project, or of a package that has none, is built before (`sdists.py`).
+file in it has its recorded digest. uv installs wheels only; that of a folder of the project, or of a package that has
+none, is built before (`sdists.py`).
 """
 
 from __future__ import annotations
@@ -24,60 +24,43 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from mcpc.cache_dir import cache_folder, is_private, kind_folder, prune_entries
-from mcpc.dependencies.indexes import SEVERAL_HELP, several_registries
+from mcpc.dependencies.choosing import check_newest, install
 from mcpc.dependencies.installation_failures import installation_failure
-from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
+from mcpc.dependencies.installed_files import UnfitPackageError, copy_package, copy_packages, installed_packages
 from mcpc.dependencies.model import Distribution, StagedPackages
-from mcpc.dependencies.pep508 import applies, find_closure, normalised_name
-from mcpc.dependencies.pip_install import (
-    NO_INDEX,
-    Installation,
-    InstallError,
-    NoWheelError,
-    install_wheels,
-    target_options,
-)
+from mcpc.dependencies.pep508 import find_closure, normalised_name
 from mcpc.dependencies.platforms import HERE_AND_NOW, Target, marker_values, parse_target
+from mcpc.dependencies.registries import all_origins
 from mcpc.dependencies.repositories import fetch_repository
-from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, fetch_wheel, unpack
-from mcpc.dependencies.upload_dates import earliest, limit_options
+from mcpc.dependencies.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, unpack
+from mcpc.dependencies.upload_dates import earliest
+from mcpc.dependencies.uv import REGISTRIES, UvRequest, uv_request
+from mcpc.dependencies.uv_failures import InstallError, NoWheelError
 from mcpc.diagnostics import Diagnostic, diagnose
-from mcpc.ir.requirements import RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from mcpc.dependencies.pep508 import Closure
     from mcpc.diagnostics import Diagnostics
+    from mcpc.ir.requirements import Origins, RequestedPackage
 
-FORMAT = 2
+FORMAT = 3
 """Increased whenever the same request would be staged differently."""
-REGISTRIES = ("PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX", "PIP_PRE")
-"""Variables that may change what pip installs."""
-NAMED_REGISTRIES = ("--index-url=", "--extra-index-url=")
 FILES, DESCRIPTION = "files", "staged.json"
 IMPORTABLE = re.compile(r"(?P<name>[^\W\d]\w*)(?:/|(?:\.[\w-]+)?\.(?:py|so)$)")
 MAX_BUILT = 30
-MAX_LEFT_OUT = 100
 """Maximum number of packages without a wheel that one installation builds."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageRequest:
-    """The requirements, their target, matching packages beside the compiler, and versions that pip must use.
-
-    `indexes`: options for pip about registries.
-    """
+    """The requirements, their target, matching packages beside the compiler, and versions that must be used."""
 
     wanted: Sequence[RequestedPackage]
     goal: Target
-    beside: Sequence[metadata.Distribution]
-    known: Sequence[str]
-    indexes: tuple[str, ...] = ()
-
-    @property
-    def offline(self) -> tuple[str, ...]:
-        """The options for pip by which it asks no registry; none if it may."""
-        return self.indexes if NO_INDEX in self.indexes else ()
+    beside: Sequence[metadata.Distribution] = ()
+    known: Sequence[str] = ()
 
     def exclude_newer(self) -> str:
         """Return the date up to which versions count, an empty text if all do."""
@@ -90,7 +73,7 @@ class PackageRequest:
             "wanted": [(item.text, item.hashes) for item in self.wanted],
             "local": {item.name: item.local.digest() for item in self.wanted if item.local is not None},
             "constraints": _constraints(self.wanted),
-            "elsewhere": [(item.index, item.indexes, repr(item.repository)) for item in self.wanted],
+            "elsewhere": [(item.registry, repr(item.origins), repr(item.repository)) for item in self.wanted],
             "goal": (self.goal.platform, self.goal.python, sys.platform, sys.version),
             "beside": [hashlib.sha256((item.read_text("RECORD") or "").encode()).hexdigest() for item in self.beside],
             "known": [*self.known],
@@ -107,12 +90,7 @@ def stage_packages(
     goal = parse_target(platform, python)
     if isinstance(goal, Diagnostic):
         return None, (goal,)
-    indexes = tuple(dict.fromkeys(option for item in wanted for option in item.indexes))
-    several = several_registries(indexes)
-    if several:
-        span = next((item.span for item in wanted if item.span), None)
-        return None, (diagnose("MCP405", span, several, "", SEVERAL_HELP),)
-    request = PackageRequest(wanted, goal, _matching_packages(wanted, goal), _preferred_versions(wanted), indexes)
+    request = PackageRequest(wanted, goal, _matching_packages(wanted, goal), _preferred_versions(wanted))
     folder = cache_folder() / "packages" / request.key()
     distributions = load_folder(folder)
     if distributions is None:
@@ -120,9 +98,20 @@ def stage_packages(
             distributions = fill_folder(folder, partial(_filled, request))
         except (InstallError, BuildError, UnfitPackageError, OSError) as problem:
             return None, (installation_failure(problem, wanted, goal),)
-    return StagedPackages(
-        folder / FILES, distributions, importable_names(distributions), goal.platform, goal.python
-    ), ()
+    names = importable_names(distributions)
+    return StagedPackages(folder / FILES, distributions, names, goal.platform, goal.python), shared_files(distributions)
+
+
+def shared_files(distributions: Iterable[Distribution]) -> Diagnostics:
+    """Return a note for each package of which another one has a file."""
+    notes: list[Diagnostic] = []
+    for item in distributions:
+        for owner in sorted(set(item.replaced.values())):
+            paths = [path for path, name in item.replaced.items() if name == owner]
+            others = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
+            message = f"`{paths[0]}`{others} of `{item.name}` is that of `{owner}`, which is installed after it"
+            notes.append(diagnose("MCP428", None, message, "", "require only one of the two to have its files"))
+    return tuple(notes)
 
 
 def installed_package(name: str) -> metadata.Distribution | None:
@@ -145,7 +134,7 @@ def _matching_packages(wanted: Sequence[RequestedPackage], goal: Target) -> tupl
     A hash is of a wheel, which installed files do not have any more.
     """
     is_limited = not goal.is_here or exclude_newer(wanted)
-    if is_limited or any(item.hashes or _has_indexes(item) or _is_elsewhere(item) for item in wanted):
+    if is_limited or any(item.hashes or _has_registries(item) or _is_elsewhere(item) for item in wanted):
         return ()
     found = find_closure((item.text for item in wanted), installed_package, marker_values(goal))
     if found.missing or any(_excludes(text, found.found) for text in _constraints(wanted)):
@@ -158,14 +147,14 @@ def exclude_newer(wanted: Iterable[RequestedPackage]) -> str:
     return earliest(item.exclude_newer for item in wanted)
 
 
-def _has_indexes(item: RequestedPackage) -> bool:
+def _has_registries(item: RequestedPackage) -> bool:
     """Tell whether the project names registries: packages that are installed may be from others."""
-    return any(option.startswith(NAMED_REGISTRIES) for option in item.indexes)
+    return bool(item.origins.registries)
 
 
 def _is_elsewhere(item: RequestedPackage) -> bool:
     """Tell whether a package comes from the project or an address, not from a registry."""
-    named = item.local is not None or item.repository is not None or bool(item.index)
+    named = item.local is not None or item.repository is not None or bool(item.registry)
     return named or Requirement(item.text).url is not None
 
 
@@ -234,63 +223,56 @@ def _copied(made: Path, beside: Sequence[metadata.Distribution]) -> tuple[Distri
 
 
 def _installed(made: Path, request: PackageRequest) -> tuple[Distribution, ...]:
-    """Install the packages with pip, and copy their files.
-
-    pip evaluates the markers of requirements for the running Python (`; sys_platform == "win32"`), also when it
-    installs for another platform. So those of the project are evaluated here, and what pip left out is named to it.
-    """
+    """Install the packages with uv, and copy their files; build those that have no wheel, if that is allowed."""
     folder = made / "installed/packages"
     wheels = local_wheels(request, made / "installed/wheels")
-    markers = marker_values(request.goal)
-    wanted = [_without_marker(item) for item in request.wanted if applies(Requirement(item.text), "", markers)]
-    while True:
-        there = _install(folder, request, wanted, wheels) if wanted else {}
-        found = find_closure((item.text for item in wanted), there.get, markers)
-        absent = [text for _, text in found.missing if normalised_name(Requirement(text).name) not in there]
-        if not absent or len(wanted) > len(request.wanted) + MAX_LEFT_OUT:
+    for _ in range(MAX_BUILT):
+        try:
+            found = _install(folder, request, wheels)
             break
-        origin = RequestedPackage("", "", from_source=wanted[0].from_source, exclude_newer=request.exclude_newer())
-        wanted += [replace(origin, name=normalised_name(Requirement(text).name), text=text) for text in absent]
-        shutil.rmtree(folder)
+        except NoWheelError as absent:
+            _build_missing(absent, request, wheels, folder.parent)
+            shutil.rmtree(folder, ignore_errors=True)
     if found.missing:
         by, text = found.missing[0]
-        raise UnfitPackageError(f"`{by}` needs `{text}` on {request.goal.name}, which pip left out or refused there")
-    distributions = tuple(copy_package(found.found[name], made / FILES) for name in sorted(found.found))
+        raise UnfitPackageError(f"`{by}` needs `{text}` on {request.goal.name}, which was not installed")
+    lines = {name: package_line(name, item.version, wheels) for name, item in found.found.items()}
+    again = UvRequest((), target=request.goal, origins=all_origins(request.wanted), date=request.exclude_newer())
+    distributions = copy_packages(found, made / FILES, lambda name, fresh: reinstall(lines[name], again, folder, fresh))
     shutil.rmtree(folder.parent)
     return distributions
 
 
-def _without_marker(item: RequestedPackage) -> RequestedPackage:
-    requirement = Requirement(item.text)
-    if requirement.marker is None:
-        return item
-    requirement.marker = None
-    return replace(item, text=str(requirement))
+def _asked(request: PackageRequest, wheels: Mapping[str, Path]) -> UvRequest:
+    return uv_request(request.wanted, wheels, request.goal, (*request.known, *_constraints(request.wanted)))
 
 
-def _install(
-    folder: Path, request: PackageRequest, wanted: Sequence[RequestedPackage], wheels: dict[str, Path]
-) -> dict[str, metadata.Distribution]:
-    """Install packages with pip; build those that have no wheel, if that is allowed."""
-    for _ in range(MAX_BUILT):
-        folder.mkdir(parents=True)
-        named = {item.text for item in wanted}
-        known = [text for text in (*request.known, *_constraints(request.wanted)) if text not in named]
-        try:
-            install_wheels(Installation(wanted, request.goal, known, wheels, request.exclude_newer()), folder)
-            break
-        except NoWheelError as absent:
-            _build_missing(absent, request, wheels, folder.parent)
-            shutil.rmtree(folder)
-    found = metadata.distributions(path=[str(folder)])
-    return {normalised_name(distribution.metadata["Name"]): distribution for distribution in found}
+def package_line(name: str, version: str, wheels: Mapping[str, Path]) -> str:
+    """Return a requirement on one version of a package."""
+    return f"{name} @ {wheels[name].as_uri()}" if name in wheels else f"{name}=={version}"
+
+
+def reinstall(line: str, request: UvRequest, folder: Path, fresh: bool) -> None:
+    """Install one package over the others in a folder; `fresh`: not from uv's cache."""
+    install(replace(request, lines=[line]), folder, "--no-deps", "--reinstall", *(("--no-cache",) if fresh else ()))
+
+
+def _install(folder: Path, request: PackageRequest, wheels: Mapping[str, Path]) -> Closure[metadata.Distribution]:
+    """Install packages; raise NoWheelError if one that would be chosen has no wheel."""
+    asked = _asked(request, wheels)
+    install(asked, folder, *(("--require-hashes",) if any(item.hashes for item in request.wanted) else ()))
+    there = installed_packages(folder)
+    found = find_closure((item.text for item in request.wanted), there.get, marker_values(request.goal))
+    elsewhere = {item.name for item in request.wanted if _is_elsewhere(item)} | wheels.keys()
+    check_newest(found, elsewhere, asked)
+    return found
 
 
 def local_wheels(request: PackageRequest, folder: Path) -> dict[str, Path]:
     """Return the wheels of the packages that the project contains, or names a place for, by name."""
     folder.mkdir(parents=True)
     found: dict[str, Path] = {}
-    stage = partial(stage_for_build, indexes=request.indexes)
+    stage = partial(stage_for_build, origins=all_origins(request.wanted))
     for item in request.wanted:
         if item.local is not None and item.local.is_wheel:
             ((file, data),) = item.local.files.items()
@@ -298,14 +280,11 @@ def local_wheels(request: PackageRequest, folder: Path) -> dict[str, Path]:
         elif item.local is not None:
             found[item.name] = write_wheel(build_wheel(item.name, item.local.files, stage), folder)
         elif item.repository is not None:
-            if request.offline:
+            if item.origins.offline:
                 raise BuildError(item.name, "it comes from a git repository, which `--offline` does not ask")
             with tempfile.TemporaryDirectory(prefix="git-", dir=folder.parent) as fetched:
                 files = fetch_repository(item.name, item.repository, Path(fetched))
             found[item.name] = write_wheel(build_wheel(item.name, files, stage), folder)
-        elif item.index:
-            options = [*target_options(request.goal), *limit_options(request.exclude_newer())]
-            found[item.name] = fetch_wheel(item, options, folder)
     return found
 
 
@@ -317,11 +296,9 @@ def _build_missing(absent: NoWheelError, request: PackageRequest, wheels: dict[s
     if not any(item.from_source for item in request.wanted):
         raise absent
     hashes = tuple(checksum for item in request.wanted if item.name == name for checksum in item.hashes)
-    with tempfile.TemporaryDirectory(prefix="sdist-", dir=folder) as fetched:
-        options = [*limit_options(request.exclude_newer()), *request.indexes]
-        found = fetch_sdist(absent.text, Path(fetched), hashes, options)
-        files = unpack(name, found.file, found.data)
-    stage = partial(stage_for_build, date=request.exclude_newer(), indexes=request.indexes)
+    found = fetch_sdist(absent.text, hashes, _asked(request, wheels))
+    files = unpack(name, found.file, found.data)
+    stage = partial(stage_for_build, date=request.exclude_newer(), origins=all_origins(request.wanted))
     wheels[name] = write_wheel(build_wheel(name, files, stage), folder / "wheels")
 
 
@@ -331,11 +308,11 @@ def write_wheel(wheel: BuiltWheel, folder: Path) -> Path:
     return place
 
 
-def stage_for_build(wanted: Sequence[RequestedPackage], date: str = "", indexes: tuple[str, ...] = ()) -> str:
+def stage_for_build(wanted: Sequence[RequestedPackage], origins: Origins, date: str = "") -> str:
     """Return the folder of packages that a build requires; an empty text if it requires none."""
     if not wanted:
         return ""
-    staged, problems = stage_packages([replace(item, exclude_newer=date, indexes=indexes) for item in wanted], "", "")
+    staged, problems = stage_packages([replace(item, exclude_newer=date, origins=origins) for item in wanted], "", "")
     if staged is None:
         raise BuildError(wanted[0].name, f"what its build requires is missing: {problems[0].message}")
     return str(staged.root)
@@ -344,7 +321,7 @@ def stage_for_build(wanted: Sequence[RequestedPackage], date: str = "", indexes:
 def _preferred_versions(wanted: Sequence[RequestedPackage]) -> tuple[str, ...]:
     """Return the versions of the requirements installed with the compiler, if all are installed.
 
-    pip must use them, so that unpinned requirements are the same for every platform, and over time.
+    They must be used, so that unpinned requirements are the same for every platform, and over time.
     """
     found = find_closure((item.text for item in wanted), installed_package, marker_values(HERE_AND_NOW))
     if found.missing or exclude_newer(wanted) or any(item.hashes for item in wanted):

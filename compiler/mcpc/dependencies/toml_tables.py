@@ -7,24 +7,20 @@ they read them there; `extras` and `groups` choose optional requirements; `allow
 
 from __future__ import annotations
 
-import platform
 import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-from mcpc.dependencies.indexes import index_addresses, with_address
 from mcpc.dependencies.model import ProjectRequirements, WrittenRequirement
 from mcpc.dependencies.pep508 import normalised_name
-from mcpc.dependencies.poetry import TABLE, poetry_python, python_ranges
+from mcpc.dependencies.registries import IS_KNOWN, named_registries
 from mcpc.dependencies.toml_text import TomlText, is_string_list, nested_table, read_toml
 from mcpc.dependencies.upload_dates import upload_limit
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
     from typing import Any
 
     from mcpc.sources import Source, SourceTree
@@ -130,6 +126,13 @@ def _included(written: object, text: TomlText) -> Iterator[WrittenRequirement]:
             yield WrittenRequirement("", text.span_of(item[GROUP], GROUPS), item)
 
 
+def written_dependencies(tree: SourceTree) -> tuple[str, ...]:
+    """Return `[project] dependencies` as they are written; none if they are not a list of texts."""
+    text = pyproject_text(tree)
+    listed = nested_table(text.table, "project").get(DEPENDENCIES) if isinstance(text, TomlText) else None
+    return tuple(listed) if isinstance(listed, list) and is_string_list(listed) else ()
+
+
 def script_requirements(text: TomlText) -> ProjectRequirements:
     """Return the requirements in the block of a script."""
     required, problems = _listed(text.table.get(DEPENDENCIES, []), DEPENDENCIES, text)
@@ -144,11 +147,9 @@ def _listed(
         span = text.span_of(name, *section)
         return (), (diagnose("MCP401", span, f"`{name}` is not a list of names", STRING_ARRAY),)
     sources = {normalised_name(key): value for key, value in nested_table(text.table, "tool", "uv", "sources").items()}
-    addresses = index_addresses(text)
+    known = {registry.name for registry in named_registries(text)}
     return tuple(
-        WrittenRequirement(
-            item, text.span_of(item, *section), with_address(_source(sources.get(_name_of(item))), addresses)
-        )
+        WrittenRequirement(item, text.span_of(item, *section), _source(sources.get(_name_of(item)), known))
         for item in written
     ), ()
 
@@ -157,11 +158,13 @@ def _name_of(requirement: str) -> str:
     return normalised_name(re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0])
 
 
-def _source(value: object) -> Mapping[str, Any] | None:
-    """Return where uv takes a package from: the first of several places."""
+def _source(value: object, registries: Container[str]) -> Mapping[str, Any] | None:
+    """Return where uv takes a package from: the first of several places, and whether its registry is known."""
     if isinstance(value, list):
         value = next(iter(value), None)
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    return {**value, IS_KNOWN: value["index"] in registries} if isinstance(value.get("index"), str) else value
 
 
 def workspace_members(tree: SourceTree, text: TomlText) -> dict[str, str]:
@@ -191,29 +194,3 @@ def folder_name(tree: SourceTree, folder: str) -> str:
         return ""
     names = (nested_table(text.table, *place).get("name") for place in (("project",), ("tool", "poetry")))
     return next((normalised_name(name) for name in names if isinstance(name, str)), "")
-
-
-def wrong_python(text: TomlText, *, is_script: bool) -> Iterator[Diagnostic]:
-    """Yield that the Python of the build is not one of those that the project allows."""
-    holder = text.table if is_script else nested_table(text.table, "project")
-    written, word = holder.get(REQUIRES_PYTHON), REQUIRES_PYTHON
-    if written is None and not is_script:
-        written, word = poetry_python(text), "python"
-    if written is not None:
-        section = () if word == REQUIRES_PYTHON else (*TABLE, DEPENDENCIES)
-        yield from judge_python(written, text.span_of(word, *section), word)
-
-
-def judge_python(written: object, span: Span, word: str) -> Iterator[Diagnostic]:
-    """Yield that the Python of the build is not in a range; `word`: the key of the range."""
-    try:
-        text = written if isinstance(written, str) else "not a text"
-        ranges = python_ranges(text) if word == "python" else (SpecifierSet(text),)
-    except (InvalidSpecifier, ValueError):
-        yield diagnose("MCP401", span, f"`{word}` is not a version specifier", 'a text such as `">=3.11"`')
-        return
-    running = platform.python_version()
-    if not any(allowed.contains(running, prereleases=True) for allowed in ranges):
-        allowed = " or ".join(map(str, ranges))
-        message = f"the project requires Python {allowed}, and this is Python {running}"
-        yield diagnose("MCP416", span, message, "", "build it with `mcpc` of a Python that it allows")

@@ -211,6 +211,8 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP424": DiagnosticCode("error", "packages could not be locked"),
     "MCP425": DiagnosticCode("note", "package is built from locked sources"),
     "MCP426": DiagnosticCode("warning", "locked file has no digest"),
+    "MCP427": DiagnosticCode("note", "requirements.txt is not read"),
+    "MCP428": DiagnosticCode("note", "two packages have a file of one name"),
     "MCP430": DiagnosticCode("error", "no interpreter for a self-contained file"),
     "MCP431": DiagnosticCode("error", "executable cannot be linked"),
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),

@@ -43,6 +43,28 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
+class Registry:
+    """A package registry: its address, and the name by which a project refers to it (or empty).
+
+    `is_default`: it takes the place of PyPI; `is_explicit`: it has only the packages that name it.
+    """
+
+    address: str
+    name: str = ""
+    is_default: bool = False
+    is_explicit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where packages come from: registries that a project names, folders and pages of wheels, or these alone."""
+
+    registries: tuple[Registry, ...] = ()
+    find_links: tuple[str, ...] = ()
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RequestedPackage:
     """A required package.
 
@@ -51,8 +73,8 @@ class RequestedPackage:
 
     `constraints`: requirements that packages must satisfy if anything brings them; `from_source`: it, and what it
     needs, may be built where there is no wheel; `local`: the project contains it; `exclude_newer`: the date up to which
-    its versions, and those of what it needs, count. `repository`: it is built of that. `index`: the only registry that
-    it is taken from; `indexes`: options for pip about registries of all packages.
+    its versions, and those of what it needs, count. `repository`: it is built of that. `registry`: the name of the only
+    one of the `origins` that it is taken from.
     """
 
     name: str
@@ -65,5 +87,5 @@ class RequestedPackage:
     local: LocalPackage | None = None
     exclude_newer: str = ""
     repository: Repository | None = None
-    index: str = ""
-    indexes: tuple[str, ...] = ()
+    registry: str = ""
+    origins: Origins = Origins()

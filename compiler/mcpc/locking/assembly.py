@@ -6,20 +6,23 @@ a machine that it is not for.  What the project contains, or takes from a reposi
 
 from __future__ import annotations
 
-import hashlib
 import os
 import posixpath
-from dataclasses import dataclass, field
+import tempfile
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from mcpc.dependencies.choosing import check_newest
+from mcpc.dependencies.downloads import file_on_disk
 from mcpc.dependencies.lock_files import CREATOR, SHA256, LockedFile
-from mcpc.dependencies.lock_staging import locked_packages
-from mcpc.dependencies.locked_files import fetch_files
-from mcpc.dependencies.pip_install import NoWheelError
+from mcpc.dependencies.lock_staging import WHEELS, install_locked
 from mcpc.dependencies.platforms import marker_values
 from mcpc.dependencies.staging import PackageRequest
+from mcpc.dependencies.uv import sha256_of
+from mcpc.dependencies.uv_failures import NoWheelError
+from mcpc.ir.requirements import Origins
 from mcpc.locking.failures import OnlySourcesError
 from mcpc.locking.request import target_name
 
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from mcpc.dependencies.lock_staging import FileSelection, LockedPackages
-    from mcpc.dependencies.locked_files import FileSources
     from mcpc.dependencies.platforms import Target
+    from mcpc.dependencies.uv import UvRequest
     from mcpc.ir.requirements import RequestedPackage
     from mcpc.locking.request import LockRequest
 
@@ -49,57 +52,62 @@ class LockedPackage:
 
 
 def assemble_lock(
-    request: LockRequest, selection: FileSelection, sources: FileSources, local: Mapping[str, Path]
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the table of a lock, and its files by name; raise LockError if the selection does not satisfy the request.
+    request: LockRequest, selection: FileSelection, root: str, local: Mapping[str, Path], asked: UvRequest | None = None
+) -> tuple[dict[str, Any], tuple[LockedFile, ...]]:
+    """Return the table of a lock, and its files; raise LockError if the selection does not satisfy the request.
 
-    `local`: wheels of what the project contains.
+    `root`: the folder of the project; `local`: wheels of what it contains; `asked`: what the selection was chosen for,
+    if that is new: then each version has to be the newest one that uv would choose if it had a wheel.
     """
     packages: dict[tuple[str, str], LockedPackage] = {}
-    files: dict[str, bytes] = {}
+    files: dict[str, LockedFile] = {}
     places = {item.name: origin for item in request.wanted if (origin := _origin(item))}
     for target in request.targets:
-        found = _locked(PackageRequest(request.wanted, target, (), (), request.indexes), (selection, sources), local)
-        versions = {name: item.version for name, item in found.closure.found.items()}
+        with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
+            found = _installed(PackageRequest(request.wanted, target), selection, (root, local), Path(made).resolve())
+            if asked is not None:
+                known = {name for name, file in found.files.items() if not file.is_wheel}
+                check_newest(found.closure, known | places.keys() | local.keys(), replace(asked, target=target))
+            versions = {name: item.version for name, item in found.closure.found.items()}
         for name, version in versions.items():
             package = packages.setdefault((name, version), LockedPackage(name, version))
             package.targets.append(target)
             package.needs |= {(need, versions[need]) for need in found.closure.needs.get(name, ()) if need != name}
             package.origin = places.get(name, {})
-            file = found.files.get(name) or _local_file(name, found, request)
+            file = found.files.get(name) or _local_file(name, local, request)
             if file is not None and not package.origin:
-                data = found.wheels[name].data if file.is_wheel else fetch_files((file,), target, sources)[file.file]
-                package.files[file.file] = _file_row(file, data, sources)
-                files[file.file] = data
+                package.files[file.file] = _file_row(file, root)
+                files[file.file] = file
     ordered = [packages[key] for key in sorted(packages)]
     names = [package.name for package in ordered]
     several = {name for name in names if names.count(name) > 1}
-    return {
+    table = {
         "lock-version": "1.0",
         "environments": sorted({_environment(target) for target in request.targets}),
         **({"requires-python": request.requires_python} if request.requires_python else {}),
         "created-by": CREATOR,
         "packages": [_row(package, request.targets, several) for package in ordered],
         "tool": {CREATOR: {"targets": [target_name(target) for target in request.targets]}},
-    }, files
+    }
+    return table, tuple(files[name] for name in sorted(files))
 
 
-def _locked(
-    request: PackageRequest, origin: tuple[FileSelection, FileSources], local: Mapping[str, Path]
+def _installed(
+    request: PackageRequest, selection: FileSelection, project: tuple[str, Mapping[str, Path]], folder: Path
 ) -> LockedPackages:
+    (folder / WHEELS).mkdir()
     try:
-        return locked_packages(request, origin, local)
+        return install_locked(request, selection, *project, folder)
     except NoWheelError as absent:
         raise OnlySourcesError(absent, request.goal) from None
 
 
-def _local_file(name: str, found: LockedPackages, request: LockRequest) -> LockedFile | None:
+def _local_file(name: str, local: Mapping[str, Path], request: LockRequest) -> LockedFile | None:
     """Return the file of a wheel that the project contains; None for anything else."""
     path = next((item.local.path for item in request.wanted if item.name == name and item.local is not None), "")
     if not path.endswith(".whl"):
         return None
-    wheel = found.wheels[name]
-    return LockedFile(name, "", wheel.file, hashlib.sha256(wheel.data).hexdigest(), path=path)
+    return LockedFile(name, "", local[name].name, sha256_of(local[name]), path=path)
 
 
 def _row(package: LockedPackage, targets: Sequence[Target], several: set[str]) -> dict[str, Any]:
@@ -133,12 +141,14 @@ def _origin(item: RequestedPackage) -> dict[str, Any]:
     return {}
 
 
-def _file_row(file: LockedFile, data: bytes, sources: FileSources) -> dict[str, Any]:
+def _file_row(file: LockedFile, root: str) -> dict[str, Any]:
     """Return the row of a file: its address without a password, or its path if it is on this machine."""
+    place = file_on_disk(file, root, Origins())
+    size = file.size if place is None else place.stat().st_size
     return {
         "name": file.file,
-        **file_place(file, sources.root),
-        "size": len(data),
+        **file_place(file, root),
+        **({"size": size} if size is not None else {}),
         "hashes": {SHA256: file.sha256},
     }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpc.dependencies.pip_install import NoWheelError
     from mcpc.dependencies.platforms import Target
+    from mcpc.dependencies.uv_failures import NoWheelError
 
 
 class ResolutionError(Exception):

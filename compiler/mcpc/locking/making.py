@@ -12,50 +12,54 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcpc.dependencies.downloads import fetch
 from mcpc.dependencies.installation_failures import installation_failure, span_of_package
 from mcpc.dependencies.lock_files import SHA256, LockError, LockFile, read_lock
 from mcpc.dependencies.lock_problems import LOCK_AGAIN, lock_problem
-from mcpc.dependencies.locked_layer import check_pythons, sources_of
+from mcpc.dependencies.locked_layer import check_pythons
+from mcpc.dependencies.registries import all_origins
 from mcpc.dependencies.sdists import BuildError
-from mcpc.dependencies.staging import PackageRequest, local_wheels
+from mcpc.dependencies.staging import MAX_BUILT, PackageRequest, local_wheels
+from mcpc.dependencies.uv_failures import InstallError, NoWheelError
 from mcpc.diagnostics import Span, diagnose, has_errors, in_order
 from mcpc.frontends import parse_project
 from mcpc.locking.assembly import assemble_lock
 from mcpc.locking.failures import OnlySourcesError, ResolutionError
 from mcpc.locking.request import LockRequest, existing_lock, read_request
-from mcpc.locking.resolution import RESOLVERS, ResolvedFiles, resolve
+from mcpc.locking.resolution import build_sources, resolve
 from mcpc.locking.text import lock_text
-from mcpc.locking.uv_resolver import find_uv
 from mcpc.lower import lower
 from mcpc.pipeline import with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from mcpc.dependencies.lock_files import LockedFile
     from mcpc.dependencies.lock_staging import FileSelection
     from mcpc.dependencies.platforms import Target
+    from mcpc.dependencies.uv import UvRequest
     from mcpc.diagnostics import Diagnostics
+    from mcpc.locking.resolution import ResolvedFiles
     from mcpc.options import Options
     from mcpc.sources import SourceTree
 
 HOW_TO_LOCK = "name versions that have wheels for all targets, or fewer targets with `--platform` and `--python`"
-LOCK_BY_PIP = "`--with pip` locks the sources of what has no wheel"
 LOCK_SOURCES = "`--allow-sdist` locks its sources; that, and each build from the lock, runs their code, confined"
 
 
 @dataclass(frozen=True, slots=True)
 class LockOrder:
-    """What is asked for: the name of the lock, packages to upgrade (None for all), a resolver, and whether to check."""
+    """What is asked for: the name of the lock, packages to upgrade (None for all), a check, and the locked files."""
 
     name: str
     upgraded: tuple[str, ...] | None = ()
-    resolver: str = ""
     is_check: bool = False
+    with_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MadeLock:
-    """The text of a lock, its files by name, what it is for, and the problems; with errors there is no text."""
+    """The text of a lock, its files by name if they were asked for, what it is for, and the problems."""
 
     text: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -91,33 +95,41 @@ def make_lock(
         return _checked(request, tree, order) if order.is_check else _resolved(request, tree, order)
     except ResolutionError as problem:
         span = span_of_package(str(problem), request.wanted)
-        return MadeLock(problems=(diagnose("MCP424", span, str(problem), "", _hint(problem, request, order)),))
+        return MadeLock(problems=(diagnose("MCP424", span, str(problem), "", _hint(problem)),))
     except BuildError as problem:
         return MadeLock(problems=(installation_failure(problem, request.wanted, request.targets[0]),))
 
 
-def _hint(problem: ResolutionError, request: LockRequest, order: LockOrder) -> str:
+def _hint(problem: ResolutionError) -> str:
     """Return what to do if nothing could be locked."""
     if isinstance(problem, OnlySourcesError):
         return f"{LOCK_SOURCES}; or {HOW_TO_LOCK}"
-    if problem.hint:
-        return problem.hint
-    by_uv = request.builds_sources and order.resolver == "uv"
-    return f"{LOCK_BY_PIP}; or {HOW_TO_LOCK}" if by_uv else HOW_TO_LOCK
+    return problem.hint or HOW_TO_LOCK
 
 
 def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLock:
-    """Return a lock of the versions that a resolver chooses."""
-    resolvers = (order.resolver,) if order.resolver else tuple(RESOLVERS) if find_uv() else ("pip",)
-    with _local(request) as local:
-        try:
-            found = resolve(request, resolvers, sources_of(tree, request.wanted), local)
-            check_unchanged(found, tree, order.upgraded)
-            return _assembled(request, found, tree, local)
-        except LockError as problem:
-            if problem.kind in ("stale", "target"):
-                raise ResolutionError(str(problem)) from None
-            return MadeLock(problems=lock_problem(problem, None, request.wanted, locked=True))
+    """Return a lock of the versions that uv chooses; what has no wheel is built, if that is allowed."""
+    built: dict[str, LockedFile] = {}
+    with _local(request) as local, tempfile.TemporaryDirectory(prefix="mcpc-") as made:
+        folder = Path(made).resolve()
+        while True:
+            try:
+                asked = replace(request, built=str(folder) if built else "")
+                found = resolve(asked, local, built)
+                check_unchanged(found, tree, order.upgraded)
+                return _assembled(request, found, tree, (local, order, found.request))
+            except (NoWheelError, OnlySourcesError) as problem:
+                absent = problem.absent if isinstance(problem, OnlySourcesError) else problem
+                if not request.builds_sources or len(built) == MAX_BUILT:
+                    raise OnlySourcesError(absent, request.targets[0]) from None
+                name, file = build_sources(absent, request, folder)
+                built[name] = file
+            except InstallError as problem:
+                raise ResolutionError(str(problem), problem.hint) from None
+            except LockError as problem:
+                if problem.kind in ("stale", "target"):
+                    raise ResolutionError(str(problem)) from None
+                return MadeLock(problems=lock_problem(problem, None, request.wanted, locked=True))
 
 
 def check_unchanged(found: ResolvedFiles, tree: SourceTree, upgraded: tuple[str, ...] | None) -> None:
@@ -145,7 +157,7 @@ def _checked(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLo
         lock = read_lock(source, tree.extras, tree.groups)
         check_pythons(lock, tree)
         with _local(request) as local:
-            made = _assembled(request, lock, tree, local)
+            made = _assembled(request, lock, tree, (local, order, None))
     except LockError as problem:
         if problem.kind == "invalid":
             return MadeLock(problems=(diagnose("MCP422", Span(order.name), str(problem), "", LOCK_AGAIN),))
@@ -172,10 +184,18 @@ def _local(request: LockRequest) -> Iterator[dict[str, Path]]:
     """Yield the wheels of what the project contains, by name."""
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         wanted = [item for item in request.wanted if item.local is not None or item.repository is not None]
-        need = PackageRequest(wanted, request.targets[0], (), (), request.indexes)
+        need = PackageRequest(wanted, request.targets[0])
         yield local_wheels(need, Path(folder).resolve() / "wheels")
 
 
-def _assembled(request: LockRequest, selection: FileSelection, tree: SourceTree, local: Mapping[str, Path]) -> MadeLock:
-    table, files = assemble_lock(request, selection, sources_of(tree, request.wanted), local)
+def _assembled(
+    request: LockRequest,
+    selection: FileSelection,
+    tree: SourceTree,
+    how: tuple[Mapping[str, Path], LockOrder, UvRequest | None],
+) -> MadeLock:
+    local, order, asked = how
+    table, named = assemble_lock(request, selection, tree.root, local, asked)
+    origins = all_origins(request.wanted)
+    files = {file.file: fetch(file, tree.root, origins) for file in named if order.with_files}
     return MadeLock(lock_text(table), files, request.targets)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
-from mcpc.dependencies import locked_versions, read_requirements, with_links
+from mcpc.dependencies import locked_versions, read_requirements, with_origins
 from mcpc.dependencies.declared import LOCK_FILES
 from mcpc.dependencies.layer import ANY_PYDANTIC, PYDANTIC, with_pydantic
 from mcpc.dependencies.lock_files import LockError, lock_source, read_lock
@@ -51,12 +51,6 @@ class LockRequest:
     built: str = ""
 
     @property
-    def indexes(self) -> tuple[str, ...]:
-        """The options for pip about registries."""
-        built = (f"--find-links={self.built}",) if self.built else ()
-        return tuple(dict.fromkeys((*(option for item in self.wanted for option in item.indexes), *built)))
-
-    @property
     def builds_sources(self) -> bool:
         """Tell whether packages may be built that have no wheel, which runs their code."""
         return any(item.from_source for item in self.wanted)
@@ -75,11 +69,11 @@ def read_request(
     if needs_models(server) and all(item.name != PYDANTIC for item in wanted):
         pins, _ = with_pydantic(())
         preferred = {item.name: version for item in pins if (version := pinned_version(item.text))}
-        wanted = (*wanted, replace(ANY_PYDANTIC, indexes=wanted[0].indexes if wanted else ()))
+        wanted = (*wanted, ANY_PYDANTIC)
     if upgraded is not None:
         kept = existing_versions(tree)
         preferred |= {name: version for name, version in kept.items() if name not in upgraded}
-    linked = tuple(with_links(item, tree) for item in wanted)
+    linked = tuple(with_origins(item, tree) for item in wanted)
     python = required_python(tree)
     known = tuple(target for target in targets if isinstance(target, Target))
     return LockRequest(linked, known, python.specifier if python else "", preferred), ()

@@ -1,45 +1,53 @@
-"""Versions and files for each target, by uv or by pip: one table, and what both have in common.
+"""Versions and files for each target, by `uv pip compile`: one resolution for each, from wheels only.
 
-Versions of an existing lock are taken if they fit, and one version for all targets if there is one.  Where uv fails,
-pip is asked: it knows the tags of a target, and its message says what is wrong.
+Versions of an existing lock are taken if they fit, and one version for all targets if there is one.  A package that has
+no wheel is built, confined, if that is allowed: uv is offered the wheel, and the lock has the sources.
 """
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
+from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from mcpc.dependencies.locked_files import fetch_files
-from mcpc.locking.failures import ResolutionError
-from mcpc.locking.pip_resolver import resolve_by_pip
-from mcpc.locking.sources import resolve_with_sources
-from mcpc.locking.uv_resolver import resolve_by_uv
+from mcpc.dependencies.choosing import choose
+from mcpc.dependencies.downloads import fetch
+from mcpc.dependencies.lock_files import LockedFile, LockError, LockFile
+from mcpc.dependencies.pep508 import normalised_name
+from mcpc.dependencies.platforms import HERE_AND_NOW
+from mcpc.dependencies.sdists import build_wheel, check_fits, fetch_sdist, unpack
+from mcpc.dependencies.staging import stage_for_build, write_wheel
+from mcpc.dependencies.uv import NO_BUILD, uv_request
+from mcpc.dependencies.uv_failures import InstallError, NoWheelError
+from mcpc.locking.failures import OnlySourcesError, ResolutionError
+from mcpc.sources import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from mcpc.dependencies.lock_files import LockedFile
-    from mcpc.dependencies.locked_files import FileSources
     from mcpc.dependencies.platforms import Target
+    from mcpc.dependencies.uv import UvRequest
     from mcpc.locking.request import LockRequest
 
     TargetFiles = dict[Target, dict[str, LockedFile]]
 
-RESOLVERS = {"uv": resolve_by_uv, "pip": resolve_by_pip}
+REGISTRY = "the registry"
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """The files that a resolver has found, by target and package: selected as those of a lock (`FileSelection`)."""
+    """The files that uv has chosen, by target and package: selected as those of a lock (`FileSelection`)."""
 
     files: Mapping[Target, Mapping[str, LockedFile]]
-    path: str
-    resolver: str
+    request: UvRequest
+    path: str = "what was resolved"
 
     def check_target(self, target: Target) -> None:
         """Accept every target: each was resolved."""
@@ -49,27 +57,25 @@ class ResolvedFiles:
         return self.files[target].get(name)
 
 
-def resolve(
-    request: LockRequest, resolvers: Sequence[str], sources: FileSources, local: Mapping[str, Path]
-) -> ResolvedFiles:
-    """Return files for all targets by the first resolver that finds some; raise ResolutionError of the last one."""
-    failure = ResolutionError("there is no resolver")
-    for name in resolvers:
-        for preferred in dict.fromkeys((_fitting(request), ())):
-            attempt = replace(request, preferred=dict(preferred))
-            try:
-                found = _with_one_version(attempt, name, local)
-            except ResolutionError as problem:
-                failure = problem
-            else:
-                return ResolvedFiles(_with_digests(found, sources), "what was resolved", name)
-    raise failure
+def resolve(request: LockRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]) -> ResolvedFiles:
+    """Return files for all targets; raise ResolutionError, which is OnlySourcesError for a package without a wheel.
+
+    `local`: wheels of the project's packages; `built`: sources by the names of the wheels that were built of them.
+    """
+    fitting = _fitting(request)
+    if fitting:
+        try:
+            return _with_one_version(replace(request, preferred=dict(fitting)), local, built)
+        except OnlySourcesError:
+            raise
+        except ResolutionError:
+            pass
+    return _with_one_version(replace(request, preferred={}), local, built)
 
 
 def _fitting(request: LockRequest) -> tuple[tuple[str, str], ...]:
     """Return the preferred versions that no requirement of the project excludes."""
-    asked = [Requirement(item.text) for item in request.wanted]
-    specifiers = {item.name: parsed.specifier for item, parsed in zip(request.wanted, asked, strict=True)}
+    specifiers = {item.name: Requirement(item.text).specifier for item in request.wanted}
     return tuple(
         (name, version)
         for name, version in sorted(request.preferred.items())
@@ -77,37 +83,84 @@ def _fitting(request: LockRequest) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _with_one_version(request: LockRequest, resolver: str, local: Mapping[str, Path]) -> TargetFiles:
+def _with_one_version(
+    request: LockRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]
+) -> ResolvedFiles:
     """Return the files of all targets, with one version of each package if that is possible."""
-
-    def chosen(asked: LockRequest) -> TargetFiles:
-        return RESOLVERS[resolver](asked, local)
-
-    found = resolve_with_sources(request, chosen)
+    found = _resolved(request, local, built)
     versions: dict[str, set[Version]] = {}
-    for files in found.values():
+    for files in found.files.values():
         for name, file in files.items():
             if file.version:
                 versions.setdefault(name, set()).add(Version(file.version))
     several = {name: str(min(there)) for name, there in versions.items() if len(there) > 1}
-    if not several:
-        return found
+    if several:
+        with suppress(ResolutionError):
+            return _resolved(replace(request, preferred={**request.preferred, **several}), local, built)
+    return found
+
+
+def _resolved(request: LockRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]) -> ResolvedFiles:
+    asked = _asked(request, local)
+    files = {target: _target_files(replace(asked, target=target), local, built) for target in request.targets}
+    return ResolvedFiles(files, asked)
+
+
+def _asked(request: LockRequest, local: Mapping[str, Path]) -> UvRequest:
+    """Return the request to uv; the digests of requirements are compared later, with those of the files."""
+    constraints = [f"{name}=={version}" for name, version in sorted(request.preferred.items())]
+    constraints += sorted({text for item in request.wanted for text in item.constraints})
+    asked = uv_request([replace(item, hashes=()) for item in request.wanted], local, None, constraints)
+    built = (request.built,) if request.built else ()
+    return replace(asked, origins=replace(asked.origins, find_links=(*built, *asked.origins.find_links)))
+
+
+def _target_files(
+    asked: UvRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]
+) -> dict[str, LockedFile]:
+    """Return the files of a target by package, each with its digest."""
+    target = asked.target or HERE_AND_NOW
     try:
-        return resolve_with_sources(replace(request, preferred={**request.preferred, **several}), chosen)
-    except ResolutionError:
-        return found
+        chosen = choose(asked, NO_BUILD)
+    except NoWheelError as absent:
+        raise OnlySourcesError(absent, target) from None
+    except InstallError as problem:
+        raise ResolutionError(f"no versions for {target.name}: {problem}", problem.hint) from None
+    lock = LockFile(Source(REGISTRY, b""), replace(chosen, environments=None, requires_python=None))
+    files: dict[str, LockedFile] = {}
+    for name in sorted(lock.names() - local.keys()):
+        try:
+            file = lock.file_for(name, target)
+        except LockError as problem:
+            raise ResolutionError(str(problem).replace(f"`{REGISTRY}`", REGISTRY)) from None
+        if file is not None:
+            files[name] = replace(built.get(file.file, file), needs=())
+    return {name: _with_digest(file, asked) for name, file in files.items()}
 
 
-def _with_digests(found: TargetFiles, sources: FileSources) -> TargetFiles:
-    """Return the files, those without a digest with the one of their bytes."""
-    return {
-        target: {name: _with_digest(file, target, sources) for name, file in files.items()}
-        for target, files in found.items()
-    }
+def _with_digest(file: LockedFile, asked: UvRequest) -> LockedFile:
+    data = b"" if file.sha256 else fetch(file, "", asked.origins)
+    return replace(file, sha256=hashlib.sha256(data).hexdigest(), size=len(data)) if data else file
 
 
-def _with_digest(file: LockedFile, target: Target, sources: FileSources) -> LockedFile:
-    if file.sha256:
-        return file
-    data = fetch_files((file,), target, sources)[file.file]
-    return replace(file, sha256=hashlib.sha256(data).hexdigest())
+def build_sources(absent: NoWheelError, request: LockRequest, folder: Path) -> tuple[str, LockedFile]:
+    """Write the wheel of a package into a folder; return the wheel's name, and the file that is to be locked.
+
+    It raises BuildError for sources that no wheel can be built of.
+    """
+    requirement = Requirement(absent.text)
+    name = normalised_name(requirement.name)
+    if name in request.preferred and requirement.specifier.contains(request.preferred[name], prereleases=True):
+        requirement = Requirement(f"{name}=={request.preferred[name]}")
+    hashes = tuple(text for item in request.wanted if item.name == name for text in item.hashes)
+    wanted = [item for item in request.wanted if item.local is None and item.repository is None]
+    asked = _asked(replace(request, wanted=tuple(wanted), preferred={}, built=""), {})
+    found = fetch_sdist(str(requirement), hashes, asked)
+    stage = partial(stage_for_build, date=asked.date, origins=asked.origins)
+    wheel = build_wheel(name, unpack(name, found.file, found.data), stage)
+    for target in request.targets:
+        check_fits(name, wheel, target)
+    write_wheel(wheel, folder)
+    version = str(parse_wheel_filename(wheel.file)[1])
+    digest = hashlib.sha256(found.data).hexdigest()
+    return wheel.file, LockedFile(name, version, found.file, digest, len(found.data), found.address)

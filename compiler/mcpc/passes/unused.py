@@ -80,15 +80,17 @@ def _needless(use: _Use) -> tuple[PackageRequirement, ...]:
     idle = {
         item.name: item
         for item in use.layer.asked
-        if item.name not in use.certain and not use.modules((item.name,)) & use.imported
+        if item.name not in use.certain
+        and item.name in use.layer.contents  # a marker may leave it out
+        and not use.modules((item.name,)) & use.imported
     }
     kept = _together(item for item in use.layer.asked if item.name not in idle)
     mentions = _mentions(use, use.modules(idle)) if idle.keys() - kept else {}
     while True:
         found = [item for item in idle.values() if item.name not in kept and _is_reached(use, item, kept, mentions)]
         if not found:
-            return tuple(item for item in idle.values() if item.name not in kept and item.name in use.layer.contents)
-        kept |= _together(found)
+            return tuple(item for item in idle.values() if item.name not in kept)
+        kept |= _together(found) | {item.name for item in found}
 
 
 def _together(requirements: Iterable[PackageRequirement]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ def visible_files(job: ConfinedProgram) -> tuple[list[str], list[str]]:
     """Return the folders that are hidden, and the paths in them that are not; of either, none is in another.
 
     Hidden are homes of the user and SHARED.  A program sees its folder, what it must be able to read, its interpreter
-    with its libraries, and the folders of PATH.
+    with its libraries and packages, and the folders of PATH.
     """
     needed = _needed_paths(job)
     homes = (os.environ.get("HOME", ""), pwd.getpwuid(os.getuid()).pw_dir)
@@ -34,7 +35,8 @@ def _needed_paths(job: ConfinedProgram) -> set[Path]:
     programs = {program, program.resolve()}
     needed = {job.root, *map(Path, job.readable), *programs}
     needed |= {place.parent.parent / name for place in programs for name in BESIDE_PROGRAMS}
-    needed |= {folder for folder in map(Path, os.get_exec_path()) if folder.is_absolute()}
+    packages = map(Path, sys.path) if job.words[0] == sys.executable else ()  # an environment may extend another one
+    needed |= {folder for folder in (*map(Path, os.get_exec_path()), *packages) if folder.is_absolute()}
     return needed | {path.resolve() for path in needed}
 
 

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from mcpc.dependencies import versions_before
+from mcpc.dependencies import newest_version
 from mcpc.diagnostics import diagnose
 from mcpc.frontends.fastmcp.imports import within
 from mcpc_runtime.systems.fastmcp.generation import LATEST, SDK_OF
@@ -31,6 +31,8 @@ GENERATION_MODULES = (
     ("sdk2", ("mcp.server.mcpserver", "mcp_types")),
 )
 """Modules that only one generation of the SDK has."""
+SDK_VERSIONS = {"sdk1": "<2", "sdk2": ">=2"}
+"""The versions of the SDK's generations."""
 SDK_1_MARKS = (b".list_tools()", b".call_tool()", b".list_prompts()", b".list_resources()", b".get_prompt()")
 """Decorators of the low-level server of SDK 1; SDK 2 has arguments of its constructor instead."""
 FAMILIES = {"fastmcp": ("fastmcp4", "fastmcp3", "fastmcp2"), "mcp": ("sdk2", "sdk1")}
@@ -129,9 +131,8 @@ def _asked_framework(
 def newest_allowed(package: str, allowed: SpecifierSet, date: str, imported: frozenset[str]) -> str:
     """Return the newest allowed version of a framework on a date, of the generation whose modules are imported."""
     own = next((name for name, modules in GENERATION_MODULES if any(within(item, modules) for item in imported)), "")
-    own = own if package == "mcp" else ""
-    found = (item for item in versions_before(package, date) if allowed.contains(item))
-    return next((item for item in found if not own or generation_of(package, item) == own), "")
+    bound = SDK_VERSIONS[own] if own and package == "mcp" else ""
+    return newest_version(package, allowed & SpecifierSet(bound), date)
 
 
 def generation_of(package: str, version: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.dependencies.pep508 import normalised_name
-from mcpc.frontends.fastmcp.frameworks import asked_framework, package_of
+from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, asked_framework, package_of
 from mcpc.frontends.fastmcp.imports import imported_modules, within
 from mcpc.ir.requirements import RequestedPackage
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF
@@ -98,8 +98,6 @@ ALWAYS = ("pydantic", "typing-extensions")
 """Packages of the frameworks that their stand-ins need: arguments are validated by the project's pydantic."""
 BROUGHT_BY_ALL = ("anyio", "email-validator", "httpx", "jsonschema", "pydantic-settings", "python-dotenv", "starlette")
 """Packages that every framework brings; packages of a project may import them without requiring them."""
-SDK_VERSIONS = {"sdk1": ("mcp<2",), "sdk2": ("mcp>=2",)}
-"""What the generations of the SDK require where a project leaves its version open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ def program_packages(
     names = sorted(locked.keys() - replaced - {own} - locked_sources(tree))
     constraints = tuple(f"{name}=={locked[name]}" for name in names)
     if with_framework and "mcp" not in locked:
-        constraints += SDK_VERSIONS[SDK_OF[framework.generation]]
+        constraints += (f"mcp{SDK_VERSIONS[SDK_OF[framework.generation]]}",)
     added = [
         RequestedPackage(name, f"{name}=={locked[name]}" if name in locked else name, exclude_newer=date)
         for name in sorted(wanted - known)

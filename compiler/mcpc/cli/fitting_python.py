@@ -1,0 +1,80 @@
+"""A project that requires another Python than that of mcpc: its commands run with one that is on this machine.
+
+uv makes the environment, of this mcpc and the versions that it uses here, and keeps it in its cache.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from mcpc import programs
+from mcpc.cli import messages
+
+PROGRAM = "mcpc"
+HANDED_OVER = "MCPC_OTHER_PYTHON"
+"""Variable of a process that was started with a fitting Python."""
+
+
+def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) -> Path:
+    """Return the path of a project; if it requires another Python, run the whole command with that, and exit."""
+    required = required_python(project)
+    is_program = ctx.find_root().info_name == PROGRAM and not ctx.resilient_parsing and HANDED_OVER not in os.environ
+    running = ".".join(map(str, sys.version_info[:3]))
+    if is_program and required is not None and not required.contains(running, prereleases=True):
+        found = fitting_python(required)
+        if found is not None:
+            click.echo(messages.OTHER_PYTHON.format(required=required, version=found[1]), err=True)
+            sys.exit(run_with(found[0], sys.argv[1:]))
+    return project
+
+
+def required_python(project: Path) -> SpecifierSet | None:
+    """Return `requires-python` of a project's folder; None if it has none that is valid."""
+    with suppress(OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, InvalidSpecifier, AttributeError):
+        written = tomllib.loads((project / "pyproject.toml").read_text("utf-8-sig")).get("project", {})
+        return SpecifierSet(written["requires-python"]) if isinstance(written.get("requires-python"), str) else None
+    return None
+
+
+def fitting_python(required: SpecifierSet) -> tuple[str, str] | None:
+    """Return the path and the version of the newest Python here that is allowed; None if there is none."""
+    from mcpc.dependencies.required_python import MINORS  # noqa: PLC0415 - few projects need another Python
+    from mcpc.emit.interpreters import MissingPythonError, full_version, interpreter  # noqa: PLC0415
+
+    for minor in reversed(MINORS):
+        with suppress(MissingPythonError):
+            version = full_version(minor)
+            if required.contains(version, prereleases=True):
+                return interpreter(minor), version
+    return None
+
+
+def run_with(python: str, words: list[str]) -> int:
+    """Run a command of mcpc with a Python, and return its exit status."""
+    from uv import find_uv_bin  # noqa: PLC0415
+
+    from mcpc.dependencies.own_installation import is_editable, origin, pins  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        listing = Path(folder, "requirements.txt")
+        listing.write_text("".join(f"{pin}\n" for pin in pins()), encoding="utf-8")
+        argv = [
+            find_uv_bin(),
+            "run",
+            "--no-project",
+            "--quiet",
+            "--python",
+            python,
+            "--with-requirements",
+            str(listing),
+        ]
+        argv += ["--with-editable" if is_editable() else "--with", origin(), "python", "-m", "mcpc", *words]
+        return programs.run_in_foreground("compiler", argv, {HANDED_OVER: "1"})
