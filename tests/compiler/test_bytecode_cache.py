@@ -10,7 +10,7 @@ import pytest
 import mcpc_runtime
 from mcpc.emit import bytecode_cache, packages
 from mcpc.emit.bytecode_cache import KIND, BytecodeCache
-from mcpc.emit.interpreters import HERE, MissingPythonError, compile_for, interpreter
+from mcpc.emit.interpreters import HERE, LEAST_AT_ONCE, MissingPythonError, compile_at_once, compile_for, interpreter
 from mcpc.emit.templates import template_text
 from support.needs import ROOT
 
@@ -73,6 +73,15 @@ def test_the_code_of_a_changed_module_is_replaced() -> None:
     cache.add({changed: b"new"})
     assert BytecodeCache("a").stored_code([changed, *LASTING[:2]]) == {changed: b"new", LASTING[1]: b"old"}
     assert BytecodeCache("b").stored_code([changed]) == {}, "of another interpreter"
+
+
+@pytest.mark.parametrize("count", [2 * LEAST_AT_ONCE - 1, 2 * LEAST_AT_ONCE, 2 * LEAST_AT_ONCE + 1])
+def test_many_modules_are_compiled_at_once_to_the_same_bytes(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    modules = [
+        (f"x = {number}\n".encode() if number % 7 else b"x =\n", f"m{number}.py", False) for number in range(count)
+    ]
+    assert compile_at_once(HERE, modules) == compile_for(HERE, modules)
 
 
 @pytest.mark.parametrize("content", [b"", b"no digest", marshal.dumps([1]), marshal.dumps({})])

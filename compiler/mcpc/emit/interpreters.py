@@ -11,7 +11,8 @@ import os
 import platform
 import shutil
 import sys
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 
     from mcpc.emit.bytecode import BundleRow, Module
 
+    Arguments = tuple[tuple[Module, ...], tuple[BundleRow, ...], int, dict[Module, bytes]]
+
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 SECONDS = 300.0
+LEAST_AT_ONCE = 200
+"""Modules for which another process pays."""
 VERSION = "import sys; sys.stdout.write('%s %d.%d' % (sys.implementation.name, *sys.version_info[:2]))"
 FULL_VERSION = "import platform, sys; sys.stdout.write(platform.python_version())"
 PROGRAM = """\
@@ -90,11 +95,27 @@ def compile_by(
     """Compile modules with an interpreter of a version: this one, or another one in a separate process."""
     if minor == HERE:
         return bytecode.compile_modules(modules, bundle, start, known)
+    return compile_apart(interpreter(minor), minor, (tuple(modules), tuple(bundle), start, dict(known)))
+
+
+def compile_at_once(minor: str, modules: Sequence[Module]) -> tuple[bytes, list[bytes | None]]:
+    """Return the same as `compile_for` of many modules, by as many interpreters as there are processors."""
+    count = min(os.cpu_count() or 1, len(modules) // LEAST_AT_ONCE)
+    if count < 2:
+        return compile_for(minor, modules)
+    python = sys.executable if minor == HERE else interpreter(minor)
+    parts: list[Arguments] = [(tuple(modules[number::count]), (), -1, {}) for number in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        made = [*pool.map(partial(compile_apart, python, minor), parts)]
+    codes = [made[number % count][1][number // count] for number in range(len(modules))]
+    return made[0][0], codes
+
+
+def compile_apart(python: str, minor: str, arguments: Arguments) -> tuple[bytes, list[bytes | None]]:
+    """Return what `compile_modules` returns in a process of an interpreter."""
     source = Path(bytecode.__file__).read_bytes()
-    request = marshal.dumps((source, (tuple(modules), tuple(bundle), start, dict(known))), 2)
-    done = programs.run_program(
-        "compiling Python", [interpreter(minor), "-I", "-S", "-c", PROGRAM], SECONDS, told=request
-    )
+    request = marshal.dumps((source, arguments), 2)
+    done = programs.run_program("compiling Python", [python, "-I", "-S", "-c", PROGRAM], SECONDS, told=request)
     if done.returncode != 0:
         raise OSError(f"Python {minor} did not compile the server: {done.stderr.decode('utf-8', 'replace')}")
     magic, codes = marshal.loads(done.stdout)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.cache_dir import load_entry, store_entry
 from mcpc.emit import bytecode
 from mcpc.emit.artifact_file import ArtifactFile
-from mcpc.emit.interpreters import HERE, cache_tag, compile_for, tag_suffix
+from mcpc.emit.interpreters import HERE, cache_tag, compile_at_once, tag_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def compile_cached(sources: Mapping[str, bytes], minor: str) -> dict[str, bytes]
 
 def compile_all(sources: Mapping[str, bytes], minor: str) -> Iterator[tuple[str, bytes]]:
     """Yield the bytecode of each Python file: packages may contain files that this Python cannot compile."""
-    magic, codes = compile_for(minor, [(data, f"server.pyz/{name}", False) for name, data in sources.items()])
+    magic, codes = compile_at_once(minor, [(data, f"server.pyz/{name}", False) for name, data in sources.items()])
     for (name, data), code in zip(sources.items(), codes, strict=True):
         if code is not None:
             yield f"{name}c", bytecode.pyc_header(magic, data) + code

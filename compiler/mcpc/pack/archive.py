@@ -14,9 +14,11 @@ import hashlib
 import io
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.cache_dir import load_entry, store_entry
 from mcpc.emit.bytecode import dump_data
 
 if TYPE_CHECKING:
@@ -132,9 +134,22 @@ def nested_packages(entries: Sequence[ArchiveEntry]) -> Iterator[tuple[str, byte
         else:
             archive, name = nested_place(entry.name)
             groups.setdefault(archive, []).append(ArchiveEntry(name, entry.data))
-    packed = {name: build_archive(groups[name], "", deflates=ARCHIVES[without_tag(name)]) for name in sorted(groups)}
+    packed = {name: nested_archive(groups[name], deflates=ARCHIVES[without_tag(name)]) for name in sorted(groups)}
     yield from packed.items()
     yield from place_tables(packed)
+
+
+def nested_archive(entries: Sequence[ArchiveEntry], *, deflates: bool) -> bytes:
+    """Return a nested archive; one that is deflated is kept: packages are the same in many builds."""
+    if not deflates:
+        return build_archive(entries, "")
+    rows = sorted((entry.name.encode(), sha256_hex(entry.data).encode()) for entry in entries)
+    name = sha256_hex(b"\n".join((zlib.ZLIB_RUNTIME_VERSION.encode(), *(b"\0".join(row) for row in rows))))
+    kept = load_entry("nested", name)
+    if kept is None:
+        kept = build_archive(entries, "", deflates=True)
+        store_entry("nested", name, kept)
+    return kept
 
 
 def place_tables(packed: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
