@@ -74,7 +74,7 @@ def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
     # Without Bash, a build has other warnings.
     machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
     known = compiler_digest(), machine, installed_packages()
-    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found]]
+    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found], tree.left_out]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in (*tree.files.items(), *tree.unpacked.items()):
         summary.update(

@@ -18,10 +18,13 @@ from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
 from mcpc.frontends.own_settings import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
+from mcpc.frontends.version_files import with_version_files
 from mcpc.lower import lower
 from mcpc.pack import pack_server
 from mcpc.pack.page import with_page
 from mcpc.passes import PASSES, check_server
+from mcpc.passes.files_beside_code import missing_files
+from mcpc.passes.packed_files import packed_files
 from mcpc.sources import read_tree
 
 if TYPE_CHECKING:
@@ -54,7 +57,9 @@ def no_progress(stage: str) -> None:
 
 def read_project(root: Path) -> tuple[SourceTree, Diagnostics]:
     """Read a project once; later stages do not access the file system."""
-    return read_tree(root)
+    tree, problems = read_tree(root)
+    tree, unknown = with_version_files(tree)
+    return tree, (*problems, *unknown)
 
 
 def with_options(tree: SourceTree, options: Options) -> SourceTree:
@@ -102,7 +107,7 @@ def analyse(
     progress("checking")
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)
     checked, problems = check_server(server, passes=(*PASSES, *own))
-    found += problems
+    found += (*problems, *packed_files(server, tree), *missing_files(server, tree))
     if server.offers_nothing and not (options.allow_empty or options.live or has_errors(found)):
         hint = "`mcpc inspect` lists what was found; if it is meant, build with `--allow-empty`"
         message = f"the server `{server.name}` offers nothing: it has no tools, prompts or resources"

@@ -159,9 +159,11 @@ def end_program(process: subprocess.Popen[bytes], seconds: float) -> None:
     process.wait()
 
 
-def run_in_foreground(name: str, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
-    """Run a program with the user's own streams, and return its exit status."""
-    return subprocess.run(words, env=program_environment(name, more), check=False).returncode
+def run_in_foreground(
+    name: str, words: Sequence[str], more: Mapping[str, str] | None = None, folder: Path | None = None
+) -> int:
+    """Run a program with the user's own streams, in this folder by default, and return its exit status."""
+    return subprocess.run(words, env=program_environment(name, more), cwd=folder, check=False).returncode
 
 
 def _absolute_paths(variable: str, value: str) -> str:

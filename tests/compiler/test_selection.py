@@ -96,7 +96,7 @@ def test_settings_of_server_json_are_known_options(tmp_path: Path) -> None:
     said = {**json.loads(SERVER), "_meta": {"mcpc/files": {"exclude": ["*.md"]}}}
     tree, found = read_tree(write_files(tmp_path, {**PROJECT, "server.json": json.dumps(said), "a.md": ""}))
     assert "a.md" not in tree.files
-    assert [problem.code for problem in analyse(tree, found, Options()).diagnostics] == []
+    assert [problem.code for problem in analyse(tree, found, Options()).diagnostics] == ["MCP266"]
 
 
 @pytest.mark.parametrize("value", ['"tests"', "[1]", "[[]]", '[""]', '["!"]'])
@@ -121,11 +121,12 @@ def test_patterns_of_both_files_and_of_git_are_combined(tmp_path: Path) -> None:
     found.read_ignores("y", tmp_path / "y")
     assert [found.names(path) for path in ("d", "x/b", "x/c", "c")] == [True, True, False, False]
     rows = [("a", False), ("c", False), ("d", False), ("x", True), ("x/b", False), ("x/c", False), ("y/x", True)]
-    assert [found.leaves_out(path, is_folder=folder) for path, folder in rows] == [1, 1, 0, 0, 0, 1, 0]
+    reasons = [found.reason(path, is_folder=folder) for path, folder in rows]
+    assert reasons == ["`exclude`", "`exclude`", "", "", "", "`exclude`", ""]
     assert (found.problems, list(found.ignores)) == ([], [""])
     without = Selection(exclude=found.exclude, ignores=found.ignores)
-    assert [without.leaves_out(path, is_folder=folder) for path, folder in rows] == [1, 1, 1, 1, 1, 1, 1]
-    assert not Selection().leaves_out("a", is_folder=False)
+    assert all(without.reason(path, is_folder=folder) for path, folder in rows)
+    assert not Selection().reason("a", is_folder=False)
 
 
 @pytest.mark.parametrize("name", ["", "sub"])
@@ -147,16 +148,68 @@ def codes(project: Path) -> list[str]:
     return [problem.code for problem in analyse(*read_tree(project), Options()).diagnostics]
 
 
-@pytest.mark.parametrize("name", [".env", ".env.local", "id_rsa", ".netrc", ".npmrc", "key.pem", "store.p12"])
-def test_a_secret_is_an_error_unless_it_is_left_out_or_named(name: str, tmp_path: Path) -> None:
-    assert codes(write_files(tmp_path / "project", {**PROJECT, name: KEY})) == ["MCP713"]
-    for settled in (
-        {".gitignore": f"{name}\n"},
-        {"pyproject.toml": settings(exclude=[name])},
-        {"pyproject.toml": settings(include=[name])},
-    ):
-        other = write_files(tmp_path / f"left-{len(str(settled))}", {**PROJECT, name: KEY, **settled})
-        assert codes(other) == []
+@pytest.mark.parametrize("name", [".env", ".env.local", "sub/id_rsa", ".netrc", ".npmrc", "key.pem", "store.p12"])
+def test_a_secret_is_left_out_unless_it_is_named(name: str, tmp_path: Path) -> None:
+    tree, problems = read_tree(write_files(tmp_path / "project", {**PROJECT, name: KEY}))
+    assert (name in tree.files, tree.left_out, problems) == (False, ((name, "secret"),), ())
+    assert codes(tmp_path / "project") == ["MCP266"]
+    named = write_files(tmp_path / "named", {**PROJECT, name: KEY, "pyproject.toml": settings(include=[name])})
+    tree, _ = read_tree(named)
+    assert (name in tree.files, tree.left_out, codes(named)) == (True, (), [])
+
+
+def test_what_no_project_packs(tmp_path: Path) -> None:
+    files = dict.fromkeys(
+        (
+            *("env/pyvenv.cfg", "env/lib/x.py", "sub/node_modules/a/x.js", "__pycache__/x.pyc", ".git/config"),
+            *("sub/.git", "x.egg-info/PKG-INFO", "build/lib/x.py", "build/lib.linux-x86_64-3.11/x.py", "server.pyz"),
+            *("dist/x-1.0.tar.gz", ".pytest_cache/x", ".github/x.yml", "tests/case.json", ".tox/x", ".coverage"),
+            *("build/x.py", "dist/x.js", "lib/y.py", "tests/x.py", "tests/sub/case.json", "docs/x.md", "uv.lock", ".x"),
+        ),
+        "",
+    )
+    tree, problems = read_tree(write_files(tmp_path, files))
+    assert problems == ()
+    assert [*tree.files] == sorted([*files][-8:])
+    assert dict(tree.left_out) == {
+        "env/": "installed packages",
+        "sub/node_modules/": "installed packages",
+        ".git/": "version control",
+        "sub/.git": "version control",
+        "x.egg-info/": "build output",
+        "build/lib/": "build output",
+        "build/lib.linux-x86_64-3.11/": "build output",
+        "dist/x-1.0.tar.gz": "build output",
+        ".coverage": "build output",
+        ".pytest_cache/": "cache",
+        ".tox/": "cache",
+        ".github/": "hidden folder",
+        "tests/case.json": "cases of `mcpc test`",
+    }
+
+
+def test_a_hidden_folder_is_read_where_include_names_files_in_it(tmp_path: Path) -> None:
+    files = {".a/b/x.txt": "", ".a/b/y.md": "", ".a/z": "", ".c/d/e": "", ".git/x.txt": "", "sub/.a/x.txt": ""}
+    write_files(tmp_path, {**files, "pyproject.toml": settings(include=[".a/b/*.txt", ".c/", "*.txt"])})
+    assert [*read_tree(tmp_path)[0].files] == [".a/b/x.txt", ".c/d/e", "pyproject.toml"]
+
+
+def test_large_folders_that_no_code_names(tmp_path: Path) -> None:
+    large = "x" * 1_000_000
+    files = {
+        **PROJECT,
+        "tools.py": 'import json  # and data\ndef hello():\n    return "hello"\n',
+        "pyproject.toml": settings(exclude=["*.md"]),
+        "tests/a.txt": large,
+        "tests/sub/b.txt": large + large,
+        "docs/c.txt": large,
+        "data/d.txt": large,
+        "small/e.txt": large[1:],
+    }
+    result = analyse(*read_tree(write_files(tmp_path, files)), Options())
+    (note,) = [problem for problem in result.diagnostics if problem.code == "MCP267"]
+    assert note.message == "in the built file, though no code names it: `tests/` (3.0 MB), `docs/` (1.0 MB)"
+    assert '`exclude = ["*.md", "tests/", "docs/"]`' in note.hint
 
 
 def test_a_secret_that_is_named_goes_along(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ arguments = json.load(sys.stdin)
 if arguments["text"] == "fail":
     sys.stderr.write("it failed on purpose")
     sys.exit(3)
-files = os.listdir(os.path.join(os.environ["MCPC_HOME"], "data"))
+files = os.listdir(os.path.join(os.environ["MCPC_FILES"], "data"))
 print(json.dumps({"text": arguments["text"].upper(), "files": files}))
 '''
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

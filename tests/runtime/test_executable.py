@@ -47,5 +47,5 @@ def test_arguments_are_told_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) ->
     command = executable.build_invocation(call("plain", text="sécret\n", deep={"a": [1, None, 1.5]}), IMAGE)
     assert command.stdin == '{"text":"sécret\\n","deep":{"a":[1,null,1.5]}}\n'.encode()
     assert command.argv == ["/place/bin/run", "--one", "$two; three"]
-    assert dict(command.extra) == {b"MCPC_TOOL": b"plain", b"MCPC_HOME": b"/place"}
+    assert dict(command.extra) == {b"MCPC_TOOL": b"plain", b"MCPC_FILES": b"/place"}
     assert (command.directory, command.merged, command.data) == ("", False, b"")

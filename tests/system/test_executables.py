@@ -80,7 +80,7 @@ def test_what_a_program_finds(server: Path, tmp_path: Path) -> None:
         f"{path.parent.name}/{path.name}": 0o700 if path.parent.name == "bin" else 0o600 for path in packed
     }
     assert "SECRET_OF_MINE" not in first["variables"]
-    assert {"PATH", "MCPC_TOOL", "MCPC_HOME", "MCPC_CALL", "MCPC_NOTES"} <= set(first["variables"])
+    assert {"PATH", "MCPC_TOOL", "MCPC_FILES", "MCPC_CALL", "MCPC_NOTES"} <= set(first["variables"])
     assert told.left == []
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.emit.bytecode import MAGIC
-from mcpc_runtime.systems.fastmcp.program_bytecode import ENTRY, ProgramCode
+from mcpc_runtime.handlers.python.program_bytecode import ENTRY, ProgramCode
 from support.artifact import build
 from support.files import write_files
 from support.stdio import StdioClient

@@ -47,9 +47,14 @@ def built_artifact(target: Path, given: dict[str, Any], *, warns: bool = True) -
 
 
 def run_artifact_command(target: Path, given: dict[str, Any], *words: str) -> NoReturn:
-    """Run a command of a built file, or of one built from a project, and exit with its status."""
-    with built_artifact(target, given) as path:
-        status = programs.run_in_foreground("server", start_command(path, *words), artifact_environment(target))
+    """Run a command of a built file, or of one built from a project, and exit with its status.
+
+    The latter runs in an empty folder, as where a client starts it: what it finds of the project is in the file.
+    """
+    with built_artifact(target, given) as path, tempfile.TemporaryDirectory(prefix="mcpc-") as empty:
+        folder = None if target.is_file() else Path(empty)
+        variables = artifact_environment(target)
+        status = programs.run_in_foreground("server", start_command(path, *words), variables, folder)
     raise click.exceptions.Exit(status)
 
 

@@ -19,7 +19,6 @@ from mcpc.cli import command_options, messages, report
 from mcpc.platforms.files import replace_file
 from mcpc.selfcontained import CannotEmbedError, embed_server
 from mcpc.smoke import START_BY_PYTHON, SmokeError, smoke
-from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from mcpc.cache import CachedBuild
     from mcpc.options import Options
     from mcpc.selfcontained import EmbeddingRequest
-    from mcpc.sources import Source
+    from mcpc.sources import Source, SourceTree
 
 UNCACHED_CODES = frozenset({"MCP241"})
 """Diagnostics that may change while the project stays the same: such builds are not cached."""
@@ -87,7 +86,7 @@ def without_earlier_output(tree: SourceTree, project: Path, place: Path) -> Sour
     if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
         raise click.UsageError(messages.FILE_OF_PROJECT.format(path=place))
     kept = {name: source for name, source in tree.files.items() if name != path}
-    return SourceTree(MappingProxyType(kept), tree.name, tree.root)
+    return replace(tree, files=MappingProxyType(kept))
 
 
 def build_checked(analysed: pipeline.CheckResult, options: Options, tell: Callable[[str], None]) -> CachedBuild:

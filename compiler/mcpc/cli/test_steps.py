@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +38,8 @@ FAILED = 1
 FEWEST_JOBS, MOST_JOBS = 4, 16
 LISTS = {"tool": "tools", "prompt": "prompts"}
 """The lists of a built file that name what cases call."""
+FIXTURES = "tests/files"
+"""The folder of a project with files for tests; no case file is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +151,16 @@ def served_target(
 ) -> Iterator[tuple[Served, dict[str, Any]]]:
     """Yield what is served, and the facts of the built file; a project is built once.
 
-    `seconds`: how long a call may take.  `is_http`: a project is built with HTTP.
+    `seconds`: how long a call may take.  `is_http`: a project is built with HTTP.  What is built from a project runs in
+    another folder, as a client starts it: in a copy of `tests/files`, for tools that take the path of a file.
     """
     given = {**given, "http": True} if target.is_dir() and is_http else given
-    with built_artifact(target, given) as path:
+    with built_artifact(target, given) as path, tempfile.TemporaryDirectory(prefix="mcpc-test-") as other:
         facts = artifact_contents(path)
         facts["tools"] = facts["tools"] if is_list(facts.get("tools")) else []
-        folder = (target if target.is_dir() else Path()).resolve()
+        folder = Path(other if target.is_dir() else "").resolve()
+        if (target / FIXTURES).is_dir():
+            shutil.copytree(target / FIXTURES, folder, dirs_exist_ok=True)
         inputs = {tool["name"]: tool.get("inputSchema") for tool in facts["tools"]}
         yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds, start_of(path)), facts
 

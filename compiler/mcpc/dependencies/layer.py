@@ -12,7 +12,9 @@ difference of sets.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import tempfile
 import zipfile
 from dataclasses import replace
@@ -140,6 +142,7 @@ def shiv_contents(root: Path) -> dict[str, bytes]:
 def build_layer(parts: Sequence[SplitPackage], staged: Sequence[StagedPackages], own: frozenset[str]) -> Layer:
     """Return the layer of these packages; names in `own` are found in the project."""
     files = {path: data for part in parts for path, data in part.plain.items()}
+    files |= {f"{part.distribution.information}/{RECORD}": installed_files(part) for part in parts}
     parcels = [part for part in parts if part.variants]
     extracted = {path for part in parcels for variant in part.variants for path in variant.files}
     modules = {name: number for number, part in enumerate(parcels) for name in sorted(part.modules)}
@@ -163,6 +166,14 @@ def build_layer(parts: Sequence[SplitPackage], staged: Sequence[StagedPackages],
     return Layer(packages, names, index, dict(sorted(files.items())))
 
 
+def installed_files(part: SplitPackage) -> bytes:
+    """Return the list of a package's files, as an installer leaves it; no digests, which the layer has."""
+    rows = io.StringIO()
+    names = sorted({*part.files(), f"{part.distribution.information}/{RECORD}"})
+    csv.writer(rows, lineterminator="\n").writerows((name, "", "") for name in names)
+    return rows.getvalue().encode("utf-8", "surrogateescape")
+
+
 def native_package_entry(part: SplitPackage) -> Json:
     """Return the index entry of a native package."""
     return {"name": part.distribution.name, "variants": [variant_entry(part, variant) for variant in part.variants]}
@@ -179,6 +190,7 @@ def variant_entry(part: SplitPackage, variant: WheelVariant) -> Json:
     return {"tags": [*variant.tags], "folder": variant_folder(part, variant), "files": {**digests}}
 
 
+RECORD = "RECORD"
 PYDANTIC, SUPPORTED_MAJOR = "pydantic", "2"
 ANY_PYDANTIC = RequestedPackage(PYDANTIC, f"{PYDANTIC}=={SUPPORTED_MAJOR}.*")
 """What models need of a lock."""

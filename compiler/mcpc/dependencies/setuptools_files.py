@@ -15,12 +15,13 @@ from mcpc.dependencies.pep508 import normalised_name
 from mcpc.diagnostics import Span, diagnose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mcpc.sources import Source, SourceTree
 
 SETUP_CFG, SETUP_PY = "setup.cfg", "setup.py"
 SETUP = "setup"
+ENTRY_POINTS = "entry_points"
 REQUIRED, EXTRAS, PYTHON = "install_requires", "extras_require", "python_requires"
 HOW_TO_DECLARE = "list the requirements in `requirements.txt`, or in `[project] dependencies` of `pyproject.toml`"
 
@@ -43,6 +44,27 @@ def setuptools_python(tree: SourceTree) -> tuple[str, Span] | None:
     source = tree.get(SETUP_PY)
     value = _keywords(source).get(PYTHON) if source is not None else None
     return (value, _span(source, PYTHON)) if source is not None and isinstance(value, str) else None
+
+
+def setuptools_entry_points(tree: SourceTree) -> dict[str, dict[str, str]]:
+    """Return the entry points in `setup.cfg`, else those in `setup.py`, by group and name."""
+    source = tree.get(SETUP_CFG)
+    found = _sections(source).get(f"options.{ENTRY_POINTS}", {}) if source is not None else {}
+    groups: dict[str, object] = {**found}
+    source = tree.get(SETUP_PY)
+    if not groups and source is not None:
+        value = _keywords(source).get(ENTRY_POINTS)
+        groups = value if isinstance(value, dict) else {}
+    lines = {str(group): rows.splitlines() if isinstance(rows, str) else rows for group, rows in groups.items()}
+    return {group: dict(_entry_points(rows)) for group, rows in lines.items() if isinstance(rows, list | tuple)}
+
+
+def _entry_points(lines: Iterable[object]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the object of each line that has both."""
+    for line in lines:
+        name, sign, target = str(line).partition("=")
+        if sign and name.strip() and not name.lstrip().startswith("#"):
+            yield name.strip(), target.strip()
 
 
 def _sections(source: Source) -> Mapping[str, Mapping[str, str]]:

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from mcpc.platforms.files import status_of_entry
+from mcpc.sources.left_out import folder_reason
 from mcpc.sources.tree import IGNORED_BEGINNING, IGNORED_ENDINGS, IGNORED_NAMES, MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def entry_status(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 
 def unseen_folder(entry: os.DirEntry[str], status: os.stat_result, seen: set[tuple[int, int]]) -> list[str]:
-    """Return a folder to visit: not hidden, and not visited before, since symlinks may form cycles."""
+    """Return a folder to visit: not left out by its name, and not visited before, since symlinks may form cycles."""
     known = (status.st_dev, status.st_ino)
-    if entry.name.startswith(".") or known in seen:
+    if folder_reason(entry.name) or known in seen:
         return []
     seen.add(known)
     return [entry.path]

@@ -27,11 +27,12 @@ from mcpc.emit.skills import add_skills
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.templates import PRELUDE, render, template_text
 from mcpc.emit.validators import Validators
-from mcpc.ir import ExternalHandler
+from mcpc.ir import ExternalHandler, PythonFunction
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.revisions import REVISIONS
 from mcpc.sources import compact_json
 from mcpc_runtime.handlers.python.authoring import PUBLIC
+from mcpc_runtime.handlers.python.children import CHILDREN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ __all__ = ["ArtifactFile", "emit"]
 
 BASH_PROGRAMS = ("forkserver.bash", "launcher.bash")
 NOTES = "notes.bash"
+SITE = "sitecustomize.py"
 FOLDED_FOLDER = "folded/"
 """The folder of files that are packed as one entry."""
 MENTIONS_NOTES = re.compile(rb"\bmcpc_(?:progress|log|call|json_string|ask|elicit|updated|changed|answers)\b")
@@ -71,6 +73,7 @@ def emit(checked: CheckedServer, minors: Sequence[str] = (HERE,)) -> tuple[Artif
         *bash_modules(server),
         *with_models(server, handler_modules(server)),
         *authoring_modules(server),
+        *child_modules(server),
         *site_modules(server, minors),
         *serving_modules(server, minors),
     )
@@ -99,6 +102,7 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         **({"hooks": hook_functions(server)} if server.traits.hooks else {}),
         **({"live": dict(server.live_lists)} if server.live_lists else {}),
         **({"takes_arguments": True} if server.traits.takes_arguments else {}),
+        **({"imports_from_disk": True} if server.imports_from_disk else {}),
         **({"run_time": add_run_time(server.run_time, server, blob)} if server.run_time is not None else {}),
     }
     wanted = unpacked_files(server)
@@ -146,6 +150,17 @@ def authoring_modules(server: Server) -> tuple[ArtifactFile, ...]:
     names = ", ".join(PUBLIC)
     text = f'"""What the handlers import of mcpc."""\n\nfrom mcpc_runtime.handlers.python.authoring import {names}\n'
     return (ArtifactFile("mcpc/__init__.py", text.encode(), python=True), *settings_module(server.settings))
+
+
+def child_modules(server: Server) -> tuple[ArtifactFile, ...]:
+    """Return what Python processes of handlers run first, if there are Python handlers."""
+    handlers = [definition.handler for definition in server.definitions]
+    handlers += [] if server.run_time is None else [server.run_time.handler]
+    has_python = any(
+        isinstance(handler, PythonFunction) or (isinstance(handler, ExternalHandler) and handler.language == "python")
+        for handler in handlers
+    )
+    return (ArtifactFile(f"{CHILDREN}/{SITE}", template_text(SITE)),) if has_python else ()
 
 
 def handler_modules(server: Server) -> tuple[ArtifactFile, ...]:

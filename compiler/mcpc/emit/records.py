@@ -54,7 +54,7 @@ def unpacked_files(server: Server) -> tuple[tuple[str, bool], ...]:
     handlers = [definition.handler for definition in server.definitions]
     programs = {handler.file for handler in handlers if isinstance(handler, Executable)}
     unpacking = any(isinstance(handler, ExternalHandler) and handler.unpacks for handler in handlers)
-    if not programs and not unpacking and not server.unpack:
+    if not programs and not unpacking and not server.unpack and not server.imports_from_disk:
         return ()
     sources = (file.source for file in server.files)
     return tuple((source.path, is_executable(source) or source.path in programs) for source in sources)
@@ -65,10 +65,10 @@ def is_folded(server: Server) -> bool:
 
     Start-up time grows with the number of entries, and such a project may have several files per tool.
     """
-    reads_archive = any(
-        isinstance(definition.handler, BashFunction | PythonFunction) for definition in server.definitions
-    )
-    return server.traits.unpacks_as_one_entry and not reads_archive and bool(unpacked_files(server))
+    in_archive = BashFunction if server.imports_from_disk else BashFunction | PythonFunction
+    reads_archive = any(isinstance(definition.handler, in_archive) for definition in server.definitions)
+    is_one = server.traits.unpacks_as_one_entry or server.imports_from_disk
+    return is_one and not reads_archive and bool(unpacked_files(server))
 
 
 def tool_record(tool: Tool, validators: Validators, known: Environments) -> bytes:

@@ -27,7 +27,8 @@ from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.decorated import has_decorators, read_decorated
-from mcpc.frontends.project import project_server, read_skills, with_project
+from mcpc.frontends.installed_metadata import with_own_metadata
+from mcpc.frontends.project import project_info, project_server, read_skills, with_project
 from mcpc.frontends.registry_manifest import is_registry_manifest
 from mcpc.ir import Traits
 from mcpc.sources import parse_json
@@ -104,7 +105,8 @@ def recognises(tree: SourceTree) -> bool:
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Read every file of the format, in fixed order: `server.json`, tools, prompts, decorated functions, libraries."""
-    tree = without_registry_manifest(tree)
+    project = project_info(tree)
+    tree = with_own_metadata(without_registry_manifest(tree), project.get("name", ""), project.get("version", ""))
     written, file_problems = _read_definitions(tree)
     decorated, decorator_problems = read_decorated(tree, described=tree.get(SERVER) is not None)
     described = decorated.describes and tree.get(SERVER) is None

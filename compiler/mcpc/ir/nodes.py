@@ -272,10 +272,10 @@ class Server:
     format's runtime modules without a definition. `traits`: differences for the server's system. `live_lists`:
     lists that a handler returns on request: the method, and the URI that identifies the handler. `requirements`:
     the packages that the handlers need; None for those that the project's files declare. `run_time`: the handler of
-    definitions that are not known at build. `imported`: the Python files that a program of the project imports
-    before it serves. `platforms`: the tags of the platforms that were requested. `settings`: what the person who
-    installs the server sets. `project`: what its
-    carriers say about it.
+    definitions that are not known at build. `imported`: the Python files of the project that a program imports before
+    it serves, or that handlers may import from disk (`imports_from_disk`), so that they find files. `platforms`: the
+    tags of the platforms that were requested. `settings`: what the person who installs the server sets. `project`:
+    what its carriers say about it.
     """
 
     format: str
@@ -311,6 +311,7 @@ class Server:
     requirements: tuple[RequestedPackage, ...] | None = None
     run_time: RunTimeDefinitions | None = None
     imported: tuple[str, ...] = ()
+    imports_from_disk: bool = False
     platforms: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
     project: ProjectMetadata | None = None

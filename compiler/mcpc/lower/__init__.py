@@ -21,6 +21,7 @@ from mcpc.lower.handler_options import lower_handler_options
 from mcpc.lower.handlers import bind_handlers, claimed_definitions
 from mcpc.lower.metadata import declared_changes, lower_capabilities, lower_implementation, server_metadata
 from mcpc.lower.models import mentioned_models, model_catalog
+from mcpc.lower.python_files import files_on_disk
 from mcpc.lower.resources import check_resources, lower_completion, lower_resource, lower_template
 from mcpc.lower.settings import check_settings, read_settings
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
@@ -83,7 +84,9 @@ def _server(
     prompts = (lower_prompt(written, handler, general) for kind, written, handler in called if kind == "prompt")
     run_time = lower_run_time(definition, node, general)
     more = [] if run_time is None else [run_time.handler]
-    files = handler_files(definition, [*(handler for _, _, handler in called), *more], unpack)
+    handlers = [*(handler for _, _, handler in called), *more]
+    files = handler_files(definition, handlers, unpack)
+    on_disk = files_on_disk(files, handlers)
     rows = {kind: [(item, handler) for found, item, handler in bound if found == kind] for kind in MADE}
     made = {kind: [make(*row, general, definition) for row in rows[kind]] for kind, make in MADE.items()}
     return Server(
@@ -118,7 +121,8 @@ def _server(
         live_lists=definition.live_lists,
         requirements=definition.requirements,
         run_time=run_time,
-        imported=definition.imported,
+        imported=(*definition.imported, *on_disk),
+        imports_from_disk=bool(on_disk),
     )
 
 

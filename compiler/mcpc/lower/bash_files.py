@@ -1,6 +1,6 @@
 """Files of the project that a Bash library names by a relative path: Bash looks for them where the server was started.
 
-That is the project's folder in a test, and another one for a built file, which has them inside.
+That is never the folder of the project's files, which are in the built file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ STARTED = re.compile(
     r"(?:(?P<reader>source|\.|bash|sh|python3?|node|perl|ruby)[ \t]+(?:-\w+[ \t]+)*)?"
     r"(?P<quote>[\"']?)(?P<path>[\w.-]+(?:/[\w.-]+)*)(?P=quote)(?=[\s;|&)<>`]|\Z)"
 )
-FINDS_PLACE = re.compile(r"\bcd\b[^\n]*BASH_SOURCE|\bcd\b[^\n]*\$\{?[A-Za-z_]*(?:DIR|HOME|ROOT|dir|root)\b")
+FINDS_PLACE = re.compile(
+    r"\bcd\b[^\n]*(?:BASH_SOURCE|MCPC_FILES)|\bcd\b[^\n]*\$\{?[A-Za-z_]*(?:DIR|HOME|ROOT|dir|root)\b"
+)
 """Matches a change to a folder that the library has computed: relative paths are meant from there."""
-OWN_FOLDER = '`"${BASH_SOURCE[0]%/*}/'
+OWN_FOLDER = '`"$MCPC_FILES/'
 
 
 def relative_files(libraries: Sequence[Source], paths: set[str]) -> Iterator[Diagnostic]:

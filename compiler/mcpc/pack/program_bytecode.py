@@ -1,7 +1,7 @@
 """The bytecode of a program's own files, as one entry: those that it imports before it serves.
 
 The files themselves are extracted, for tracebacks and for all that reads them; the worker reads their bytecode in the
-built file (`mcpc_runtime.systems.fastmcp.program_bytecode`), so that the first call compiles nothing.
+built file (`mcpc_runtime.handlers.python.program_bytecode`), so that the first call compiles nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.pack.archive import ArchiveEntry
-from mcpc_runtime.systems.fastmcp.program_bytecode import ENTRY
+from mcpc_runtime.handlers.python.program_bytecode import ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -28,7 +28,6 @@ from mcpc.passes.requires import check_requirements
 from mcpc.passes.resources import check_uris
 from mcpc.passes.running import check_handler_options
 from mcpc.passes.schemas import check_schemas
-from mcpc.passes.secrets import check_secrets
 from mcpc.passes.unused import check_unused
 
 if TYPE_CHECKING:
@@ -60,7 +59,6 @@ PASSES: tuple[Pass, ...] = (
     check_bash_booleans,
     check_platforms,
     check_apps,
-    check_secrets,
 )
 
 

@@ -5,7 +5,7 @@
     include = [".env"]                             "include": [".env"]}}}
 
 Patterns have the syntax of `.gitignore` and are relative to the project's folder. In order: `exclude` removes files;
-`include` adds files, even if a `.gitignore` removes them or they look like secrets; a `.gitignore` of the project
+`include` adds files, even if a `.gitignore` or the list of `left_out.py` removes them; a `.gitignore` of the project
 removes files. Files above the project's folder are not read: the same folder produces the same artifact anywhere.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from pathspec import GitIgnoreSpec
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.sources.left_out import EXCLUDED, IGNORED
 from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 IGNORES = ".gitignore"
 PYPROJECT, SERVER = "pyproject.toml", "server.json"
-SETTINGS = ("exclude", "include")
+SETTINGS = EXCLUDE, INCLUDE = ("exclude", "include")
 FILES = "mcpc/files"
 EXPECTED_SHAPE = 'an array of patterns as in `.gitignore`, `["tests/", "*.md"]`'
 MAX_SETTINGS_BYTES = 1 << 20
@@ -55,18 +56,24 @@ class Selection:
             if spec is not None:
                 self.ignores[folder] = spec
 
-    def leaves_out(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether a file, or a folder with its content, is excluded from the project."""
+    def reason(self, path: str, *, is_folder: bool) -> str:
+        """Return why a file, or a folder with its content, is excluded from the project; empty if it is not."""
         name = f"{path}/" if is_folder else path
         if self.exclude is not None and self.exclude.check_file(name).include:
-            return True
+            return EXCLUDED
         if self.include is not None and (is_folder or self.names(path)):
-            return False  # `include` may match a file in this folder
-        return self._is_ignored(path, name)
+            return ""  # `include` may match a file in this folder
+        return IGNORED if self._is_ignored(path, name) else ""
 
     def names(self, path: str) -> bool:
         """Tell whether `include` matches a file."""
         return self.include is not None and bool(self.include.check_file(path).include)
+
+    def may_name_below(self, folder: str) -> bool:
+        """Tell whether `include` may match a file in a folder."""
+        patterns = () if self.include is None else self.include.patterns
+        texts = (str(getattr(pattern, "pattern", "")).lstrip("/") for pattern in patterns)
+        return self.names(f"{folder}/x") or any(text.startswith(f"{folder}/") for text in texts)
 
     def _is_ignored(self, path: str, name: str) -> bool:
         """Apply the nearest `.gitignore` that matches the file: O(folders above it)."""
@@ -102,17 +109,18 @@ class Selection:
 def read_selection(base: Path) -> Selection:
     """Return the patterns of the project at `base`.  Malformed settings files are reported by their own readers."""
     found = Selection()
-    for path, settings in ((PYPROJECT, pyproject_settings(base)), (SERVER, server_json_settings(base))):
+    project = pyproject_settings(read_settings_text(base / PYPROJECT))
+    for path, settings in ((PYPROJECT, project), (SERVER, server_json_settings(base))):
         for name in SETTINGS:
             if name in settings:
                 found.set(name, settings[name], path)
     return found
 
 
-def pyproject_settings(base: Path) -> dict[str, Any]:
-    """Return `[tool.mcpc]` of the project's `pyproject_settings.toml`."""
+def pyproject_settings(text: str) -> dict[str, Any]:
+    """Return `[tool.mcpc]` of a `pyproject.toml`."""
     try:
-        return nested_object(parse_toml(read_settings_text(base / PYPROJECT)), "tool", "mcpc")
+        return nested_object(parse_toml(text), "tool", "mcpc")
     except tomllib.TOMLDecodeError:
         return {}
 

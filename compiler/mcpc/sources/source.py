@@ -92,7 +92,8 @@ class SourceTree:
     files may be imported to find their definitions; `build_environment`: the variables that are set then. `extras`,
     `groups`, `allow_sdist`, `exclude_newer`, `lock`, `locked`, `offline` and `find_links`: the build options of that
     name, for what reads the project's requirements.
-    `unpacked`: files that say what the project is, and that it does not want in the built file.
+    `unpacked`: files that say what the project is, and that it does not want in the built file. `left_out`: the files
+    and folders (ending in `/`) that are in no built file, each with the reason (`left_out.py`).
     """
 
     files: Mapping[str, Source]
@@ -109,6 +110,7 @@ class SourceTree:
     offline: bool = False
     find_links: tuple[str, ...] = ()
     unpacked: Mapping[str, Source] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()
 
     def get(self, path: str) -> Source | None:
         """Return the file at `path`, or None."""

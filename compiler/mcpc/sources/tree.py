@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
 from mcpc.platforms.files import READ_FLAGS, permissions
+from mcpc.sources.left_out import INSTALLED, NEVER_READ, file_reason, folder_reason
 from mcpc.sources.selection import IGNORES, PYPROJECT, Selection, read_selection
 from mcpc.sources.source import Source, SourceTree, begins_as_program
 
@@ -32,12 +32,11 @@ MAX_PROJECT = 512 * MIB
 # Symlinked folders that contain each other multiply: this limit bounds the work for a hostile project.
 MAX_ENTRIES = 100_000
 
-IGNORED_NAMES = frozenset({".DS_Store", ".git", IGNORES, ".venv", "__pycache__", "node_modules"})
+IGNORED_NAMES = frozenset({".DS_Store", IGNORES, "__pycache__"})
+"""What systems, Git and Python keep in any folder: nobody misses it in a built file, and it is not reported."""
 IGNORED_ENDINGS = (".pyc", ".pyz", ".swp", ".swo", "~")
 ENVIRONMENT_MARKERS = "pyvenv.cfg"
 """A folder with such a file is a virtual environment of any name: installed packages and links to the outside."""
-CASE_FILES = re.compile(r"tests/[^/]+\.(?:json|ya?ml)\Z")
-"""Files that `mcpc test` reads: no part of the server, unless `include` matches them."""
 # An editor's lock file is a dangling symlink: it must be ignored before it is followed.
 IGNORED_BEGINNING = ".#"
 
@@ -53,12 +52,16 @@ ALWAYS_READ = frozenset({PYPROJECT})
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to visit: `real` is its resolved path, `above` the folder it was found in (not always its parent)."""
+    """A folder to visit: `real` is its resolved path, `above` the folder it was found in (not always its parent).
+
+    `reason`: why only files are read in it that `include` matches.
+    """
 
     path: str
     real: Path
     above: _Folder | None = None
     linked: bool = False
+    reason: str = ""
 
     def holds_itself(self) -> bool:
         """Tell whether the path to this folder passed through the same folder."""
@@ -87,6 +90,7 @@ class _Walk:
     folders: list[_Folder] = field(default_factory=list)
     files: dict[str, Source] = field(default_factory=dict)
     unpacked: dict[str, Source] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     entries: int = 0
     size: int = 0
@@ -114,7 +118,9 @@ def read_tree(root: Path) -> tuple[SourceTree, Diagnostics]:
     while walk.folders and not walk.is_stopped:
         _look_into(walk, walk.folders.pop())
     files = dict(sorted(walk.files.items()))
-    tree = SourceTree(MappingProxyType(files), base.name, str(base), unpacked=MappingProxyType(walk.unpacked))
+    left_out = tuple(sorted(walk.left_out.items()))
+    unpacked = MappingProxyType(walk.unpacked)
+    tree = SourceTree(MappingProxyType(files), base.name, str(base), unpacked=unpacked, left_out=left_out)
     return tree, in_order((*walk.problems, *walk.selection.problems, *_collisions(files)))
 
 
@@ -137,11 +143,11 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             return
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
-            if CASE_FILES.match(path) and not walk.selection.names(path):
-                continue
             is_folder = real.is_dir() and not real.is_symlink()
-            is_read = path in ALWAYS_READ and not is_folder
-            if is_read or not walk.selection.leaves_out(path, is_folder=is_folder):
+            reason = walk.selection.reason(path, is_folder=is_folder)
+            if reason:
+                walk.left_out[f"{path}/" if is_folder else path] = reason
+            if not reason or (path in ALWAYS_READ and not is_folder):
                 _read_entry(walk, _Entry(path, real, folder, folder.linked))
 
 
@@ -168,9 +174,12 @@ def _is_utf8(path: str) -> bool:
 
 def _add_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
     # The name in the project counts: a symlink `.cache` to a folder is as hidden as a folder of that name.
-    if PurePosixPath(entry.path).name.startswith(".") or (entry.real / ENVIRONMENT_MARKERS).exists():
-        return
-    folder = _Folder(entry.path, entry.real, entry.folder, entry.linked)
+    reason = INSTALLED if (entry.real / ENVIRONMENT_MARKERS).exists() else folder_reason(entry.path)
+    if reason:
+        walk.left_out[f"{entry.path}/"] = reason
+        if reason in NEVER_READ or not walk.selection.may_name_below(entry.path):
+            return
+    folder = _Folder(entry.path, entry.real, entry.folder, entry.linked, reason or entry.folder.reason)
     if folder.holds_itself():
         walk.refuse("MCP006", entry.path, "a symlink leads back to a directory that contains it", "remove the symlink")
     else:
@@ -186,13 +195,19 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
         walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
         return
     is_named = walk.selection.names(entry.path)
+    if entry.folder.reason and not is_named:
+        return
     data = _read(entry.real)
     mode = permissions(found, is_program=begins_as_program(data))
-    is_unpacked = entry.path in ALWAYS_READ and walk.selection.leaves_out(entry.path, is_folder=False)
-    kept = walk.unpacked if is_unpacked else walk.files
+    kept = walk.unpacked if entry.path in walk.left_out else walk.files
     if entry.path.endswith(".py"):  # Python itself passes over it; patterns of whole lines need not
         data = data.removeprefix(BOM_UTF8)
-    kept[entry.path] = Source(entry.path, data, mode, entry.linked, is_named)
+    source = Source(entry.path, data, mode, entry.linked, is_named)
+    reason = "" if is_named else file_reason(source)
+    if reason:
+        walk.left_out[entry.path] = reason
+    else:
+        kept[entry.path] = source
 
 
 def _read(path: Path) -> bytes:

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from importlib.machinery import ModuleSpec
-    from importlib.metadata import DistributionFinder, PathDistribution
+    from importlib.metadata import DistributionFinder
     from typing import TypedDict
 
     from mcpc_runtime.packages.native_packages import Variant
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
         metadata: dict[str, str]
         parcels: list[NativePackage]
 
-    from mcpc_runtime.packages.native_packages import find_module_spec
+    from mcpc_runtime.packages.distributions import BundledDistribution
+    from mcpc_runtime.packages.native_packages import extracted_package, find_module_spec
     from mcpc_runtime.packages.tags import find_variant, unsupported_text
 else:
-    PathDistribution = lazy("importlib.metadata:PathDistribution")
+    BundledDistribution = lazy("mcpc_runtime.packages.distributions:BundledDistribution")
+    extracted_package = lazy("mcpc_runtime.packages.native_packages:extracted_package")
     unsupported_text = lazy("mcpc_runtime.packages.tags:unsupported_text")
     find_module_spec = lazy("mcpc_runtime.packages.native_packages:find_module_spec")
     find_variant = lazy("mcpc_runtime.packages.tags:find_variant")
@@ -94,12 +96,22 @@ class PackageFinder:
             return self._native_spec(name, self._packages[number], path)
         return self._namespace_spec(name) if name in self._namespaces else None
 
-    def find_distributions(self, context: DistributionFinder.Context) -> Iterator[PathDistribution]:
+    def find_distributions(self, context: DistributionFinder.Context) -> Iterator[BundledDistribution]:
         """Yield the metadata of the packages that match `context`."""
         requested = None if context.name is None else context.name.lower().replace("_", "-").replace(".", "-")
         for name, folder in self._metadata.items():
             if requested in (None, name):
-                yield PathDistribution(PackagePath(self._files, folder))
+                yield BundledDistribution(PackagePath(self._files, folder), self._extracted_path)
+
+    def _extracted_path(self, path: str) -> str:
+        """Return where a file or a folder of a native package is, empty for what is read in the archive."""
+        for package in self._packages:
+            variant = find_variant(package["variants"])
+            files = () if variant is None else variant["files"]
+            if variant is not None and (path in files or any(name.startswith(f"{path}/") for name in files)):
+                folder = extracted_package(path.partition("/")[0], variant, self._files.read_extracted)
+                return f"{folder}/{path}"
+        return ""
 
     def _native_spec(self, name: str, package: NativePackage, path: Sequence[str] | None) -> ModuleSpec | None:
         variant: Variant | None = find_variant(package["variants"])

@@ -37,10 +37,15 @@ VERIFIED_FOLDERS: dict[str, str] = {}
 def find_module_spec(name: str, variant: Variant, read: Read) -> ModuleSpec | None:
     """Return the spec of a module of a native package; raise ImportError, with a remedy, if it cannot be loaded."""
     try:
-        extracted = VERIFIED_FOLDERS.get(variant["folder"]) or extract_package(name, variant, read)
+        extracted = extracted_package(name, variant, read)
     except UnusableFolderError as problem:
         return load_from_memory(name, variant, read, str(problem))
     return PathFinder.find_spec(name, [os.path.join(extracted, *name.split(".")[:-1])])
+
+
+def extracted_package(name: str, variant: Variant, read: Read) -> str:
+    """Return the folder of a native package; raise UnusableFolderError."""
+    return VERIFIED_FOLDERS.get(variant["folder"]) or extract_package(name, variant, read)
 
 
 def extract_package(name: str, variant: Variant, read: Read) -> str:

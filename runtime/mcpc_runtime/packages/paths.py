@@ -20,6 +20,10 @@ else:
     PurePosixPath = lazy("pathlib:PurePosixPath")
 
 
+PURE = frozenset({"anchor", "as_posix", "as_uri", "is_absolute", "is_relative_to", "match", "parts", "relative_to"})
+"""What a path has of `pathlib.PurePosixPath`, besides what is defined here."""
+
+
 class PackagePath:
     """A file or folder among the bundled packages, by its name in their folder; that folder has an empty name."""
 
@@ -74,11 +78,30 @@ class PackagePath:
     def _pure(self) -> PurePosixPath:
         return PurePosixPath(str(self))
 
+    @property
+    def parents(self) -> tuple[PackagePath, ...]:
+        """The folders that the path is in, the nearest first."""
+        above = self.parent
+        return (above, *above.parents) if self._path else ()
+
+    def absolute(self) -> PackagePath:
+        """Return the path, which is absolute."""
+        return self
+
+    resolve = absolute
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the text of the path decides: `parts`, `as_posix`, `match` and the like."""
+        if name not in PURE:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._pure, name)
+
     def iterdir(self) -> Iterator[PackagePath]:
         """Yield what is in the folder."""
         start = f"{self._path}/" if self._path else ""
         names = (path for rows in (self._files.sources, self._files.bytecode) for path in rows)
         below = {path[len(start) :].partition("/")[0] for path in names if path.startswith(start)}
+        below -= {f"{name}c" for name in below}  # the bytecode of a source, which an installation has elsewhere
         return (PackagePath(self._files, start + name) for name in sorted(below))
 
     def exists(self) -> bool:

@@ -20,7 +20,7 @@ from mcpc.frontends.fastmcp.definitions import variables_of
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server
 from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry
 from mcpc.frontends.fastmcp.failures import failure_diagnostic
-from mcpc.frontends.fastmcp.files import program_sources, project_information
+from mcpc.frontends.fastmcp.files import program_scripts, project_information
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, last_lines, parse_outcome
@@ -65,8 +65,9 @@ def files_and_entry(project: SourceTree, options: Options) -> Iterable[str]:
     yield f"  beside it: {[path for path in project.files if is_beside(path)]}"
     yield f"  entry: {entry}"
     if entry is not None:
-        yield f"  packed: {[file.path for file in program_sources(project, entry.file)]}"
-        yield from (f"  {file.path}: {file.text!r}" for file in project_information(settings, entry.paths))
+        yield f"  scripts: {[file.path for file in program_scripts(project, entry.file)]}"
+        information = project_information(project, settings, entry.paths, {})
+        yield from (f"  {file.path}: {file.text!r}" for file in information)
         yield f"  reached: {[file.path for file in reached_files(project, entry)]}"
         problems += missing_late_imports(project, entry, frozenset({"httpx", "other_package"}))
     yield print_parsed(None, (*settings.problems, *problems), project).partition("\n")[2]

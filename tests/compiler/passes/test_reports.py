@@ -30,7 +30,6 @@ from mcpc.passes import (
     resources,
     running,
     schemas,
-    secrets,
     unused,
 )
 from support.needs import ROOT
@@ -59,7 +58,6 @@ CHECKS = {
     "resources": resources.check_uris,
     "running": running.check_handler_options,
     "schemas": schemas.check_schemas,
-    "secrets": secrets.check_secrets,
 }
 
 

@@ -100,7 +100,7 @@ class Inline:
         monkeypatch.setattr(inline_runner, "activate_packages", self.activated.append)
         self.folder = folder
         self.driver: Any = Driver(turns)
-        context: Any = SimpleNamespace(image=SimpleNamespace(archive=str(folder)))
+        context: Any = SimpleNamespace(image=SimpleNamespace(archive=str(folder), index={}))
         self.runner = InlineRunner(context, self.driver)
         self.done: list[FunctionResult] = []
         self.notes: list[Any] = []

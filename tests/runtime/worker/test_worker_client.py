@@ -114,7 +114,7 @@ def test_the_process_is_started_with_its_descriptors(pair: Pair, request: pytest
     kind = request.node.callspec.params["pair"]
     interpreter = [sys.executable, "-I", "-S", "-c", client.BOOT]
     assert (pair.child.argv, pair.child.environment) == (
-        [*interpreter, "/archive", kind],
+        [*interpreter, "/archive", kind, ""],
         {b"A": b"1", b"MCPC_CALL": MARK.encode()},
     )
     assert sorted(pair.child.ends) == [CALLS, REPLIES, CONTROL]
@@ -134,7 +134,7 @@ def test_an_archive_without_a_name_is_passed_with_its_state(monkeypatch: pytest.
         child = owner.context.supervisor.children[0]
         status = os.stat(__file__)
         known = [str(number) for number in (status.st_ino, status.st_size, status.st_mtime_ns)]
-        assert (child.argv[5], child.argv[7:]) == ("/proc/self/fd/6", known)
+        assert (child.argv[5], child.argv[7:]) == ("/proc/self/fd/6", ["", *known])
         assert os.path.samestat(os.fstat(child.ends[6]), status)
         monkeypatch.setitem(artifact_file.watched, archive, (1, 2, 3))
         before = os.listdir("/dev/fd")

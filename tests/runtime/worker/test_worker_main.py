@@ -434,8 +434,10 @@ def test_bindings_release_what_they_have_before_the_end(
     assert (LEFT, handler is before) == ((["first", "second"], False) if rows else ([], True))
 
 
-@pytest.mark.parametrize("known", [(), ("1", "2", "3")])
-def test_a_worker_starts_in_order(pipes: Pipes, known: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("folder", "known"), [("", ()), ("/unpacked", ("1", "2", "3"))])
+def test_a_worker_starts_in_order(
+    pipes: Pipes, folder: str, known: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[Any] = []
     numbers = dict(zip((main.CALLS, main.REPLIES, main.CONTROL), pipes.descriptors, strict=True))
     archive = f"/proc/{os.getpid()}/fd/{main.ARCHIVE}"
@@ -454,10 +456,10 @@ def test_a_worker_starts_in_order(pipes: Pipes, known: tuple[str, ...], monkeypa
     pipes.tell("alive", 0)
     os.close(pipes.control)
     with pytest.raises(Left, match="0"):
-        main.main(archive, "stream", *known)
+        main.main(archive, "stream", folder, *known)
     checks = [("watch", archive, (1, 2, 3)), ("check", archive), ("inherit", main.ARCHIVE, False)] if known else []
     assert told == [*checks, ["after_in_child"], ("packages", archive, True), "LeaderFollowers.serve"]
-    assert (sys.argv, sys.path[0]) == ([archive], f"{archive}/handlers")
+    assert (sys.argv, sys.path[0]) == ([archive], folder or f"{archive}/handlers")
     assert getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "interrupted"
     assert pipes.frames(2) == [{"ready": True}, {"alive": True}]
 

@@ -21,10 +21,11 @@ from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handl
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.entry_points import find_entry
 from mcpc.frontends.fastmcp.failures import failure_diagnostic
-from mcpc.frontends.fastmcp.files import program_sources, project_information
+from mcpc.frontends.fastmcp.files import program_scripts, project_information
 from mcpc.frontends.fastmcp.frameworks import package_of, version_problems
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
+from mcpc.frontends.fastmcp.late_packages import with_late_packages
 from mcpc.frontends.fastmcp.other_faults import explains, other_faults
 from mcpc.frontends.fastmcp.packages import program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, describe_program, entry_row
@@ -64,8 +65,8 @@ COMMON_MODULES = (
 """The modules that programs of any generation may import."""
 CHECKER = "jsonschema"
 """The package that checks arguments of tools of low-level servers."""
-WEB = "starlette"
-"""The package of web applications, which every framework brings."""
+WEB, FORMS = "starlette", "python-multipart"
+"""The packages of web applications and of their forms, which every framework brings."""
 ROUTES = "fastmcp_routes"
 """The key of the index with the paths of the program's own routes."""
 NOTE_CODES = {"duplicate": ("MCP235", "rename one of them, or remove it")}
@@ -96,12 +97,12 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if entry is None or settings.problems:
         misspelt = (*(found for source in program_files(tree) for found in misspelt_uses(source)),)
         return None, (*settings.problems, *(misspelt or problems))
-    sources = (*program_sources(tree, entry.file), *project_information(settings, entry.paths))
-    scripts = [source for source in sources if source.path.endswith(".py")]
+    scripts = program_scripts(tree, entry.file)
     packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=options.carry_framework)
     wrong = (*wrong, *unsupported_modules(tree, entry, packages))
     if has_errors(wrong):
         return None, wrong
+    sources = (*tree.files.values(), *project_information(tree, settings, entry.paths, packages.replaced))
     environment = {**settings.environment, **dict(options.build_environment)}
     entry, run = run_to_serve(entry, packages, sources, environment, tree)
     wrong = (*with_versions(wrong, run.versions), *run.problems)
@@ -204,9 +205,13 @@ def run_once(
     tree: SourceTree,
 ) -> ProgramRun:
     """Install a program's packages, and run it."""
+    scripts = program_scripts(tree, entry.file)
     staged, problems = stage_project_packages(packages.requirements, tree)
     if staged is None:
         return ProgramRun(None, packages, problems)
+    whole = packages if packages.has_framework else with_late_packages(packages, scripts, staged)
+    if whole is not packages:
+        return run_once(entry, whole, sources, environment, tree)
     versions = {package.name: package.version for package in staged.distributions}
     if packages.has_framework:
         version = versions.get(package_of(packages.framework), packages.framework.version)
@@ -271,7 +276,8 @@ def with_routes(definition: Definition, found: ProgramDescription) -> Definition
     if not found.routes:
         return definition
     known = {item.name for item in definition.requirements or ()}
-    more = () if known & {WEB, "fastapi"} else (RequestedPackage(WEB, WEB),)
+    known |= {WEB} if "fastapi" in known else set()
+    more = tuple(RequestedPackage(name, name) for name in (WEB, FORMS) if name not in known)
     hooks = Traits(
         hooks=(("http_routes", f"{RUNTIME}.routes:http_routes"), ("route_paths", f"{RUNTIME}.routes:route_paths"))
     )

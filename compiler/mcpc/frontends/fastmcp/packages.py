@@ -6,18 +6,22 @@ that requires `mcp` may import `httpx` without requiring it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
 
 from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.dependencies.pep508 import normalised_name
-from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, asked_framework, package_of
+from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, asked_framework, latest, package_of, pinned_in
 from mcpc.frontends.fastmcp.imports import imported_modules, within
+from mcpc.frontends.installed_metadata import ASKS_METADATA
 from mcpc.ir.requirements import RequestedPackage
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.fastmcp.frameworks import Framework
@@ -55,6 +59,7 @@ BROUGHT = {
     "platformdirs": "platformdirs",
     "pydantic_settings": "pydantic-settings",
     "pyperclip": "pyperclip",
+    "python_multipart": "python-multipart",
     "requests": "requests",
     "rich": "rich",
     "sse_starlette": "sse-starlette",
@@ -66,6 +71,8 @@ BROUGHT = {
     "yaml": "pyyaml",
 }
 """Packages that the frameworks bring, by the module that a project imports."""
+ASKED_BY_NAME = frozenset(BROUGHT.values())
+QUOTED = re.compile(rb"[\"']([A-Za-z0-9][\w.-]*)[\"']")
 WEB_SERVER = "uvicorn"
 HTTP_CLIENTS = {"sdk1": "httpx", "sdk2": "httpx2"}
 """The package that clients of other servers need, by the SDK."""
@@ -105,13 +112,14 @@ class ProgramPackages:
     """What a program needs: its framework (replaced by stand-ins), and all other packages.
 
     `has_framework`: the framework itself is one of them, and the program runs with it.  `web`: the project imports a
-    web server.
+    web server.  `replaced`: the versions of the packages that have stand-ins, as the project would have them.
     """
 
     framework: Framework
     requirements: tuple[RequestedPackage, ...]
     has_framework: bool = False
     web: bool = False
+    replaced: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def program_packages(
@@ -138,7 +146,8 @@ def program_packages(
     own = normalised_name(settings.name) if settings.name else ""
     kept = [item for item in declared if item.name not in replaced and item.name not in STANDARD and item.name != own]
     known = {item.name for item in kept}
-    wanted = {BROUGHT[top] for top in {name.partition(".")[0] for name in imported} if top in BROUGHT} | {*ALWAYS}
+    wanted = {*asked_versions(sources)} & ASKED_BY_NAME
+    wanted |= {BROUGHT[top] for top in {name.partition(".")[0] for name in imported} if top in BROUGHT} | {*ALWAYS}
     if with_framework:
         wanted.add(package_of(framework))
     elif uses_clients(imported, sources):
@@ -158,7 +167,28 @@ def program_packages(
     problems = tuple(problem for problem in problems if problem.code != "MCP404" or problem.message not in needless)
     found = sorted((*kept, *added), key=lambda item: item.text)
     found = [replace(item, constraints=(*item.constraints, *constraints)) for item in found[:1]] + found[1:]
-    return ProgramPackages(framework, tuple(found), with_framework, WEB_SERVER in imported), problems
+    versions = {} if with_framework else replaced_versions(framework, declared, locked)
+    return ProgramPackages(framework, tuple(found), with_framework, WEB_SERVER in imported, versions), problems
+
+
+def replaced_versions(
+    framework: Framework, declared: Iterable[RequestedPackage], locked: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the versions of the packages with stand-ins: locked, required, or those that came with the framework."""
+    pins = {item.name: pinned_in(Requirement(item.text).specifier) for item in declared if item.name in REPLACED}
+    package, sdk = package_of(framework), SDK_OF[framework.generation]
+    found = {"mcp": latest(sdk), package: framework.version}
+    if framework.generation == "fastmcp4":
+        found["fastmcp-slim"] = framework.version
+    chosen = {**found, **{name: version for name, version in pins.items() if version}}
+    chosen |= {name: locked[name] for name in sorted(REPLACED & locked.keys())}
+    return chosen | {package: framework.version} | ({"mcp-types": chosen["mcp"]} if sdk == "sdk2" else {})
+
+
+def asked_versions(sources: Sequence[Source]) -> frozenset[str]:
+    """Return the names in files of a program that ask for the metadata of packages by name."""
+    asking = [source.data for source in sources if ASKS_METADATA.search(source.data)]
+    return frozenset(normalised_name(name.decode()) for data in asking for name in QUOTED.findall(data))
 
 
 def uses_clients(imported: frozenset[str], sources: Sequence[Source]) -> bool:

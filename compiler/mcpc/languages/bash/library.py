@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mcpc.sources import Source
 
 NAME = re.compile(r"""[^"'\\$`]+""")
+FILES_VARIABLE = "MCPC_FILES"
+"""The variable with the folder of the project's files; libraries name it in texts for other programs, too."""
 OPTIONS = re.compile(r"-[A-Za-z]+")
 LINE_END = "\r\n"
 
@@ -41,7 +43,8 @@ def read_library(source: Source) -> tuple[HandlerModule, Diagnostics]:
     """Return the functions of the Bash library `source`, and its problems."""
     found = scan_library(source.text)
     problems = (*_common_problems(source, found), *_looks_beside(source, found), *_exits(source, found))
-    return HandlerModule(_functions(source, found), asks_place=any(_own_places(source, found, "variable"))), problems
+    asks_place = FILES_VARIABLE in source.text or any(_own_places(source, found, "variable"))
+    return HandlerModule(_functions(source, found), asks_place=asks_place), problems
 
 
 def script_problems(source: Source) -> Diagnostics:
@@ -110,7 +113,7 @@ def _looks_beside(source: Source, found: Scan) -> Iterator[Diagnostic]:
         line = source.position(match.start())[0]
         if line != reported:
             reported = line
-            hint = "`${BASH_SOURCE[0]}` is the library's own place: the server unpacks its files for that"
+            hint = "`$MCPC_FILES` is the folder of the project's files: the server unpacks them for that"
             message = "`$0` names the program that runs, not the file of this library"
             yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
 

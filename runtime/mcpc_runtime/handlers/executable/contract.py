@@ -44,7 +44,7 @@ def build_invocation(call: Call, image: Image) -> Command:
     """Return the command: the extracted program, its command-line arguments, and the call's arguments as input."""
     file, argv = call.definition.handler
     base = extracted_folder(image)
-    variables = {b"MCPC_TOOL": call.definition.name.encode(), b"MCPC_HOME": base.encode("utf-8", "surrogateescape")}
+    variables = {b"MCPC_TOOL": call.definition.name.encode(), b"MCPC_FILES": base.encode("utf-8", "surrogateescape")}
     extra = {**variables, **trace_variables(call), **uri_variable(call)}
     command = Command([f"{base}/{file}", *argv], call.definition.environment, extra)
     command.stdin = encode(call.arguments) + b"\n"

@@ -29,16 +29,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mcpc_runtime.image.extraction import extracted_folder
     from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.handler_errors import error_ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.resources import unknown_resource
 else:
+    extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
     error_ending = lazy("mcpc_runtime.protocol.handler_errors:error_ending")
     unknown_resource = lazy("mcpc_runtime.protocol.resources:unknown_resource")
 
 COMPLETE = "completion/complete"
+IMPORTS_FROM_DISK = "imports_from_disk"
+"""The index key of servers whose handlers are imported from a folder."""
+
+
+def handlers_folder(image: Image) -> str:
+    """Return the folder from which handlers are imported, empty for the archive; raise ExtractionError."""
+    return extracted_folder(image) if IMPORTS_FROM_DISK in image.index else ""
 
 
 class Invocation:

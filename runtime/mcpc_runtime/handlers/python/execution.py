@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime import packages
     from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
+    from mcpc_runtime.handlers.python.program_bytecode import use_program_code
     from mcpc_runtime.platforms.nonblocking_writer import write_patiently
     from mcpc_runtime.protocol.jsonrpc import Json
 else:
@@ -34,6 +35,7 @@ else:
     format_exception = lazy("traceback:format_exception")
     packages = lazy("mcpc_runtime.packages")
     result_to_json = lazy("mcpc_runtime.handlers.python.bindings.unwritable:result_to_json")
+    use_program_code = lazy("mcpc_runtime.handlers.python.program_bytecode:use_program_code")
     write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
@@ -107,6 +109,20 @@ def raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:
         return
     raised = None if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+def add_handlers(archive: str, folder: str) -> bool:
+    """Make the project's modules importable: from `folder` if handlers find files in it, else from the archive.
+
+    Return whether they were not yet.
+    """
+    place = folder or f"{archive}/handlers"
+    if place in sys.path:
+        return False
+    if folder:
+        use_program_code(sys.modules["mcpc_runtime"].__loader__, folder)
+    sys.path.insert(0, place)
+    return True
 
 
 def activate_packages(archive: str) -> None:

@@ -15,11 +15,12 @@ from _thread import allocate_lock
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.handlers.python.bindings import BINDINGS, ArgumentError
 from mcpc_runtime.handlers.python.context import Context
-from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
 from mcpc_runtime.handlers.python.errors import Cancelled
 from mcpc_runtime.handlers.python.execution import (
     InterruptibleSection,
     activate_packages,
+    add_handlers,
     exception_message,
     is_intended,
     json_bytes,
@@ -55,7 +56,7 @@ class InlineRunner:
 
     def __init__(self, context: RunnerContext, driver: DriverInterface) -> None:
         self.driver = driver
-        self._archive = context.image.archive
+        self._image = context.image
         self._functions: dict[Handler, Callable[..., object]] = {}
         threads = driver.turns
         self._turns: LeaderFollowers = (threads or LeaderFollowers)(driver.serve_in_this_thread)
@@ -101,10 +102,9 @@ class InlineRunner:
         """Return a handler's function; its module is imported at the first use."""
         found = self._functions.get(handler)
         if found is None:
-            if f"{self._archive}/handlers" not in sys.path:
+            if add_handlers(self._image.archive, handlers_folder(self._image)):
                 sys.stdout = sys.stderr
-                sys.path.insert(0, f"{self._archive}/handlers")
-                activate_packages(self._archive)
+                activate_packages(self._image.archive)
             module = handler[0].removesuffix(".py").replace("/", ".")
             found = self._functions[handler] = resolve(f"{module}:{handler[1]}")
         return found

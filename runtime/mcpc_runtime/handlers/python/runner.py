@@ -11,8 +11,9 @@ from __future__ import annotations
 import marshal
 from _collections import deque
 
-from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
 from mcpc_runtime.handlers.python.worker.client import WorkerJob, WorkerProcess
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.artifact_file import FileChangedError
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.handlers.python.contract import Invocation
     from mcpc_runtime.handlers.runner_context import RunnerContext
+    from mcpc_runtime.image import extraction
     from mcpc_runtime.interfaces import Notify
     from mcpc_runtime.protocol.jsonrpc import Json
+else:
+    extraction = lazy("mcpc_runtime.image.extraction")
 
 RETRY_SECONDS = 0.05
 SPARE_SECONDS = 30.0
@@ -44,10 +48,14 @@ class WorkerRunner:
         """Send an invocation to a worker; raise OSError if no worker can be started now."""
         job = WorkerJob(b"", done, note)
         try:
+            handlers_folder(self._context.image)
             target = (invocation.file, invocation.function, invocation.binding, invocation.arguments)
             job.body = marshal.dumps((*target, invocation.context, invocation.meta, invocation.name, invocation.more))
         except ValueError:
             job.finish(FunctionResult(problem="the arguments are nested too deeply"))
+            return job
+        except extraction.ExtractionError as problem:
+            job.finish(FunctionResult(problem=str(problem)))
             return job
         if self._closed:
             job.finish(FunctionResult(problem="the server is stopping"))
@@ -110,7 +118,7 @@ class WorkerPool:
             except OSError:
                 self.context.reactor.after(RETRY_SECONDS, lambda: self.assign(()))
                 return
-            except FileChangedError as problem:
+            except (FileChangedError, extraction.ExtractionError) as problem:
                 self._give_up(str(problem))
                 return
             job = self._unassigned.popleft()

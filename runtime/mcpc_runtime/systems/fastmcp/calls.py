@@ -5,16 +5,18 @@ Each function takes what `contract.py` sends and returns an awaitable of a resul
 
 from __future__ import annotations
 
+import sys
 from _thread import allocate_lock
 
 import mcpc_runtime
+from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.context import capabilities_of, port_of
+from mcpc_runtime.handlers.python.program_bytecode import use_program_code
 from mcpc_runtime.systems.fastmcp import changes, standins
 from mcpc_runtime.systems.fastmcp.engine import web
 from mcpc_runtime.systems.fastmcp.engine.calls import current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgram
-from mcpc_runtime.systems.fastmcp.program_bytecode import use_program_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +104,8 @@ def served_server(program: Program, context: Context) -> BaseServer:
                 entry["arguments"] = arguments
             standins.install(entry["generation"], entry["version"])
             use_program_code(mcpc_runtime.__loader__, program["folder"])
+            framework = entry["generation"], entry["version"]
+            prepare_children(sys.argv[0], program["folder"], entry["paths"], framework)
             _programs.append(ServedProgram(entry, program["folder"]))
     served = _programs[0]
     call: Any = port_of(context)

@@ -28,8 +28,8 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isawaitable
 from types import ModuleType
 
+from mcpc_runtime.handlers.python.program_bytecode import ProgramLoader, program_code
 from mcpc_runtime.systems.fastmcp import changes
-from mcpc_runtime.systems.fastmcp.program_bytecode import ProgramLoader, program_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -31,6 +31,8 @@ else:
     extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
 
 
+FILES_VARIABLE = b"MCPC_FILES"
+"""The folder of the project's files, if a library uses it, or its own place."""
 PROGRAM_FOLDER = "mcpc_app/bash/"
 LAUNCHER = "launcher.bash"
 LINE_MARK = b": line "
@@ -70,6 +72,8 @@ class Libraries:
             inherited = self._host.environment(number).items()
             environment = {name: value for name, value in inherited if not is_excluded_variable(name)}
             environment.update((name, value) for name, value in self._configured if len(value) <= MAX_EXPORTED_LENGTH)
+            if self._host.image.index.get("unpack"):
+                environment[FILES_VARIABLE] = shell_path(extracted_folder(self._host.image)).encode()
             self._environments[number] = environment
         return environment
 

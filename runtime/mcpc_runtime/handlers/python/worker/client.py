@@ -10,7 +10,7 @@ import sys
 from _collections import deque
 from _functools import partial
 
-from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
 from mcpc_runtime.handlers.python.worker.frames import FRAME_LIMIT, FULL, SENT, StreamSender, make_sender, take_frames
 from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged, watched
@@ -120,9 +120,11 @@ class WorkerProcess:
             opened += (control, control_end)
             archive = self._pool.context.image.archive
             check_unchanged(archive)
+            folder = handlers_folder(self._pool.context.image)
             place, descriptors = archive_descriptor(archive, ARCHIVE)
             known = [f"{number:d}" for number in watched.get(archive, ())]
-            argv = [sys.executable or "python3", "-I", "-S", *PYTHON_OPTIONS, "-c", BOOT, place, line.kind, *known]
+            argv = [sys.executable or "python3", "-I", "-S", *PYTHON_OPTIONS, "-c", BOOT, place, line.kind]
+            argv += [folder, *known]
             descriptors.update({3: line.worker_end, 4: replies_in, 5: control_end})
             self._child = self._supervisor.spawn(argv, environment, descriptors, self._ended)
         close(replies_in)

@@ -17,10 +17,12 @@ from _thread import RLock, start_new_thread
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.handlers.python.bindings import BEFORE_EXIT, BINDINGS, ArgumentError
+from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.errors import Cancelled
 from mcpc_runtime.handlers.python.execution import (
     InterruptibleSection,
     activate_packages,
+    add_handlers,
     exception_message,
     is_intended,
     json_bytes,
@@ -63,8 +65,12 @@ CALLS, REPLIES, CONTROL, ARCHIVE = 3, 4, 5, 6
 BROKEN_STATUS = 70
 
 
-def main(archive: str, channel: str, *known: str) -> None:
-    """Answer calls until there are no more.  `known`: the state of the server's file when the server opened it."""
+def main(archive: str, channel: str, folder: str, *known: str) -> None:
+    """Answer calls until there are no more.
+
+    `folder`: with the project's files, if handlers are imported from there; `known`: the state of the server's file
+    when the server opened it.
+    """
     descriptors = tuple(adopt(descriptor) for descriptor in (CALLS, REPLIES, CONTROL))
     if known:
         inode, size, changed = map(int, known)
@@ -73,10 +79,11 @@ def main(archive: str, channel: str, *known: str) -> None:
         if archive == f"/proc/{system.getpid()}/fd/{ARCHIVE}":
             system.set_inheritable(ARCHIVE, False)
     sys.stdout = sys.stderr
-    sys.path.insert(0, f"{archive}/handlers")
+    add_handlers(archive, folder)
     sys.argv = [archive]
     worker = Worker(channel, descriptors)
     signal(SIGINT, worker.interrupted)
+    prepare_children(archive, folder)
     system.register_at_fork(after_in_child=worker.disconnect_fork)
     if sys.platform == "win32":
         __import__("threading")  # asyncio takes the thread that imports it first for the main thread

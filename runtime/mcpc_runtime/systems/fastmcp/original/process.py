@@ -12,6 +12,7 @@ import signal
 import sys
 from inspect import isawaitable
 
+from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.execution import activate_packages
 from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
 from mcpc_runtime.systems.fastmcp.program import EXITS, STARTS, awaited
@@ -29,6 +30,7 @@ def main(archive: str, row: str, folder: str) -> None:
     signal.signal(signal.SIGTERM, leave_later)
     print_lines()
     entry: Entry = json.loads(row)
+    prepare_children(archive, folder, entry["paths"])
     run_original(entry, folder, AdoptedServers(entry["generation"]))
 
 
