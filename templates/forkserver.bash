@@ -10,7 +10,8 @@
 #
 # Rule: a function finds the shell that launcher.bash would give it, and nothing it changes is seen by the next.  A
 # child opens what belongs to its call by itself, so that no other process has it.  A call's texts: its number, mark,
-# function and argument, `1` if a second child watches the function, then a name, a count and so many values for each
+# function and argument, letters (`t` if a second child watches the function; `e` if errexit holds in it as the libraries
+# left it, `f` if only where it is set in a function), then a name, a count and so many values for each
 # variable (`=` counts one value that is no array, `+` one that is exported).  On its notes a child says `pid N` first
 # and `end N` last, and nothing if it finds the number of another call.  A child that is killed, or whose function takes
 # `exec`, says no `end`.
@@ -70,21 +71,22 @@
         fi
         unset -n __mcpc_name
       done
-      # A large argument takes time whenever it is named: this is once, and `"$@"` the cheapest way to say it again.
-      set -- "${__mcpc_texts[2]}" "${__mcpc_texts[3]}"
+      # A large argument takes time whenever it is named: this is once, and `"$2"` the cheapest way to say it again.
+      set -- "${__mcpc_texts[2]}" "${__mcpc_texts[3]}" "${__mcpc_texts[4]#t}"
       if ! declare -F -- "$1" >/dev/null; then
         builtin printf '%s: there is no function "%s"\n' "${0##*/}" "$1" >&2
         builtin printf '\nend 127\n' >&7
         exit 0
       fi
-      if [[ -n ${__mcpc_texts[4]}$__mcpc_traps ]]; then
+      if [[ $3 == f ]]; then __mcpc_options=${__mcpc_options//e/}; fi
+      if [[ ${__mcpc_texts[4]} == t* || -n $__mcpc_traps ]]; then
         exec 13>&2 2>/dev/null
         (
           exec 2>&13 13>&-
           eval "$__mcpc_traps"
           if [[ $__mcpc_options == *[evx]* ]]; then set "-${__mcpc_options//[!evx]/}"; fi
           unset __mcpc_from __mcpc_index __mcpc_options __mcpc_texts __mcpc_traps
-          "$@" || exit
+          if [[ -n $3 ]]; then "$1" "$2"; else "$1" "$2" || exit; fi
         )
         set -- "$?"
         exec 1>&- 13>&-
@@ -100,8 +102,8 @@
       if [[ $__mcpc_options == *[evx]* ]]; then set "-${__mcpc_options//[!evx]/}"; fi
       unset __mcpc_from __mcpc_index __mcpc_options __mcpc_texts __mcpc_traps
       # Behind `||` errexit does not hold, as mcbox calls its tools.
-      "$@" || exit
-      exit 0
+      if [[ -n $3 ]]; then "$1" "$2"; else "$1" "$2" || exit; fi
+      exit
     ) &
     builtin disown
   done

@@ -5,7 +5,8 @@
 #   $1    the function to call
 #   $2    how many texts follow the argument: variables, each a name, a count, and so many values (`=`: one, no array;
 #         `+`: one that is exported)
-#   $3    how many texts there are in all, if something else may follow them
+#   $3    how many texts there are in all, if something else may follow them; 0 for all that come
+#   $4    `e` if errexit holds in the function as the library left it, `f` if only where it is set in a function
 #   fd 4  where errors go, if it is open: what Bash says before this text is read (of a locale that is not there) is
 #         not the function's, and stays on the standard error it was started with
 #   fd 3  texts that each end with a null byte: the libraries in the order to read them, then the function's argument
@@ -25,7 +26,7 @@ if ! mapfile -d '' -t -n "${3-0}" -u 3 __mcpc_texts || ((${#__mcpc_texts[@]} < 2
   exit 126
 fi
 exec 3<&-
-__mcpc_function=${1-}
+__mcpc_function=${1-} __mcpc_errexit=${4-}
 __mcpc_argument=$((${#__mcpc_texts[@]} - 1 - ${2-0}))
 set --
 
@@ -49,7 +50,7 @@ if ! declare -F -- "$__mcpc_function" >/dev/null; then
   unset __mcpc_texts
   exit 127
 fi
-set -- "$__mcpc_function" "${__mcpc_texts[__mcpc_argument]}"
+set -- "$__mcpc_function" "${__mcpc_texts[__mcpc_argument]}" "$__mcpc_errexit"
 for ((__mcpc_index = __mcpc_argument + 1; __mcpc_index < ${#__mcpc_texts[@]}; __mcpc_index += 3)); do
   declare -n __mcpc_name=${__mcpc_texts[__mcpc_index]}
   if [[ ${__mcpc_texts[__mcpc_index + 1]} == [=+] ]]; then
@@ -61,6 +62,7 @@ for ((__mcpc_index = __mcpc_argument + 1; __mcpc_index < ${#__mcpc_texts[@]}; __
   fi
   unset -n __mcpc_name
 done
-unset __mcpc_argument __mcpc_function __mcpc_index __mcpc_place __mcpc_texts
+unset __mcpc_argument __mcpc_errexit __mcpc_function __mcpc_index __mcpc_place __mcpc_texts
+if [[ $3 == f ]]; then set +o errexit; fi
 # Behind `||` errexit does not hold, as mcbox calls its tools.
-"$@" || exit
+if [[ -n $3 ]]; then "$1" "$2"; else "$1" "$2" || exit; fi

@@ -8,7 +8,7 @@
 #   fd 6  where `ready` is written when the script calls `run_mcp_server`
 #
 # Rule: `run_mcp_server` is the loop below, so that a function is called from the place where the SDK calls it: in a
-# subshell of the script, without errexit and without its traps.  What the script does after it happens at the end of
+# subshell of the script, without its traps, and without errexit unless the script sets inherit_errexit, too.  What the script does after it happens at the end of
 # the server.  A call's texts and what a child says on its notes are those of forkserver.bash of mcpc.
 #
 # Bash parses all of this before it reads the script.
@@ -51,7 +51,8 @@
 
   __mcpc_serve() {
     __mcpc_place_log
-    __mcpc_options=${-//[!vx]/}
+    __mcpc_options=${-//[!evx]/}
+    if ! shopt -q inherit_errexit; then __mcpc_options=${__mcpc_options//e/}; fi
     set +o errexit +o xtrace +o verbose
     builtin trap - DEBUG RETURN ERR
     # shellcheck disable=SC2119
@@ -86,12 +87,13 @@
           exit 0
         fi
         unset __mcpc_calls __mcpc_from __mcpc_index __mcpc_ready __mcpc_script __mcpc_spares __mcpc_texts
-        if [[ -n $3 ]]; then
+        if [[ $3 == t* ]]; then
+          set -- "$1" "$2" "${3#t}"
           exec 13>&2 2>/dev/null
           (
             exec 2>&13 13>&-
             if [[ -n $__mcpc_options ]]; then set "-$__mcpc_options"; fi
-            "$1" "$2"
+            if [[ -n $3 ]]; then "$1" "$2"; else "$1" "$2" || exit; fi
           )
           set -- "$?"
           exec 1>&- 13>&-
@@ -105,14 +107,16 @@
             0\ exit* | 0\ builtin* | 0\ command* | [1-9]*) builtin printf "\nend %s\n" "$1" ;;
           esac' EXIT
         if [[ -n $__mcpc_options ]]; then set "-$__mcpc_options"; fi
-        "$1" "$2" || exit
-        exit 0
+        # The SDK of bash-mcp-sdk tests the status where it calls, so that errexit never holds.
+        if [[ -n $3 ]]; then "$1" "$2"; else "$1" "$2" || exit; fi
+        exit
       ) &
       builtin disown
     done
     set +o monitor
   }
 
+  exec >&2 # not of `source`: Bash would undo it where errexit ends a child, before traps
   # shellcheck disable=SC1090
-  source -- "$__mcpc_script" >&2
+  source -- "$__mcpc_script"
 }

@@ -49,10 +49,12 @@ tool_counts() { COUNT=$((${COUNT:-0} + 1)); echo "$COUNT"; }
 tool_traps() { trap 'echo cleaned' EXIT; echo working; }
 tool_dies() { echo before; kill -KILL "$BASHPID"; }
 tool_goes_on() { false; echo "after $?"; }
+tool_stops() { set -e; false; echo "after $?"; }
+tool_subshell() ( set -e; trap 'echo cleaned' EXIT; false; echo "after $?" )
 """
 NAMES = (
     "greet", "lines", "arguments", "nothing", "fails", "silent", "null", "leaves", "warns", "unicode", "counts",
-    "traps", "goes_on", "dies", "reads",
+    "traps", "goes_on", "stops", "subshell", "dies", "reads",
 )  # fmt: skip
 CALLS: list[Call] = [
     *((name, {}) for name in NAMES if name != "reads"),
@@ -258,12 +260,39 @@ def test_a_call_ends_with_what_it_started(tmp_path: Path, client) -> None:
     until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in started))
 
 
-def test_calls_run_at_the_same_time(tmp_path: Path, client) -> None:
+def texts_at_once(made: StdioClient, name: str, count: int) -> list[str]:
+    """Return what calls print that are sent together."""
+    for _ in range(count):
+        made.begin("tools/call", {"name": name, "arguments": {}})
+    return [made.message()["result"]["content"][0]["text"] for _ in range(count)]
+
+
+SETTING = {"pyproject.toml": "[tool.mcpc]\nconcurrent = true\n"}
+
+
+def test_calls_run_at_the_same_time_if_the_project_says_so(tmp_path: Path, client) -> None:
     waits = ': >"$PLACE/in.$BASHPID"; while set -- "$PLACE"/in.*; (($# < 4)); do sleep 0.05; done; echo ok'
-    made = client(built(tmp_path, project(f"tool_waits() {{ {waits}; }}\n", "waits")), PLACE=str(tmp_path))
-    for _ in range(4):
-        made.begin("tools/call", {"name": "waits", "arguments": {}})
-    assert [made.message()["result"]["content"][0]["text"] for _ in range(4)] == ["ok"] * 4
+    files = project(f"tool_waits() {{ {waits}; }}\n", "waits", **SETTING)
+    assert texts_at_once(client(built(tmp_path, files), PLACE=str(tmp_path)), "waits", 4) == ["ok"] * 4
+
+
+def test_a_call_begins_when_the_one_before_has_ended(tmp_path: Path, client) -> None:
+    """The function would see the file of another call that runs beside it."""
+    works = ': >"$PLACE/in.$BASHPID"; for i in {1..20}; do set -- "$PLACE"/in.*; (($# < 2)) || break; sleep 0.02; done'
+    functions = f'tool_works() {{ {works}; echo $#; rm "$PLACE/in.$BASHPID"; }}\ntool_quick() {{ echo q; }}\n'
+    made = client(built(tmp_path, project(functions, "works", "quick")), PLACE=str(tmp_path))
+    assert texts_at_once(made, "works", 3) == ["1"] * 3
+    first = made.begin("tools/call", {"name": "works", "arguments": {}})
+    second = made.begin("tools/call", {"name": "quick", "arguments": {}})
+    assert [made.message()["id"] for _ in range(2)] == [first, second]
+
+
+def test_calls_at_once_have_numbers_of_their_own(tmp_path: Path, client) -> None:
+    """`$$` is that of the one shell in a server whose calls follow each other, as the SDK's."""
+    for name, settings, count in (("one", {}, 1), ("several", SETTING, 3)):
+        files = project("WORK=/tmp/x.$$\ntool_number() { echo $WORK; }\n", "number", **settings)
+        made = client(built(tmp_path / name, files))
+        assert len(set(texts_at_once(made, "number", 3))) == count
 
 
 def test_arguments_are_validated_if_the_sdk_does_so_or_on_request(tmp_path: Path, client) -> None:

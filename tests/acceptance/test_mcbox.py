@@ -268,3 +268,19 @@ def test_one_shell_reads_both_libraries(tmp_path: Path) -> None:
     server = build(project, tmp_path / "both.pyz")
     assert text(call(server, "t")) == "shared"
     assert prompt(server, "p")["result"]["messages"][0]["content"]["text"] == "shared"
+
+
+def test_calls_at_once_have_temporary_files_of_their_own(tmp_path: Path) -> None:
+    """Each writes its file, waits for the other's, and reads its own."""
+    library = (
+        'tool_a() { local work="$PLACE/x.$$"; echo "${FUNCNAME[0]}" >"$work"; '
+        'while set -- "$PLACE"/x.*; (($# < 2)); do sleep 0.02; done; cat "$work"; }\n'
+        'tool_b() { tool_a; cat "$PLACE/x.$$"; }\n'
+    )
+    server = small(tmp_path, "a b", library)
+    place = tmp_path / "place"
+    place.mkdir()
+    requests = [("tools/call", {"name": name, "arguments": {}}) for name in "ab"]
+    found = ask(server, *requests, env={**os.environ, "PLACE": str(place)})
+    assert [text(reply) for reply in found] == ["tool_a", "tool_a\ntool_a"]
+    assert len(list(place.iterdir())) == 2

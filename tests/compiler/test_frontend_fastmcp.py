@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from packaging.specifiers import SpecifierSet
+
     from mcpc.sources import SourceTree
 
 SERVER = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n\nif __name__ == "__main__":\n    mcp.run()\n'
@@ -61,7 +63,12 @@ ON_A_DATE: dict[str, tuple[str, str, tuple[str, str]]] = {
 def test_the_framework_on_a_date_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code, requirements, expected = ON_A_DATE[name]
     known = {"fastmcp": ("2.5.2", "2.5.1", "2.4.0"), "mcp": ("2.0.0", "1.9.2", "1.9.1")}
-    monkeypatch.setattr(frameworks, "versions_before", lambda name, date: known[name] if date == "2025-06-01" else ())
+
+    def newest(name: str, allowed: SpecifierSet, date: str) -> str:
+        assert date == "2025-06-01"
+        return next(version for version in known[name] if version in allowed)
+
+    monkeypatch.setattr(frameworks, "newest_version", newest)
     project = replace(tree({"server.py": code, "pyproject.toml": project_of(requirements)}), exclude_newer="2025-06-01")
     found, problems = program_packages(
         project, read_project_settings(project), [project.files["server.py"]], "server.py"

@@ -282,6 +282,57 @@ def a(m: Model, many: list[Model] = []) -> Model: ...
     assert list(row["definition"]["outputSchema"]["properties"]) == ["n"]
 
 
+def test_values_for_validators_of_the_author_are_not_checked_before() -> None:
+    """Of mode before, plain and wrap, however deep; those of mode after and pydantic's own change nothing."""
+    text = """
+import dataclasses
+from collections import deque
+from pathlib import Path
+from re import Pattern
+from typing import Annotated
+from pydantic import (AfterValidator, AnyUrl, BaseModel, BeforeValidator, Field, Json, JsonValue, PlainValidator,
+                      SecretStr, WrapValidator, field_validator, model_validator)
+from mcpc import tool
+
+class Whole(BaseModel):
+    n: int
+    @model_validator(mode="before")
+    @classmethod
+    def read(cls, value): return value
+class Part(BaseModel):
+    n: int
+    @field_validator("n", mode="before")
+    @classmethod
+    def read(cls, value): return value
+class After(BaseModel):
+    n: int
+    @model_validator(mode="after")
+    def read(self): return self
+@dataclasses.dataclass
+class Data:
+    n: Annotated[int, BeforeValidator(int)]
+@tool
+def a(
+    before: Annotated[int, BeforeValidator(int)], plain: Annotated[int, PlainValidator(int)],
+    wrap: Annotated[int, WrapValidator(lambda value, go: go(value))], whole: list[Whole], part: Part, data: Data | None,
+    after: After, later: Annotated[int, AfterValidator(abs)], url: AnyUrl, path: Path, value: JsonValue, json: Json,
+    secret: SecretStr, items: deque[int], pattern: Pattern[str], number: Annotated[int, Field(ge=1)], plainly: int = 0,
+): ...
+"""
+    (row,) = rows(text)
+    assert row["problems"] == []
+    assert row["binding"] == [
+        "hints",
+        *(f"unchecked:{name}" for name in ("before", "plain", "wrap", "whole", "part", "data")),
+    ]
+
+
+def test_what_only_pydantic_describes_may_be_returned() -> None:
+    text = "from mcpc import tool\n@tool\ndef a() -> complex: return 1j\n@tool\ndef b(x: complex): ...\n"
+    found = [row["problems"] for row in rows(text)]
+    assert [[problem["where"] for problem in problems] for problems in found] == [[], ["parameter x"]]
+
+
 HOSTILE = {
     "a long sum": "@tool\ndef a(x: {sum} = 1): ...",
     "a long chain": "@tool\n@a{chain}\ndef a(): ...",

@@ -134,3 +134,21 @@ def test_only_an_isolated_function_has_a_slice() -> None:
     assert isinstance(handler, BashFunction)
     assert "helper()" in handler.slice
     assert "unused" not in handler.slice
+
+
+SERIAL = {"pyproject.toml": "[tool.mcpc]\nconcurrent = false\n"}
+
+
+def test_a_function_that_names_its_process_has_a_shell_of_its_own_where_calls_run_at_once() -> None:
+    """`$$` is one number in all forks of a shell; a comment names nothing, and a helper's `$$` is the function's."""
+    files = project({}, "helper")
+    files["tools.json"] = json.dumps(
+        {"tools": [{**json.loads(files["tools.json"])["tools"][0], "name": name} for name in ("t", "plain")]}
+    )
+    files["tools.bash"] += (
+        "helper() { echo >/tmp/a.${$}; }\nplain_helper() { :; } # $$\ntool_plain() { plain_helper; }\n"
+    )
+    for more, expected in (({}, [True, False]), (SERIAL, [False, False])):
+        server, _ = lowered({**files, **more})
+        assert server is not None
+        assert [tool.running.isolated for tool in server.tools] == expected

@@ -40,6 +40,7 @@ BOTH = """\
 server demo 1.0.0
   format native, dialect mcbox
   capabilities {"tools": {}}
+  errexit does not hold in functions of a shell
   handlers are given arguments as the client wrote them
   tools in pages of 5
   prompts in pages of 2

@@ -175,7 +175,7 @@ def test_what_no_project_packs(tmp_path: Path) -> None:
         "env/": "installed packages",
         "sub/node_modules/": "installed packages",
         ".git/": "version control",
-        "sub/.git": "version control",
+        "sub/.git/": "version control",
         "x.egg-info/": "build output",
         "build/lib/": "build output",
         "build/lib.linux-x86_64-3.11/": "build output",

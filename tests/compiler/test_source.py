@@ -117,12 +117,12 @@ def only(problems: Diagnostics) -> tuple[str, str, str]:
 
 
 def test_files_are_read_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    write(tmp_path, "b", "a/z", "a.txt", "a/b/c", "B", ".env", "é")
+    write(tmp_path, "b", "a/z", "a.txt", "a/b/c", "B", ".x", "é")
     (tmp_path / "run").write_bytes(b"#!\xff\n")
     (tmp_path / "run").chmod(0o750)
     files, problems = read_tree(tmp_path)
     assert only(problems) == ("MCP502", "b", "`b` and `B` are the same file on case-insensitive disks")
-    assert list(files.files) == [".env", "B", "a.txt", "a/b/c", "a/z", "b", "run", "é"]
+    assert list(files.files) == [".x", "B", "a.txt", "a/b/c", "a/z", "b", "run", "é"]
     assert list(files.files) == [file.path for file in files.files.values()]
     assert files.files["run"] == Source("run", b"#!\xff\n", 0o750)
     assert files.files["a/b/c"].text == "a/b/c"
@@ -445,15 +445,36 @@ def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
     assert list(read_tree(tmp_path)[0].files.items()) == list(read_tree(tmp_path)[0].files.items())
 
 
-@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-8", "latin-1"])
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-8", "latin-1", "cp1252", "l1"])
 @pytest.mark.parametrize("library", ["mcpc", "fastmcp"])
 def test_a_python_file_is_read_as_python_reads_it(coding: str, library: str, tmp_path: Path) -> None:
     name = {"mcpc": "Server", "fastmcp": "FastMCP"}[library]
     text = f"from {library} import {name}\nserver = {name}('s', version='1')\n\n@server.tool\ndef said() -> str:\n"
-    text = f"{'# coding: latin-1' * (coding == 'latin-1')}\n{text}    'Says.'\n    return 'é'\n".lstrip("\n")
+    said = "" if "utf" in coding else f"#!/usr/bin/python\n# -*- coding: {coding} -*-\n"
+    text = f"{said}{text}    'Says.'\n    return 'é'\n"
     (tmp_path / "server.py").write_bytes(text.encode(coding))
     project, problems = read_tree(tmp_path)
     assert problems == ()
-    assert project.files["server.py"].data == text.encode(coding.removesuffix("-sig"))
+    source = project.files["server.py"]
+    written = {"latin-1": "utf-8  ", "cp1252": "utf-8 ", "l1": "u8"}.get(coding, coding)
+    assert source.text == text.replace(f"coding: {coding}", f"coding: {written}")
+    compiled = [compile(data, "x", "exec").co_consts for data in (source.data, text.encode(coding))]
+    assert compiled[0] == compiled[1]
     (frontend,) = select_frontends(project, Options())[0]
     assert frontend.name == {"mcpc": "native"}.get(library, library)
+
+
+@pytest.mark.parametrize(
+    "said", ["# coding: nothing-known", "# coding: rot13", "# coding: ascii", "x = 1 # coding: l1"]
+)
+def test_a_file_that_is_not_what_it_says_stays_as_it_is(said: str, tmp_path: Path) -> None:
+    data = said.encode() + b"\nx = '\xe9'\n"
+    (tmp_path / "a.py").write_bytes(data)
+    assert read_tree(tmp_path)[0].files["a.py"].data == data
+
+
+@pytest.mark.parametrize("first", ["# coding: latin-1", "'doc'", "\n# coding: cp1252"])
+def test_what_an_editor_has_is_python_of_the_same_columns(first: str) -> None:
+    text = f"{first}\né = 'ü'\n"
+    source = source_of_text("a.py", text)
+    assert (source.text, compile(source.data, "x", "exec").co_names[-1:]) == (text, ("é",))

@@ -73,7 +73,7 @@ def test_settings_are_told_the_tools_of_others() -> None:
 
 
 OF_DIALECTS = {
-    "mcbox": Traits(keeps_argument_text=True),
+    "mcbox": Traits(keeps_argument_text=True, suspends_errexit=True),
     "mcp-bash": Traits(announces_extensions=True),
     "toolbox": Traits(describes_in_schema=True),
 }

@@ -27,7 +27,7 @@ def begin(places, principal):
 
 
 def test_one_principal_leaves_a_quarter_and_another_begins_at_once():
-    places = FairAdmission()
+    places = FairAdmission(MAX_RUNNING)
     for _ in range(MAX_RUNNING):
         begin(places, "a")
     assert (places.running, len(places)) == (MAX_RUNNING * 3 // 4, MAX_RUNNING // 4)
@@ -35,7 +35,7 @@ def test_one_principal_leaves_a_quarter_and_another_begins_at_once():
 
 
 def test_calls_that_wait_are_begun_in_turn():
-    places = FairAdmission()
+    places = FairAdmission(MAX_RUNNING)
     running = [begin(places, f"p{number}") for number in range(MAX_RUNNING)]
     for name in ("a", "a", "a", "b", "c"):
         begin(places, name)
@@ -50,7 +50,7 @@ def test_calls_that_wait_are_begun_in_turn():
 
 
 def test_who_has_its_share_of_those_that_wait_is_refused_and_another_waits():
-    places = FairAdmission()
+    places = FairAdmission(MAX_RUNNING)
     for number in range(MAX_RUNNING):
         begin(places, f"p{number}")
     while begin(places, "a"):
@@ -60,7 +60,7 @@ def test_who_has_its_share_of_those_that_wait_is_refused_and_another_waits():
 
 
 def test_a_call_of_another_call_shares_its_place_and_never_waits_for_one():
-    places = FairAdmission()
+    places = FairAdmission(MAX_RUNNING)
     works = [begin(places, "a") for _ in range(MAX_RUNNING)]
     child = Call("a", parent=works[0])
     places.enter(child)
@@ -72,7 +72,18 @@ def test_a_call_of_another_call_shares_its_place_and_never_waits_for_one():
 
 
 def test_one_that_is_cancelled_while_it_waits_gives_up_its_turn_and_no_place():
-    places = FairAdmission()
+    places = FairAdmission(MAX_RUNNING)
     works = [begin(places, "a") for _ in range(MAX_RUNNING)]
     assert not places.leave(works[-1])
     assert (places.running, len(places)) == (MAX_RUNNING * 3 // 4, MAX_RUNNING // 4 - 1)
+
+
+def test_the_one_place_of_a_serial_server_is_given_in_turn():
+    places = FairAdmission(1)
+    first, second, third = begin(places, "a"), begin(places, "b"), begin(places, "a")
+    assert (places.running, len(places), places.is_roomy) == (1, 2, False)
+    for ended, following in ((first, second), (second, third)):
+        assert places.next() is None
+        places.leave(ended)
+        assert places.next() is following
+        places.enter(following)

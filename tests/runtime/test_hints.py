@@ -9,9 +9,11 @@ import enum
 import functools
 import ipaddress
 import pathlib
+import re
 import time
 import typing
 import uuid
+import zoneinfo
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NewType, Optional, TypedDict
 
@@ -53,6 +55,12 @@ class Named:
 class Shape(TypedDict, total=False):
     sides: typing.Required[int]
     at: datetime.date
+
+
+Json = typing_extensions.TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | None")
+T = typing_extensions.TypeVar("T")
+Twice = typing_extensions.TypeAliasType("Twice", tuple[T, T], type_params=(T,))
+Words = Annotated[list[str], pydantic.BeforeValidator(lambda text: text.split() if isinstance(text, str) else text)]
 
 
 class Sibling(typing_extensions.TypedDict):
@@ -136,6 +144,17 @@ ROWS: list[tuple[Any, Any, Any]] = [
     (Annotated[str, pydantic.StringConstraints(to_upper=True)], "x", "X"),
     (Annotated[int, pydantic.AfterValidator(abs)], -1, 1),
     (Annotated[int, pydantic.Field(ge=1)], 1.0, 1),
+    (Json, {"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}),
+    (Twice[int], [1.0, 2], (1, 2)),
+    (pydantic.JsonValue, {"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}),
+    (dict[str, pydantic.JsonValue], {"a": [1.5]}, {"a": [1.5]}),
+    (Words, "a b", ["a", "b"]),
+    (dict[str, Words] | None, {"a": "b c"}, {"a": ["b", "c"]}),
+    (collections.deque[int], [1.0, 2], collections.deque([1, 2])),
+    (collections.deque, [1], collections.deque([1])),
+    (re.Pattern[str], "a+", re.compile("a+")),
+    (zoneinfo.ZoneInfo, "UTC", zoneinfo.ZoneInfo("UTC")),
+    (ipaddress.IPv4Network, "10.0.0.0/8", ipaddress.IPv4Network("10.0.0.0/8")),
 ]
 
 
@@ -190,6 +209,13 @@ BAD: list[tuple[Any, Any]] = [
     (Point, []),
     (Shape, {"at": "2026-07-28"}),
     (int | None, "x"),
+    (Json, {"a": {1}}),
+    (Twice[int], [1]),
+    (pydantic.JsonValue, object()),
+    (Words, [1]),
+    (collections.deque[int], "a"),
+    (re.Pattern, "("),
+    (zoneinfo.ZoneInfo, "Nowhere/At_all"),
 ]
 
 
@@ -396,3 +422,27 @@ def test_hints_are_read_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch)
         results = list(pool.map(lambda value: hints.call_with_hints(double, {"value": value}, {}), range(4)))
     assert results == [0, 2, 4, 6]
     assert most == [1]
+
+
+@dataclasses.dataclass
+class Tagged:
+    words: Words
+    count: Annotated[int, pydantic.Field(ge=1)] = 1
+
+
+def test_what_was_not_validated_is_judged_by_pydantic() -> None:
+    """All of it: a part that the schema would have refused is, too."""
+
+    def count(tagged: Tagged, other: int = 0) -> list[object]:
+        return [tagged.words, tagged.count, other]
+
+    mode = f"{hints.UNCHECKED}tagged"
+    assert call_with_hints(count, {"tagged": {"words": "a b"}}, {}, mode) == [["a", "b"], 1, 0]
+    with pytest.raises(ArgumentError, match=r"(?s)/tagged: .*greater than or equal to 1"):
+        call_with_hints(count, {"tagged": {"words": "a", "count": 0}}, {}, mode)
+
+
+def test_a_type_that_is_not_whole_is_refused_when_it_is_read() -> None:
+    alias = typing_extensions.TypeAliasType("Unknown", Annotated[list["NotThere"], pydantic.Field()])  # noqa: F821
+    with pytest.raises(NameError, match="NotThere"):
+        conversion(alias)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.needs import ROOT, needs
 from support.stdio import exchange, initialization
 
@@ -124,3 +125,56 @@ def test_a_killed_function_is_an_error_and_the_next_one_runs(server: Path, envir
     replies = {one["id"]: one["result"] for one in ask(server, environment, ("ends", {}), ("alone", {}))}
     assert replies[1]["isError"] is True
     assert replies[2]["content"][0]["text"] == "more"
+
+
+FAILING = """
+%s
+step() { echo built; false; echo pushed; }
+tool_outer() { step; echo deployed; }
+tool_own() { set -e; step; echo deployed; }
+tool_subshell() ( set -o errexit; false; echo deployed )
+tool_tested() { if step; then echo deployed; fi; step || echo failed; }
+tool_status() { return 3; }
+tool_fine() { step || :; echo fine; }
+tool_trapped() { trap 'echo cleaned' EXIT; set -e; step; }
+"""
+WHERE_SET = {
+    "when it is read": (
+        "set -euo pipefail",
+        {"outer": ("built", True), "own": ("built", True), "trapped": ("built\ncleaned", True)},
+    ),
+    "in functions": (
+        "",
+        {"outer": ("built\npushed\ndeployed", False), "own": ("built", True), "trapped": ("built\ncleaned", True)},
+    ),
+    "nowhere, in the end": (
+        "set -e; set +e",
+        {"outer": ("built\npushed\ndeployed", False), "own": ("built", True), "trapped": ("built\ncleaned", True)},
+    ),
+}
+ALWAYS = {
+    "subshell": ("ended with status 1 without output", True),
+    "tested": ("built\npushed\ndeployed\nbuilt\npushed", False),
+    "status": ("ended with status 3 without output", True),
+    "fine": ("built\npushed\nfine", False),
+}
+
+
+@pytest.mark.parametrize("where", WHERE_SET)
+def test_errexit_holds_where_the_library_sets_it(where: str, tmp_path: Path) -> None:
+    """In a fork and in a fresh shell; what is tested goes on, as everywhere in Bash."""
+    needs("bash")
+    setting, answers = WHERE_SET[where]
+    expected = {**answers, **ALWAYS}
+    tools = [{"name": name, "description": "d", "inputSchema": {"type": "object"}} for name in expected]
+    files = {
+        "server.json": '{"serverInfo": {"name": "failing", "version": "1"}}',
+        "tools.json": json.dumps({"tools": tools}),
+        "tools.bash": FAILING % setting,
+    }
+    made = build(write_files(tmp_path / "project", files), tmp_path / "x.pyz")
+    for way in ("", "proc"):
+        said = ask(made, {**os.environ, "MCPC_WITHOUT": way}, *((name, {}) for name in expected))
+        found = {message["id"]: message["result"] for message in said if "id" in message}
+        texts = [(found[number]["content"][0]["text"], found[number].get("isError", False)) for number in sorted(found)]
+        assert dict(zip(expected, texts, strict=True)) == expected

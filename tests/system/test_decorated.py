@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.stdio import initialization, replies
 
 if TYPE_CHECKING:
@@ -204,3 +206,27 @@ def plain(block: Mapping[str, Any]) -> Any:
         return unordered(json.loads(block["text"]))
     except ValueError:
         return block["text"]
+
+
+LEAVING = '''
+import atexit, os
+from mcpc import Server
+
+mcp = Server("leaving", version="1.0.0")
+
+
+@mcp.tool(environment=["LEFT"], inline=%s)
+def ping() -> str:
+    """Register something, and answer."""
+    atexit.register(lambda: open(os.environ["LEFT"], "w").write("left"))
+    return "pong"
+'''
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_what_a_handler_registers_is_called_when_the_server_ends(inline: bool, tmp_path: Path) -> None:
+    write_files(tmp_path / "project", {"server.py": LEAVING % inline})
+    server = build(tmp_path / "project", tmp_path / "server.pyz")
+    asked = [("tools/call", {"name": "ping", "arguments": {}})]
+    replies([sys.executable, server], asked, env={**os.environ, "LEFT": str(tmp_path / "left")})
+    assert (tmp_path / "left").read_text() == "left"

@@ -10,9 +10,21 @@ import pytest
 
 from mcpc.frontends.fastmcp import program
 from mcpc.options import Options
-from support.projects import lowered, marked, parsed, places
+from support.projects import checked, lowered, marked, parsed, places
 
 HEAD = "import os, sys, time\nfrom mcp.server.lowlevel import Server\nserver = Server('x')\n"
+LATER = """from mcp.server.fastmcp import FastMCP
+server = FastMCP('y')
+def add():
+    class Local: ...
+    try:
+        »@server.tool()
+        def a(x: 'Local'): ...
+    except NameError:
+        pass
+add()
+server.run()
+"""
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError: division by zero", "correct this"),
     "it needs a variable": (
@@ -59,6 +71,12 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
         "MCP286",
         "cannot be run: MemoryError",
         "2 GiB of memory",
+    ),
+    "an annotation that is read later": (
+        LATER,
+        "MCP286",
+        "cannot be run: NameError: name 'Local' is not defined",
+        "`Local` is defined in a function",
     ),
     "a part without a stand-in": (
         "from mcp.client.session_group import ClientSessionGroup\n»ClientSessionGroup()\n",
@@ -157,6 +175,68 @@ def test_a_list_that_needs_a_service_is_made_at_run_time_with_a_note() -> None:
     (problem,) = [problem for problem in problems if problem.code == "MCP287"]
     assert "list of resources" in problem.message
     assert "no database" in problem.message
+
+
+SCHEMAS = """
+import mcp.types as types
+
+@server.list_tools()
+async def tools():
+    rows = ({%s})
+    return [types.Tool(name=name, description='d', inputSchema=schema) for name, schema in rows.items()]
+server_main = server
+"""
+MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "doubled": ({"required": ["a", "b", "a"]}, {"type": "object", "required": ["a", "b"]}, ""),
+    "bounds": (
+        {"properties": {"n": {"minimum": 1, "exclusiveMinimum": True, "maximum": 5, "exclusiveMaximum": False}}},
+        {"type": "object", "properties": {"n": {"exclusiveMinimum": 1, "maximum": 5}}},
+        "",
+    ),
+    "marked": (
+        {"properties": {"a": {"properties": {"b": {"required": True}}, "required": True}, "c": {"required": False}}},
+        {
+            "type": "object",
+            "properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}},
+            "required": ["a"],
+        },
+        "",
+    ),
+    "nulls": (
+        {"title": None, "properties": {"n": {"type": "object", "default": None, "enum": None, "const": None}}},
+        {"type": "object", "properties": {"n": {"type": "object", "default": None, "const": None}}},
+        "",
+    ),
+    "positions": (
+        {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "items": [{}],
+            "additionalItems": {"type": ["null", "null"]},
+        },
+        {"type": "object", "prefixItems": [{}], "items": {"type": ["null"]}},
+        "",
+    ),
+    "unknown": (
+        {"properties": {"a/b": {"title": "A", "type": "strin"}, "c": {"type": "string"}}},
+        {"type": "object", "properties": {"a/b": {"title": "A"}, "c": {"type": "string"}}},
+        "`/inputSchema/properties/a~1b` of the tool `unknown` is no valid schema: `type` must be",
+    ),
+    "whole": ({"allOf": [{"$ref": "#/nowhere"}]}, {"type": "object"}, "`/inputSchema` of the tool `whole` is no valid"),
+}
+
+
+def test_schemas_that_a_framework_made_are_repaired_or_loosened() -> None:
+    """One that has a null as the default of another type is valid, and stays."""
+    rows = ", ".join(f"{name!r}: {schema!r}" for name, (schema, _, _) in MADE.items())
+    text = HEAD + SCHEMAS.replace("%s", rows)
+    settings = '[project]\nname = "x"\nversion = "1"\ndependencies = ["mcp<2"]\n[tool.mcpc]\nlists = "static"\n'
+    server, problems = checked({"server.py": text, "pyproject.toml": settings})
+    assert server is not None, problems
+    made = {tool.name: tool.input.value for tool in server.server.tools}
+    assert made == {name: schema for name, (_, schema, _) in MADE.items()}
+    told = [problem.message for problem in problems if problem.code == "MCP319"]
+    wanted = [words for _, _, words in MADE.values() if words]
+    assert [any(words in message for message in told) for words in wanted] == [True] * len(told) == [True, True]
 
 
 def test_what_a_program_starts_ends_with_it(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from support.artifact import build, mcpc
 from support.needs import ROOT
+from support.processes import until
 from support.stdio import StdioClient, only_text, replies
 
 if TYPE_CHECKING:
@@ -71,7 +72,21 @@ def test_the_lifespan_is_entered_once_and_left_at_the_end(client: StdioClient, t
     assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again", "again"]}
     _, complained = client.end()
     assert complained.count(b"lifespan begins") == 1
-    assert (tmp_path / "left").read_text() == "left"
+    assert (tmp_path / "left").read_text() == "left, then ended"
+
+
+def test_a_signal_ends_a_program_as_the_end_of_input_does(client: StdioClient, tmp_path: Path) -> None:
+    client.initialize()
+    client.call_tool("opened")
+    client.process.terminate()
+    until(lambda: (tmp_path / "left").exists() and (tmp_path / "left").read_text() == "left, then ended")
+
+
+def test_synchronous_functions_run_in_the_main_thread_as_in_version_1(client: StdioClient) -> None:
+    client.initialize()
+    before = only_text(client.call_tool("inform", kind="worker"))
+    assert only_text(client.call_tool("inform", kind="limited")) == "stopped in time"
+    assert only_text(client.call_tool("inform", kind="worker")) == before
 
 
 def test_a_program_that_cannot_be_started_is_started_again_by_the_next_call(orders: Path, tmp_path: Path) -> None:

@@ -359,7 +359,7 @@ CHILDREN = {
     "script": {
         "requirements.txt": "mcp==1.30.0\nhumanize==4.13.0\n",
         "server.py": f'{IMPORTS}from mcp.server.fastmcp import FastMCP\n\nfrom tasks_of import jobs\n\nmcp = FastMCP("c")\n{TOOLS}'
-        '\n\nif __name__ == "__main__":\n    mcp.run()\n',
+        "\n\nmcp.run()\n",
         "tasks_of/__init__.py": "",
         "tasks_of/jobs.py": JOBS,
     },

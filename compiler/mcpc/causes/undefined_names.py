@@ -46,11 +46,21 @@ def undefined_help(name: str, known: Iterable[str], source: Source | None, line:
             f"`{name}` is defined later, on line {later}: move it up; for an annotation it is enough to begin the file "
             "with `from __future__ import annotations`"
         )
+    if source is not None and is_of_a_function(name, source):
+        return f"`{name}` is defined in a function, and not found outside of it: define it at the top level of the file"
     if name in IMPORTS:
         return f"import it: `from {IMPORTS[name]} import {name}`"
     if name in sys.stdlib_module_names:
         return f"import it: `import {name}`"
     return did_you_mean(name, (*known, *IMPORTS), f"define `{name}` above this line, or import it")
+
+
+def is_of_a_function(name: str, source: Source) -> bool:
+    """Tell whether a name is defined in a function of a file only."""
+    tree = parse_python(source)
+    nodes = ast.walk(tree) if tree is not None else ()
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return any(name in defined_by(node) for function in functions for node in function.body)
 
 
 def line_of_definition(name: str, source: Source, line: int) -> int:

@@ -38,7 +38,7 @@ def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) ->
 
 def required_python(project: Path) -> SpecifierSet | None:
     """Return `requires-python` of a project's folder; None if it has none that is valid."""
-    with suppress(OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, InvalidSpecifier, AttributeError):
+    with suppress(OSError, ValueError, InvalidSpecifier, AttributeError, RecursionError):  # reported where it is read
         written = tomllib.loads((project / "pyproject.toml").read_text("utf-8-sig")).get("project", {})
         return SpecifierSet(written["requires-python"]) if isinstance(written.get("requires-python"), str) else None
     return None

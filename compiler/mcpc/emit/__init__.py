@@ -103,6 +103,7 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         **({"live": dict(server.live_lists)} if server.live_lists else {}),
         **({"takes_arguments": True} if server.traits.takes_arguments else {}),
         **({"imports_from_disk": True} if server.imports_from_disk else {}),
+        **({"serial": True} if server.traits.serial else {}),
         **({"run_time": add_run_time(server.run_time, server, blob)} if server.run_time is not None else {}),
     }
     wanted = unpacked_files(server)

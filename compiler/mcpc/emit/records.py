@@ -76,7 +76,7 @@ def tool_record(tool: Tool, validators: Validators, known: Environments) -> byte
     output = None if tool.output is None else validators.add(tool.output)
     binding = (tool.handler.contract, TARGETS[type(tool.handler)](tool.handler))
     extra = additional_fields(tool, headers=tool.headers, again=tool.may_run_again)
-    checked = validators.add(tool.input) if tool.input.decides else None
+    checked = validators.add(tool.input.enforced) if tool.input.decides else None
     return dump_data((*binding, (), checked, output, running_record(tool.running, known), extra))
 
 
@@ -121,8 +121,8 @@ def additional_fields(definition: HasHandler, **said: PlainData) -> dict[str, Pl
 
 
 def bash_target(handler: BashFunction) -> tuple[PlainData, ...]:
-    """Return file, function, whether its end is observed from outside, variables, whether it calls tools, slice."""
-    binding = handler.traps, handler.variables, handler.calls_tools
+    """Return file, function, whether its end is observed from outside, errexit, variables, calls of tools, slice."""
+    binding = handler.traps, handler.errexit, handler.variables, handler.calls_tools
     return handler.file, handler.function, *binding, handler.slice.encode("utf-8", "surrogateescape")
 
 

@@ -38,6 +38,7 @@ OWN: dict[str, JsonSchema] = {
         "type": "object",
         "additionalProperties": TEXT,
     },
+    "concurrent": {"description": "Whether calls run at once, or one after the other.", "type": "boolean"},
     "lists": {"description": "Whether lists are compiled, or made at run time.", "enum": ["static", "dynamic"]},
 }
 

@@ -21,9 +21,10 @@ from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, 
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
 from mcpc.frontends.misspelt_libraries import misspelt_library
-from mcpc.frontends.project import with_settings
+from mcpc.frontends.project import is_concurrent, with_settings
 from mcpc.frontends.unrecognised import unrecognised
 from mcpc.introspection import build_inputs as describing_packages
+from mcpc.ir import Traits
 from mcpc.sources import SourceTree
 
 if TYPE_CHECKING:
@@ -127,7 +128,8 @@ def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None
     if not definition.described:
         more = (*more, native.missing_description())
     traits = (frontend.dialect_traits for frontend in FRONTENDS if frontend.dialect == options.dialect)
-    definition = replace(definition, traits=reduce(or_, traits, definition.traits))
+    own = Traits(serial=is_concurrent(tree) is False)
+    definition = replace(definition, traits=reduce(or_, traits, definition.traits | own))
     return definition, (*problems, *more, *unused_variables(tree, found))
 
 

@@ -54,7 +54,7 @@ CONTRACT = "mcbox"
 VARIABLES = (("MCBOX_SERVER_CONFIG", "server"), ("MCBOX_TOOLS_CONFIG", "tools"), ("MCBOX_PROMPTS_CONFIG", "prompts"))
 """The variables in which mcbox passes its configuration to every tool."""
 DIALECT = "mcbox"
-DIALECT_TRAITS = Traits(keeps_argument_text=True)
+DIALECT_TRAITS = Traits(keeps_argument_text=True, suspends_errexit=True)
 """What `--dialect mcbox` changes."""
 
 

@@ -31,6 +31,7 @@ TABLES: dict[tuple[str, ...], tuple[str, ...]] = {
         "entry",
         "build-environment",
         "lists",
+        "concurrent",
         "settings",
         "release",
         "registry",
@@ -44,6 +45,8 @@ TABLES: dict[tuple[str, ...], tuple[str, ...]] = {
     ("diff", "accept"): ("rule", "place", "reason"),
 }
 """The keys of each table below `[tool.mcpc]`. `settings` are checked as those of `server.json`."""
+BOOLEANS = frozenset({((), "concurrent")})
+"""The keys whose value is not checked where it is read."""
 LISTS = frozenset({("diff", "accept")})
 """The tables of which there is a list."""
 
@@ -66,6 +69,10 @@ def _problems_of(place: tuple[str, ...], text: TomlText) -> Iterator[Diagnostic]
     for row in written if place in LISTS and isinstance(written, list) else (written,):
         if isinstance(row, dict):
             yield from (_unknown(key, place, text) for key in row if key not in TABLES[place])
+            for key, value in row.items():
+                if (place, key) in BOOLEANS and not isinstance(value, bool):
+                    span = text.span_of(key, *HOME, *place)
+                    yield diagnose("MCP443", span, f"`{key}` of `{_header(place)}` is not a boolean", "true or false")
         elif place not in LISTS:
             message = f"`{_header(place)}` is not a table"
             yield diagnose("MCP443", text.span_of(where[-1]), message, f"a table with {quoted(TABLES[place])}")

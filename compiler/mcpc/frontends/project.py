@@ -53,6 +53,12 @@ def build_environment(tree: SourceTree) -> dict[str, str]:
     return {name: value for name, value in written.items() if isinstance(value, str)} | dict(tree.build_environment)
 
 
+def is_concurrent(tree: SourceTree) -> bool | None:
+    """Return whether a project says that calls run at once (`concurrent` of `[tool.mcpc]`), None if it does not say."""
+    written = _table(tree, "tool", "mcpc").get("concurrent")
+    return written if isinstance(written, bool) else None
+
+
 def with_settings(server: ServerDefinition | None, tree: SourceTree) -> ServerDefinition | None:
     """Return a server with the settings that `pyproject.toml` declares, after its own."""
     declared, source = _table(tree, "tool", "mcpc").get(SETTINGS), tree.get(PYPROJECT)

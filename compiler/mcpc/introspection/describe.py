@@ -19,11 +19,12 @@ from docstring_parser import ParseError, parse
 from pydantic_core import SchemaError
 
 from mcpc.introspection.keyword_decorators import with_described_arguments
+from mcpc.introspection.raw_values import takes_raw_value
 from mcpc.introspection.schemas import NO_SCHEMA_ERRORS, NOTHING, parameter_schema, resolve_annotation, result_schema
 from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc_runtime.handlers.python.bindings.conversion import UnsupportedTypeError, conversion, type_text
 from mcpc_runtime.handlers.python.bindings.dumping import to_json
-from mcpc_runtime.handlers.python.bindings.hints import is_field_default, optional_hint
+from mcpc_runtime.handlers.python.bindings.hints import UNCHECKED, is_field_default, optional_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -138,6 +139,8 @@ def checked_hint(subject: FunctionDescription, where: str, annotation: Any) -> A
         hint = resolve_annotation(subject.function, annotation)
         conversion(hint)
     except UnsupportedTypeError as problem:
+        if where == "returns" and has_schema(hint):
+            return hint
         unknown = f"`{type_text(problem.args[0])}`"
         subject.report("MCP217", where, f"a value of the type {unknown} cannot be represented in JSON", USE_JSON_TYPES)
     except NameError as problem:
@@ -148,6 +151,14 @@ def checked_hint(subject: FunctionDescription, where: str, annotation: Any) -> A
     else:
         return hint
     return Any
+
+
+def has_schema(hint: Any) -> bool:
+    """Tell whether pydantic can describe a result, which is never converted to its type."""
+    try:
+        return result_schema(hint) is not None
+    except NO_SCHEMA_ERRORS:
+        return False
 
 
 def brief_message(problem: BaseException) -> str:
@@ -223,7 +234,8 @@ def tool(
         output = json_option(subject, "output_schema", output)
     returns_more = result not in (NOTHING, type(None))
     converts = any(not conversion(hint).inert or is_field_default(default) for hint, default in hints.values())
-    binding = ["hints", *(["wrap"] if wraps else [])] if converts or wraps or returns_more else []
+    raw = [f"{UNCHECKED}{name}" for name, (hint, _) in hints.items() if takes_raw_value(hint)]
+    binding = ["hints", *(["wrap"] if wraps else []), *raw] if converts or wraps or returns_more or raw else []
     return {"inputSchema": schema, **({} if output is None else {"outputSchema": output})}, binding
 
 

@@ -28,7 +28,8 @@ class BashFunction:
     """A function of a Bash library: called with the arguments as one JSON text.
 
     `variables`: pairs of a property and the shell variable that contains it, if the function uses such variables.
-    `traps`: the library sets traps, so that the function's status must be observed from outside. `calls_tools`: it may
+    `traps`: the library sets traps, so that the function's status must be observed from outside. `errexit`: as that of
+    `mcpc_runtime.handlers.invocations.ShellCall`. `calls_tools`: it may
     call other tools of the server. `slice`: the part of the library that this function needs, for an isolated shell.
     `inherits`: it gets the server's whole environment by default.
     """
@@ -39,6 +40,7 @@ class BashFunction:
     contract: str = ""
     variables: tuple[tuple[str, str], ...] = ()
     traps: bool = False
+    errexit: str = ""
     calls_tools: bool = False
     slice: str = ""
     inherits: bool = False
@@ -81,7 +83,8 @@ class ExternalHandler:
     itself. `forks`: it is a script that runs as a child of a shell that has read its library. `answers`: the texts
     among its facts are results for clients. `language`: `python` if it needs the project's packages. `arguments`: what
     checks the arguments of a tool: its schema, which refuses those that it does not name (`closed`); its schema as it
-    is written (`schema`); or the handler itself, so that the schema is only shown (`handler`).
+    is written (`schema`); or the handler itself, so that the schema is only shown (`handler`). `generated`: a framework
+    made the schemas, and not a person, who could correct them.
     """
 
     file: str
@@ -94,6 +97,7 @@ class ExternalHandler:
     answers: bool = False
     language: str = ""
     arguments: Literal["closed", "schema", "handler"] = "closed"
+    generated: bool = False
 
 
 Handler = BashFunction | PythonFunction | Executable | ExternalHandler

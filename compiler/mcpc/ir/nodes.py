@@ -5,10 +5,12 @@ A definition keeps its source position for diagnostics; nothing here reads a fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from mcpc.ir.traits import NO_TRAITS
+from mcpc.sources.json_tree import Member
+from mcpc.sources.node_builder import implied_node, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +32,8 @@ class Schema:
     """A JSON Schema as written.
 
     `closed`: refuse arguments that the root does not name, even if it allows them. `assert_formats`: enforce `format`.
-    `completes`: fill in defaults. `decides`: enforce the schema; else it is only shown to clients.
+    `completes`: fill in defaults. `decides`: enforce the schema; else it is only shown to clients. `unchecked`: the
+    properties whose values the handler judges.
     """
 
     node: Node
@@ -38,6 +41,20 @@ class Schema:
     assert_formats: bool = False
     completes: bool = False
     decides: bool = True
+    unchecked: frozenset[str] = frozenset()
+
+    @property
+    def enforced(self) -> Self:
+        """The schema that is enforced: it allows everything where the handler judges."""
+        found = self.node.get("properties") if self.unchecked else None
+        if found is None:
+            return self
+        anything = (
+            replace(member, node=implied_node({}, member.node.span)) if member.key in self.unchecked else member
+            for member in found.members
+        )
+        properties = Member("properties", found.start, found.start, object_node(anything, found.span))
+        return replace(self, node=object_node((*self.node.members, properties), self.node.span), unchecked=frozenset())
 
     @property
     def value(self) -> Json:

@@ -85,6 +85,8 @@ def _traits(server: Server) -> Iterator[str]:
         (traits.unpacks_as_one_entry, "files that are read on disk are one entry"),
         (traits.announces_extensions, "extensions are announced in every revision"),
         (traits.describes_in_schema, "input schemas describe their tools"),
+        (traits.serial, "calls run one after the other"),
+        (traits.suspends_errexit, "errexit does not hold in functions of a shell"),
         (traits.keeps_argument_text, "handlers are given arguments as the client wrote them"),
     ):
         if is_set:

@@ -17,6 +17,8 @@ class Traits:
     tools of all other contracts. `hooks`: pairs of a runtime hook and the function that it calls
     (`package.module:name`). `contracts`: those that every server of the system may need. `whole_packages`: runtime
     packages of which all modules are included, with their annotations, because the project's code imports them.
+    `suspends_errexit`: functions of a shell are called where their status is tested, so that `set -e` has no effect.
+    `serial`: a call begins when the one before it has ended, as its handlers expect.
     `takes_arguments`: what follows `--` on the command line of the built file is for the project's program. `notes`:
     what `mcpc inspect` says about the built file, a sentence each.
     """
@@ -30,6 +32,8 @@ class Traits:
     contracts: tuple[str, ...] = ()
     whole_packages: tuple[str, ...] = ()
     takes_arguments: bool = False
+    serial: bool = False
+    suspends_errexit: bool = False
     notes: tuple[str, ...] = ()
 
     def __or__(self, other: Self) -> Self:
@@ -42,6 +46,8 @@ class Traits:
             other_tools_of=(*self.other_tools_of, *other.other_tools_of),
             contracts=tuple(sorted({*self.contracts, *other.contracts})),
             takes_arguments=self.takes_arguments or other.takes_arguments,
+            serial=self.serial or other.serial,
+            suspends_errexit=self.suspends_errexit or other.suspends_errexit,
             whole_packages=tuple(sorted({*self.whole_packages, *other.whole_packages})),
             notes=(*self.notes, *other.notes),
             hooks=(*self.hooks, *(hook for hook in other.hooks if hook not in self.hooks)),

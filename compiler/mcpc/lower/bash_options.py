@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.ir import BashFunction
+from mcpc.languages.bash.errexit import SETS, places_of_errexit
 from mcpc.languages.bash.programs import OURS, misspelt_functions
 from mcpc.languages.bash.slices import outline_libraries
+from mcpc.languages.bash.temporary_files import names_process, shared_temporary_files
 from mcpc.lower.bash_files import relative_files
 from mcpc.lower.variables import (
     names_in,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", "Tool", "Prompt", "Resource", "ResourceTemplate", "Completion")
 ASKING = ("mcpc_call", "mcpc_ask", "mcpc_elicit")
 """SDK functions that wait for an answer."""
+HINT_OF_ERREXIT = "write `command || return` for each command that may fail, or build without the dialect"
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -44,10 +47,13 @@ def bind_bash_options(server: Server, definition: Definition) -> tuple[Server, D
     libraries = [library.source for library in definition.libraries if library.language == "bash"]
     if not any(isinstance(item.handler, BashFunction) and item.handler.file for item in server.definitions):
         return server, ()
+    places = [places_of_errexit(source) for source in libraries]
+    is_suspended = definition.traits.suspends_errexit
     analysis = BashAnalysis(
         outline_libraries([source.text.removeprefix(BYTE_ORDER_MARK) for source in libraries]),
         used_variables(libraries),
-        server.unpack,
+        server,
+        "" if is_suspended else "e" if any(when_read for when_read, _ in places) else "f",
     )
     whole = replace(
         server,
@@ -61,8 +67,17 @@ def bind_bash_options(server: Server, definition: Definition) -> tuple[Server, D
     own = [source for source in libraries if source.path in server.shell]
     paths = {source.path for source in (*definition.beside, *(library.source for library in definition.libraries))}
     analysis.problems += relative_files(own, paths)
+    if not definition.traits.serial:
+        analysis.problems += shared_temporary_files(own)
+    if is_suspended:
+        analysis.problems += (_without_effect(span) for spans in places for span in (*spans[0], *spans[1]))
     analysis.problems += starmap(_misspelt, misspelt_functions(libraries).items())
     return whole, tuple(analysis.problems)
+
+
+def _without_effect(span: Span) -> Diagnostic:
+    message = "errexit does not hold in the functions of tools: this dialect tests their status where it calls them"
+    return diagnose("MCP269", span, message, "", HINT_OF_ERREXIT)
 
 
 def _misspelt(name: str, span: Span) -> Diagnostic:
@@ -81,23 +96,34 @@ NAMES: dict[str, Callable[[Any], Names]] = {
 
 
 class BashAnalysis:
-    """The analysed libraries; `known` are the variables that definitions set."""
+    """The analysed libraries; `known`: the variables that definitions set; `errexit`: that of functions that use it."""
 
-    def __init__(self, text: Outline, used: dict[str, Span], is_unpacked: bool) -> None:
+    def __init__(self, text: Outline, used: dict[str, Span], server: Server, errexit: str) -> None:
         self.used = used
         self.known: set[str] = set()
         self.problems: list[Diagnostic] = []
         self._text = text
+        self._whole = "".join(part.text for part in text.parts)
+        self._mentions_process = names_process(self._whole)
         self._trapping = text.trapping()
         self._calling = frozenset[str]().union(*map(text.mentioning, ASKING))
-        self._is_unpacked = is_unpacked
+        self._is_unpacked = server.unpack
+        self._is_serial = server.traits.serial
+        self._errexit = errexit
+        self._setting_errexit = text.matching(SETS)
 
     def with_options(self, item: D, kind: str) -> D:
         """Return a definition with the options of its function."""
         if not isinstance(item.handler, BashFunction):
             return item
         variables = self._variables(f"the {kind} `{item.name}`", NAMES[kind](item) if self.used else {})
-        return replace(item, handler=self._handler(item.handler, variables, item.running.isolated))
+        isolated = item.running.isolated or (not self._is_serial and self._names_process(item.handler.function))
+        running = replace(item.running, isolated=isolated)
+        return replace(item, handler=self._handler(item.handler, variables, isolated), running=running)
+
+    def _names_process(self, function: str) -> bool:
+        """Tell whether a function needs a separate shell, for another `$$` than that of calls that run beside it."""
+        return self._mentions_process and names_process(self._text.slice(function) or self._whole)
 
     def _variables(self, subject: str, names: Names) -> Pairs:
         variables, problems = variable_pairs(subject, names)
@@ -112,6 +138,7 @@ class BashAnalysis:
             handler,
             variables=variables,
             traps=handler.function in self._trapping,
+            errexit=self._errexit if self._errexit == "e" or handler.function in self._setting_errexit else "",
             calls_tools=handler.function in self._calling,
             slice=needed,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcpc.definitions.handler_options import DEFAULTS_KEY, HANDLERS_KEY, options_node
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.ir import ExternalHandler, Prompt, PromptArgument, Schema, Tool
+from mcpc.ir import ExternalHandler, Prompt, PromptArgument, PythonFunction, Schema, Tool
 from mcpc.lower.client_requests import check_client_requests
 from mcpc.lower.handler_options import check_handler_options, lower_handler_options
 from mcpc.lower.metadata import (
@@ -24,6 +24,7 @@ from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEM
 from mcpc.lower.variables import names_in
 from mcpc.revisions import REVISIONS
 from mcpc.sources import member_of
+from mcpc_runtime.handlers.python.bindings.hints import UNCHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,7 +102,10 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
         name=str(name.value),
         span=name.span,
         node=node,
-        input=_input(node, schema, choices, handler.arguments if isinstance(handler, ExternalHandler) else "closed"),
+        input=replace(
+            _input(node, schema, choices, handler.arguments if isinstance(handler, ExternalHandler) else "closed"),
+            unchecked=_unchecked(handler),
+        ),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,
         running=_tool_running(node, lower_handler_options(handler, options_node(node), general)),
@@ -110,6 +114,12 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
         annotations=tool_annotations(node),
         interface=user_interface(node),
     )
+
+
+def _unchecked(handler: Handler) -> frozenset[str]:
+    """Return the arguments that a Python function gets as the client sent them, for pydantic to judge."""
+    binding = handler.binding if isinstance(handler, PythonFunction) else ()
+    return frozenset(mode.removeprefix(UNCHECKED) for mode in binding if mode.startswith(UNCHECKED))
 
 
 def _input(node: Node, schema: Node, choices: Choices, arguments: str) -> Schema:

@@ -46,11 +46,12 @@ class DefaultOrExample:
 
 
 def check_examples(server: Server) -> Diagnostics:
-    """Report defaults and examples that violate their own schemas."""
+    """Report defaults and examples that violate their own schemas, if a person wrote these."""
     problems: dict[object, Diagnostic] = {}
     for tool in server.tools:
-        own = isinstance(tool.handler, ExternalHandler) and tool.handler.arguments == "handler"
-        for schema in filter(None, (None if own else tool.input, tool.output)):
+        if isinstance(tool.handler, ExternalHandler) and tool.handler.generated:
+            continue
+        for schema in filter(None, (tool.input.enforced, tool.output)):
             text = json.dumps(schema.value)
             if any(word in text for word in MENTIONED) and compile_of(schema)[0] is not None:
                 problems.update((problem.span, problem) for problem in _refused(schema))

@@ -18,10 +18,10 @@ REASONS = (SECRET, EXCLUDED, IGNORED, HIDDEN, OUTPUT, CASES, INSTALLED, CACHE, V
 EXPECTED = frozenset({CASES, INSTALLED, CACHE, VERSIONS})
 """Reasons that surprise no author."""
 NEVER_READ = frozenset({INSTALLED, CACHE, VERSIONS})
-"""Folders that are not read, whatever `include` matches."""
+"""Folders that are not read, whatever `include` matches, and links and files of their names."""
 
 FOLDERS = {
-    INSTALLED: re.compile(r"node_modules"),
+    INSTALLED: re.compile(r"node_modules|\.venv"),
     CACHE: re.compile(r"__pycache__|\.[\w.-]*_cache|\.cache|\.tox|\.nox|\.eggs|\.hypothesis|htmlcov"),
     VERSIONS: re.compile(r"\.git|\.hg|\.svn|\.bzr|\.jj"),
     OUTPUT: re.compile(r"[^/]+\.egg-info|(?:.*/)?build/(?:lib|lib\.[^/]+|bdist\.[^/]+|scripts-[^/]+)"),
@@ -30,10 +30,9 @@ FOLDERS = {
 """The names of folders; those of `build` with the folder that they are in."""
 FILES = {
     CASES: re.compile(r"tests/[^/]+\.(?:json|ya?ml)"),
-    VERSIONS: re.compile(r"(?:.*/)?\.git"),
     OUTPUT: re.compile(r"(?:.*/)?dist/[^/]+\.(?:whl|tar\.gz|mcpb)|\.coverage(?:\..+)?"),
 }
-"""The paths of files; `.git` is a file in a worktree and in a submodule."""
+"""The paths of files."""
 
 ENVIRONMENT = ".env"
 HARMLESS = (".example", ".sample", ".template", ".dist", ".defaults")

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
+from mcpc.sources.python_encoding import ENDINGS, saying_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +70,8 @@ class Source:
 
 def source_of_text(path: str, text: str, mode: int = 0o644) -> Source:
     """Return a file with a text that is not on disk, such as that of an open editor."""
-    source = Source(path, text.encode("utf-8", "surrogateescape"), mode)
+    data = saying_utf8(text) if path.endswith(ENDINGS) else text.encode("utf-8", "surrogateescape")
+    source = Source(path, data, mode)
     source._text.append(text)
     return source
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from unicodedata import normalize
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
 from mcpc.platforms.files import READ_FLAGS, permissions
 from mcpc.sources.left_out import INSTALLED, NEVER_READ, file_reason, folder_reason
+from mcpc.sources.python_encoding import ENDINGS, in_utf8
 from mcpc.sources.selection import IGNORES, PYPROJECT, Selection, read_selection
 from mcpc.sources.source import Source, SourceTree, begins_as_program
 
@@ -143,12 +143,21 @@ def _look_into(walk: _Walk, folder: _Folder) -> None:
             return
         if real.name not in IGNORED_NAMES and not real.name.startswith(IGNORED_BEGINNING):
             path = f"{folder.path}/{real.name}" if folder.path else real.name
-            is_folder = real.is_dir() and not real.is_symlink()
-            reason = walk.selection.reason(path, is_folder=is_folder)
-            if reason:
-                walk.left_out[f"{path}/" if is_folder else path] = reason
-            if not reason or (path in ALWAYS_READ and not is_folder):
+            if _is_read(walk, path, real):
                 _read_entry(walk, _Entry(path, real, folder, folder.linked))
+
+
+def _is_read(walk: _Walk, path: str, real: Path) -> bool:
+    """Tell whether an entry is read; note why it is left out of the built file if that is known by its name."""
+    never = folder_reason(path)
+    if never in NEVER_READ:  # a link of such a name is not followed
+        walk.left_out[f"{path}/"] = never
+        return False
+    is_folder = real.is_dir() and not real.is_symlink()
+    reason = walk.selection.reason(path, is_folder=is_folder)
+    if reason:
+        walk.left_out[f"{path}/" if is_folder else path] = reason
+    return not reason or (path in ALWAYS_READ and not is_folder)
 
 
 def _read_entry(walk: _Walk, entry: _Entry) -> None:
@@ -200,8 +209,8 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     data = _read(entry.real)
     mode = permissions(found, is_program=begins_as_program(data))
     kept = walk.unpacked if entry.path in walk.left_out else walk.files
-    if entry.path.endswith(".py"):  # Python itself passes over it; patterns of whole lines need not
-        data = data.removeprefix(BOM_UTF8)
+    if entry.path.endswith(ENDINGS):
+        data = in_utf8(data)
     source = Source(entry.path, data, mode, entry.linked, is_named)
     reason = "" if is_named else file_reason(source)
     if reason:

@@ -54,11 +54,12 @@ class ShellCall:
 
     `variables`: shell variables by name, each a text or a list of texts; `exported`: environment variables.
     `merged`: both outputs are one.  `slice`: the part of the libraries that an isolated call needs, empty for all.
-    `refusal`: why it cannot be called at all.  `account`: as that of a command.
+    `errexit`: `e` if it holds in the function as the library left it, `f` if only where the function sets it, empty if
+    it does not hold.  `refusal`: why it cannot be called at all.  `account`: as that of a command.
     """
 
-    __slots__ = ("account", "argument", "calls_tools", "environment", "exported", "file", "function", "isolated",
-                 "merged", "refusal", "slice", "traps", "variables")  # fmt: skip
+    __slots__ = ("account", "argument", "calls_tools", "environment", "errexit", "exported", "file", "function",
+                 "isolated", "merged", "refusal", "slice", "traps", "variables")  # fmt: skip
 
     def __init__(self, file: str, function: str, argument: bytes, environment: int) -> None:
         self.account: Account | None = None
@@ -70,6 +71,7 @@ class ShellCall:
         self.exported: dict[bytes, bytes] = {}
         self.isolated = False
         self.traps = False
+        self.errexit = ""
         self.calls_tools = False
         self.merged = False
         self.slice = b""

@@ -19,6 +19,7 @@ from mcpc_runtime.platforms import system
 from mcpc_runtime.platforms.loop_reactor import LoopReactor
 from mcpc_runtime.protocol.effects import CloseStream, SendMessage, StartHandler
 from mcpc_runtime.server.driver import Driver, receive_or_fail
+from mcpc_runtime.server.running_calls import slots_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ class HttpDriver(Driver):
         return super().prepare()
 
     def _admission(self) -> Admission:
-        return FairAdmission() if self.is_shared else super()._admission()
+        return FairAdmission(slots_of(self.image)) if self.is_shared else super()._admission()
 
     def _stop(self, call: Activity) -> None:
         """End a handler whose result is no longer needed."""

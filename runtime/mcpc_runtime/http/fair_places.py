@@ -7,24 +7,23 @@ begin in turn by principal.  A call that another call made shares the place of t
 from __future__ import annotations
 
 from mcpc_runtime.concurrency.fair_shares import FairQueue, SharedPool
-from mcpc_runtime.server.running_calls import BUSY, MAX_RUNNING, MAX_WAITING
+from mcpc_runtime.server.running_calls import BUSY, MAX_WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.server.running_calls import RunningCall
 
-ROOMY = MAX_RUNNING // 2
-"""With fewer running calls no principal is near a limit: inline calls, which are mostly quick, are not counted."""
 SHARE_USED_UP = "the server is busy: {} calls of yours wait, which is your share; call again later"
 
 
 class FairAdmission:
     """The `Admission` of calls of several principals."""
 
-    __slots__ = ("_places", "_queue", "_room")
+    __slots__ = ("_places", "_queue", "_room", "_roomy")
 
-    def __init__(self) -> None:
-        self._places = SharedPool(MAX_RUNNING)
+    def __init__(self, slots: int) -> None:
+        self._roomy = slots // 2  # below it no principal is near a limit: inline calls, mostly quick, are not counted
+        self._places = SharedPool(slots)
         self._room = SharedPool(MAX_WAITING)
         self._queue = FairQueue()
 
@@ -40,7 +39,7 @@ class FairAdmission:
     @property
     def is_roomy(self) -> bool:
         """Whether an inline call may begin without a place."""
-        return self._places.used < ROOMY
+        return self._places.used < self._roomy
 
     def admits(self, running: RunningCall) -> bool:
         """Tell whether a call may begin now."""

@@ -16,7 +16,7 @@ from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.effects import TaskRequest
 from mcpc_runtime.server.handler_messages import HandlerMessages
 from mcpc_runtime.server.handler_runners import HandlerRunners
-from mcpc_runtime.server.running_calls import RunningCall, RunningCalls, tool_error_or_failure
+from mcpc_runtime.server.running_calls import RunningCall, RunningCalls, slots_of, tool_error_or_failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Dispatcher:
         self._running = RunningCalls(driver, [*logs, *driver.observers], admission, self._start_waiting_soon)
         self._runners = HandlerRunners(driver)
         self._messages = HandlerMessages(driver, self._running, self.start_nested, lambda: self.client_requests)
+        self._is_serial = slots_of(driver.image) == 1
         self._is_starting_soon = False
         self._client_requests: ClientRequests | None = None
         self._tasks: TaskManager | None = None
@@ -107,7 +108,8 @@ class Dispatcher:
     def start(self, call: Activity) -> None:
         """Run a call's handler, now or when a slot is free."""
         if isinstance(call, TaskRequest):
-            self._admit(self._running.add(RunningCall(call)))
+            running_call = self._running.add(RunningCall(call))
+            (self._begin if self._is_serial else self._admit)(running_call)  # the one call that runs may be its task
             return
         definition, request = call.definition, call.request
         if self._runners.refusal:

@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.session import Session
     from mcpc_runtime.server.dispatcher import Dispatcher
-    from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission
+    from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission, slots_of
 
     Message = TypeVar("Message", bound=bytes | Json)
 else:
     Dispatcher = lazy("mcpc_runtime.server.dispatcher:Dispatcher")
     FirstComeAdmission = lazy("mcpc_runtime.server.running_calls:FirstComeAdmission")
     failures_log = lazy("mcpc_runtime.failures:log_failure", "failures_log")
+    slots_of = lazy("mcpc_runtime.server.running_calls:slots_of")
     log_line = lazy("mcpc_runtime.operator_log:log_line")
 
 
@@ -115,7 +116,7 @@ class Driver:
 
     def _admission(self) -> Admission:
         """Return the rule by which calls run or wait."""
-        return FirstComeAdmission()
+        return FirstComeAdmission(slots_of(self.image))
 
     def run_queued(self) -> None:
         """Perform all queued effects and callbacks; an error in one does not keep the next from being performed."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from mcpc_runtime.handlers.contracts import CallBinding
+    from mcpc_runtime.image.image import Image
     from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
     from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
@@ -82,7 +83,7 @@ CANCELLED = "cancelled"
 MAX_RUNNING = 256
 """How many calls run at once; more wait."""
 MAX_WAITING = 4096
-BUSY = f"the server is busy: {MAX_RUNNING} calls run and {MAX_WAITING} wait; call again later"
+BUSY = f"the server is busy: {MAX_WAITING} calls wait; call again later"
 
 
 class RunningCall:
@@ -139,12 +140,13 @@ class RunningCall:
 
 
 class FirstComeAdmission:
-    """Admits calls first come, first served, for servers with one principal."""
+    """Admits calls first come, first served, for servers with one principal; as many run at once as there are slots."""
 
-    __slots__ = ("_waiting", "running")
-    is_roomy = True
+    __slots__ = ("_slots", "_waiting", "is_roomy", "running")
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self.is_roomy = slots > 1
         self.running = 0
         self._waiting: dict[RunningCall, None] = {}
 
@@ -154,7 +156,7 @@ class FirstComeAdmission:
 
     def admits(self, running_call: RunningCall) -> bool:
         """Return whether a call may run now."""
-        return self.running < MAX_RUNNING and not self._waiting
+        return self.running < self._slots and not self._waiting
 
     def refusal(self, principal: str) -> str:
         """Return why no more calls of a principal may wait, or an empty string."""
@@ -183,11 +185,16 @@ class FirstComeAdmission:
 
     def next(self) -> RunningCall | None:
         """Remove and return the waiting call to run now; None if no call waits, or there is no free slot."""
-        if not self._waiting or self.running >= MAX_RUNNING:
+        if not self._waiting or self.running >= self._slots:
             return None
         running_call = next(iter(self._waiting))
         del self._waiting[running_call]
         return running_call
+
+
+def slots_of(image: Image) -> int:
+    """Return how many calls of a server run at once: those of a serial one begin when the one before has ended."""
+    return 1 if image.index.get("serial") else MAX_RUNNING
 
 
 class Deadlines:

@@ -213,8 +213,9 @@ def test_a_command_of_a_file_is_passed_on_and_its_status_is_kept(
     ran: list[Any] = []
     status = 5
 
-    def run_in_foreground(name: str, argv: list[str], environment: dict[str, str]) -> int:
+    def run_in_foreground(name: str, argv: list[str], environment: dict[str, str], folder: Path | None = None) -> int:
         ran.append((name, argv, environment))
+        assert folder is None
         return status
 
     monkeypatch.setattr(programs, "run_in_foreground", run_in_foreground)
@@ -239,7 +240,8 @@ def test_a_project_is_built_into_a_temporary_file(tmp_path: Path, monkeypatch: p
         ran.append(tried)
         path.write_bytes(build)
 
-    def run_in_foreground(name: str, argv: list[str], environment: dict[str, str]) -> int:
+    def run_in_foreground(name: str, argv: list[str], environment: dict[str, str], folder: Path) -> int:
+        assert [*folder.iterdir()] == []
         ran.append((argv[-1], environment))
         return 0
 

@@ -317,7 +317,7 @@ def begin(forked: Forked, *names: str, **options: Any) -> list[Any]:
 
 
 def test_a_fork_server_is_started_by_the_first_call(forked: Forked) -> None:
-    (job,) = begin(forked, "one", traps=True, variables={"v": b"x"})
+    (job,) = begin(forked, "one", traps=True, errexit="f", variables={"v": b"x"})
     server, _ = forked.serve()
     assert server.argv == ["bash", "--norc", "--noprofile", "-c", "run forkserver.bash", "a.sh"]
     mark = server.environment.pop(b"MCPC_CALL")
@@ -327,7 +327,7 @@ def test_a_fork_server_is_started_by_the_first_call(forked: Forked) -> None:
     (line,) = forked.lines(server)
     assert (line[:10], job.number) == (b"0000000002", 2)
     text = os.pread(job.shell_ends[3], 1000, 0)
-    assert text == b"0000000002\0" + job.mark.encode() + b"\0one\0{}\x001\0v\0=\0x\0"
+    assert text == b"0000000002\0" + job.mark.encode() + b"\0one\0{}\0tf\0v\0=\0x\0"
     (other,) = begin(forked, "two")
     assert os.pread(other.shell_ends[3], 1000, 0).endswith(b"\0two\0{}\0\0")
     assert len(forked.supervisor.children) == 2

@@ -75,7 +75,7 @@ def text_of(child: FakeChild, number: int) -> bytes:
 
 def test_a_fresh_shell_has_its_texts_and_a_mark(shells: Shells) -> None:
     job = shells.start(slice=b"part", exported={b"E": b"1"}, variables={"v": [b"x"]})
-    argv = ["bash", "--norc", "--noprofile", "-c", "run launcher.bash", "a.sh", "tool", "6"]
+    argv = ["bash", "--norc", "--noprofile", "-c", "run launcher.bash", "a.sh", "tool", "6", "0", ""]
     mark = f"{os.getpid()}.b1"
     assert (shells.child.argv, job.mark) == (argv, mark)
     assert shells.child.environment == {b"N": b"3", b"MCPC_CALL": mark.encode(), b"MCPC_NOTES": b"7"}
@@ -171,7 +171,7 @@ def test_a_shell_may_have_its_standard_streams_only(
 ) -> None:
     monkeypatch.setattr(runner_module, "JOB_KIND", StandardStreamsJob)
     job = shells.start(
-        merged=merged, calls_tools=calls_tools, variables={"v": b"x"}, isolated=calls_tools, slice=b"part"
+        merged=merged, calls_tools=calls_tools, errexit="e", variables={"v": b"x"}, isolated=calls_tools, slice=b"part"
     )
     child = shells.child
     boot = BOOT.format(errors=1 if merged else 2, replies="8<&0" if calls_tools else "")
@@ -181,7 +181,7 @@ def test_a_shell_may_have_its_standard_streams_only(
     assert (len(prefix), prefix[:1], prefix[-1:]) == ((0, b"", b"") if merged else (26, b"\x1e", b"\x1e"))
     assert child.environment == {**variables, **({b"MCPC_ANSWERS": b"8"} if calls_tools else {})}
     part = b"part" if calls_tools else b"all"
-    texts = b"run launcher.bash\0a.sh\0tool\x003\x006\0prelude\0" + part + b"\0{}\0v\0=\0x\0"
+    texts = b"run launcher.bash\0a.sh\0tool\x003\x006\0e\0prelude\0" + part + b"\0{}\0v\0=\0x\0"
     if calls_tools:
         shells.reactor.ready_for(WRITABLE)
         assert os.read(child.ends[0], 1000) == texts

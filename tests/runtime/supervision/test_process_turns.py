@@ -15,6 +15,7 @@ from mcpc_runtime.platforms.posix.supervision.process import (
     GIVE_UP_SECONDS,
     GRACE_SECONDS,
     LAST_GRACE_SECONDS,
+    LEAVE_SECONDS,
     MAX_WAITING,
     RETRY_SECONDS,
     START_SECONDS,
@@ -282,6 +283,23 @@ def test_at_the_end_all_are_asked_then_killed_and_folders_removed(played: Played
     assert played.groups.told == [("all", SIGTERM), ("all", SIGKILL), ("all", SIGKILL)]
     assert (tmp_path / "a").exists() is False
     assert LAST_GRACE_SECONDS < played.now < LAST_GRACE_SECONDS + 0.1
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_at_the_end_those_are_waited_for_that_end_by_themselves(played: Played, ends: bool) -> None:
+    """One that has ended before is not; one that does not end is, only so long."""
+    for number in (1, 2):
+        played.spawn(number)
+        played.wire.send(("time", number))
+    played.run()
+    played.ended = [(101, 0), *([(102, 0)] if ends else [])]
+    played.has_children = True
+    played.supervisor._reap()
+    played.has_children = False
+    played.groups.rounds = 1
+    played.supervisor.finish()
+    assert played.groups.told[-1] == ("all", SIGTERM)
+    assert LEAVE_SECONDS * (not ends) <= played.now < LEAVE_SECONDS * (not ends) + LAST_GRACE_SECONDS + 0.1
 
 
 def test_an_end_that_nothing_delays_is_quiet(played: Played) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.handlers.python import execution
 from mcpc_runtime.handlers.python.worker import coroutines, main
 from mcpc_runtime.handlers.python.worker.coroutines import AsyncReply, EventLoopThread, ThreadReply
 from mcpc_runtime.handlers.python.worker.frames import take_frames
@@ -75,6 +76,7 @@ class Pipes:
         self.keys: list[Any] = []
         self.worker.turns = Turns(self.keys)  # type: ignore[assignment]
         self.buffer = bytearray()
+        self.registered: list[Callable[[], object]] = []
 
     def call(self, number: int, function: str, arguments: dict[str, Any], context: str = "", **more: Any) -> WorkerCall:
         message: Any = (f"{MODULE}.py", function, more.get("binding", []), arguments, context, {"m": 1}, "named",
@@ -150,6 +152,9 @@ def pipes(
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     made = Pipes("stream")
     made.worker.coroutines = loop
+    for module in (main, execution):  # this process itself has registered something
+        monkeypatch.setattr(module, "_ncallbacks", lambda: len(made.registered))
+    monkeypatch.setattr(execution, "_run_exitfuncs", lambda: [function() for function in reversed(made.registered)])
     yield made
     made.close()
     for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
@@ -429,9 +434,33 @@ def test_bindings_release_what_they_have_before_the_end(
     pipes.worker.prepare_to_leave()
     handler = signal.getsignal(signal.SIGTERM)
     LEFT.clear()
+    monkeypatch.setattr(main, "start_new_thread", lambda function, words: function(*words))
     with pytest.raises(Left, match="0"):
         (handler if callable(handler) and rows else lambda *_: pipes.worker.leave())(signal.SIGTERM, None)
     assert (LEFT, handler is before) == ((["first", "second"], False) if rows else ([], True))
+
+
+def test_what_was_registered_is_called_at_the_end_and_said_once(pipes: Pipes) -> None:
+    LEFT.clear()
+    pipes.call(1, "echo", {"value": 1}).run()
+    pipes.registered += [left_second, left_first]
+    for number in (2, 3):
+        pipes.call(number, "echo", {"value": number}).run()
+    assert [sorted(frame) for frame in pipes.frames(4)] == [
+        ["call", "value"], ["leaves"], ["call", "value"], ["call", "value"]
+    ]  # fmt: skip
+    with pytest.raises(Left, match="0"):
+        pipes.worker.leave()
+    assert LEFT == ["first", "second"]
+
+
+def test_what_was_registered_has_only_so_long(pipes: Pipes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "EXIT_SECONDS", 0.01)
+    over = threading.Event()
+    pipes.registered.append(over.wait)
+    with pytest.raises(Left, match="0"):
+        pipes.worker.leave()
+    over.set()
 
 
 @pytest.mark.parametrize(("folder", "known"), [("", ()), ("/unpacked", ("1", "2", "3"))])
@@ -449,6 +478,7 @@ def test_a_worker_starts_in_order(
     )
     monkeypatch.setattr(main, "start_new_thread", lambda function, words: told.append(function.__qualname__))
     monkeypatch.setattr(main, "BEFORE_EXIT", {})
+    monkeypatch.setattr(main, "MAIN_THREAD", {})
     monkeypatch.setattr(main.system, "set_inheritable", lambda *words: told.append(("inherit", *words)))
     monkeypatch.setattr(main.system, "register_at_fork", lambda **more: told.append(sorted(more)))
     for name, value in (("stdout", sys.stdout), ("argv", sys.argv), ("path", list(sys.path))):

@@ -7,6 +7,8 @@ project's own version of the SDK, whose loop over standard input is replaced.
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mcpc.definitions import Definition
@@ -18,12 +20,17 @@ from mcpc.frontends.bash_sdk.programs import reading_programs
 from mcpc.frontends.bash_sdk.scripts import is_shell, main_call, read_script, server_scripts
 from mcpc.frontends.bash_sdk.server import described_server
 from mcpc.frontends.bash_sdk.tools import CONTRACT, SECONDS, ToolReader
+from mcpc.frontends.project import is_concurrent
 from mcpc.ir import Traits
+from mcpc.languages.bash.errexit import places_of_errexit
 from mcpc.languages.bash.library import script_problems
 from mcpc.languages.bash.programs import called_programs
+from mcpc.languages.bash.temporary_files import names_process, shared_temporary_files
 from mcpc.sources import parse_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mcpc.definitions import ServerDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.bash_sdk.scripts import ServerScript
@@ -35,8 +42,9 @@ __all__ = ["LOOKS_FOR", "owned_files", "parse", "recognises"]
 
 FORMAT = "bash-sdk"
 LOOKS_FOR = f"a Bash script, in the project's folder or one below it, that reads `{NAME}` and calls `run_mcp_server`"
-TRAITS = Traits(unpacks_as_one_entry=True)
 JQ = "jq"
+MERGED = "merged"
+INHERITS = re.compile(r"\bshopt\s+-\w*s\w*\s[^\n;]*\binherit_errexit\b")
 
 
 def recognises(tree: SourceTree) -> bool:
@@ -60,7 +68,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if source is None:
         return None, problems
     script = read_script(source, tree)
-    reading = _Reading(script, tree)
+    serial = not is_concurrent(tree)  # as the SDK's loop, which reads a message when the one before is answered
+    reading = _Reading(script, tree, serial=serial)
     server = reading.server()
     tools = reading.tools()
     reading.check_files()
@@ -72,7 +81,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         sources=reading.sources,
         complete=server is not None and not has_errors(reading.problems),
         runtime_settings=((CONTRACT, {"script": source.path}),),
-        traits=TRAITS,
+        traits=Traits(unpacks_as_one_entry=True, serial=serial),
     )
     return definition, tuple(reading.problems)
 
@@ -100,8 +109,9 @@ def _chosen_script(tree: SourceTree, options: Options) -> tuple[Source | None, D
 class _Reading:
     """The state of reading a script: `sources` are the files with definitions, `problems` those found so far."""
 
-    def __init__(self, script: ServerScript, tree: SourceTree) -> None:
+    def __init__(self, script: ServerScript, tree: SourceTree, *, serial: bool) -> None:
         self._script = script
+        self._serial = serial
         self._tree = tree
         self._named: dict[str, Source] = {}
         self.problems: list[Diagnostic] = []
@@ -125,10 +135,12 @@ class _Reading:
     def tools(self) -> tuple[ToolDefinition, ...]:
         """Return the tools of the script's list."""
         node = self._read(settings.TOOLS)
-        style = self._style()
+        style = self._style
         if node is None:
             return ()
-        reader = ToolReader(self._script, style, self._options())
+        files = (*self._script.files, *self._script.others)
+        isolated = not self._serial and any(names_process(file.text) for file in files)
+        reader = ToolReader(self._script, style, self._options(), isolated=isolated)
         tools = reader.read(node)
         self.problems += reader.problems
         if len(server_scripts(self._tree)) == 1:  # servers may share the files with their functions
@@ -139,6 +151,19 @@ class _Reading:
         """Report mistakes in the shell files."""
         for source in self._script.files:
             self.problems += script_problems(source)
+            self.problems += self._ineffective(source)
+        if not self._serial:
+            self.problems += shared_temporary_files(self._script.files)
+
+    def _ineffective(self, source: Source) -> Iterator[Diagnostic]:
+        """Yield where a file sets errexit although the SDK's call of a function switches it off."""
+        when_read, in_functions = places_of_errexit(source)
+        is_tested = self._style == MERGED
+        inherits = any(INHERITS.search(file.text) for file in self._script.files)
+        for span in (*when_read, *in_functions) if is_tested else () if inherits else when_read:
+            message = "errexit does not hold in the functions of tools: the SDK calls them where it is switched off"
+            wanted = "`command || return` for each command that may fail" if is_tested else "`set -e` in the function"
+            yield diagnose("MCP269", span, message, wanted)
 
     def _read(self, variable: str) -> Node | None:
         named, problems = self._find(variable)
@@ -153,6 +178,7 @@ class _Reading:
     def _find(self, variable: str) -> tuple[NamedFile | None, list[Diagnostic]]:
         return settings.find_named(variable, self._script, self._tree)
 
+    @cached_property
     def _style(self) -> str:
         """Return the version of the SDK's file that the script reads."""
         if not self._script.cores:

@@ -31,12 +31,16 @@ NOT_CALLED = ("_cancel",)
 
 
 class ToolReader:
-    """Reads the tools of a script.  `options`: how their functions are run; `style`: the version of the SDK."""
+    """Reads the tools of a script.
 
-    def __init__(self, script: ServerScript, style: str, options: Mapping[str, Json]) -> None:
+    `options`: how their functions are run; `style`: the version of the SDK; `isolated`: each call reads the script.
+    """
+
+    def __init__(self, script: ServerScript, style: str, options: Mapping[str, Json], *, isolated: bool) -> None:
         self._script = script
         self._style = style
         self._options = options
+        self._isolated = isolated
         self._functions = script.functions()
         self._traps = any("trap" in source.text for source in (*script.files, *script.others))
         self._used: set[str] = set()
@@ -84,7 +88,7 @@ class ToolReader:
             self.problems.append(self._unimplemented(name, fields["name"]))
         else:
             span = function.span
-        facts = (FUNCTION_PREFIX + name, self._style, self._traps)
+        facts = (FUNCTION_PREFIX + name, self._style, self._traps, self._isolated)
         return ExternalHandler(self._script.source.path, span, CONTRACT, facts, unpacks=True)
 
     def _unimplemented(self, name: str, member: Member) -> Diagnostic:

@@ -114,7 +114,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     baked = (*baked_values(run.result, dict(options.build_environment), entry.file),)
     if run.result is None or baked:
         return None, (*wrong, *baked)
-    definition = make_definition(tree, settings, entry, run.packages, run.result)
+    definition, unusable = make_definition(tree, settings, entry, run.packages, run.result)
     row = entry_row(entry, run.packages)
     definition = replace(
         definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
@@ -124,7 +124,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     definition = with_routes(with_run_time(definition, run.result, settings, entry), run.result)
     told = bundled_framework if run.packages.has_framework else version_problems
     more = (*list_notes(run.result, settings, tree), *told(run.packages.framework), *hidden_routes(run.result, entry))
-    return definition, (*wrong, *more)
+    return definition, (*wrong, *unusable, *more)
 
 
 def with_run_time(
@@ -228,10 +228,10 @@ def make_definition(
     entry: EntryPoint,
     packages: ProgramPackages,
     found: ProgramDescription,
-) -> Definition:
-    """Return the definition of a described program."""
+) -> tuple[Definition, Diagnostics]:
+    """Return the definition of a described program, and what had to be changed in it."""
     made = ProgramDefinitions(tree, entry, found)
-    return Definition(
+    definition = Definition(
         format=FORMAT,
         server=server_definition(found, settings, packages.framework.version, entry),
         tools=tuple(made.tools()),
@@ -243,6 +243,7 @@ def make_definition(
         requirements=packages.requirements,
         traits=traits_of(packages),
     )
+    return definition, tuple(made.problems)
 
 
 def traits_of(needed: ProgramPackages) -> Traits:

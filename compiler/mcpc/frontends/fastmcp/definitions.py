@@ -16,6 +16,7 @@ from mcpc.definitions import (
 )
 from mcpc.definitions.handler_options import HANDLERS_KEY
 from mcpc.diagnostics import Span
+from mcpc.frontends.fastmcp.made_schemas import usable_schemas
 from mcpc.ir import ExternalHandler
 from mcpc.ir.uri_templates import TemplateError, parse_template
 from mcpc.sources.node_builder import implied_node
@@ -23,6 +24,7 @@ from mcpc.sources.node_builder import implied_node
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.program import Offered, ProgramDescription
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
@@ -42,12 +44,15 @@ class ProgramDefinitions:
         self._tree = tree
         self._entry = entry
         self._found = found
+        self.problems: list[Diagnostic] = []
 
     def tools(self) -> Iterator[ToolDefinition]:
         """Yield the tools."""
         for item in self._found.lists["tools"]:
             span = self._span(item)
-            yield ToolDefinition(implied_node(item.entry, span), handler=self._handler(span))
+            entry, problems = usable_schemas(item.entry, span)
+            self.problems += problems
+            yield ToolDefinition(implied_node(entry, span), handler=self._handler(span))
 
     def prompts(self) -> Iterator[PromptDefinition]:
         """Yield the prompts."""
@@ -96,7 +101,7 @@ class ProgramDefinitions:
 
 def program_handler(file: str, span: Span) -> ExternalHandler:
     """Return the handler of anything that the program handles; it checks arguments itself."""
-    return ExternalHandler(file, span, CONTRACT, unpacks=True, language="python", arguments="handler")
+    return ExternalHandler(file, span, CONTRACT, unpacks=True, language="python", arguments="handler", generated=True)
 
 
 def variables_of(template: str) -> list[str]:

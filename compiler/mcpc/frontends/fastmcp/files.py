@@ -24,18 +24,18 @@ def program_scripts(tree: SourceTree, entry_file: str) -> list[Source]:
     """
     scripts = [source for path, source in tree.files.items() if path.endswith(".py")]
     folders = {source.path: source.path.partition("/")[0] for source in scripts}
-    program = [source for source in scripts if folders[source.path] not in SIDE_FOLDERS]
+    program = {source.path: source for source in scripts if folders[source.path] not in SIDE_FOLDERS}
     packages = {path.removesuffix("/__init__.py") for path in tree.files}
     named = {
         folder
         for folder in {*folders.values()} & SIDE_FOLDERS - TESTS
-        if folder in packages or is_named(folder, program)
+        if folder in packages or is_named(folder, program.values())
     }
     known = named | {entry_file.partition("/")[0]}
     return [
         source
         for source in scripts
-        if (source in program or folders[source.path] in known) and not SIDE_FILE.fullmatch(source.path)
+        if (source.path in program or folders[source.path] in known) and not SIDE_FILE.fullmatch(source.path)
     ]
 
 

@@ -60,6 +60,10 @@ class Outline:
         """Return the functions that may run the command `word`."""
         return self._reaching({name for part in self.parts if word in part.words for name in part.names})
 
+    def matching(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """Return the functions that may run a part in which a pattern is found."""
+        return self._reaching({name for part in self.parts if pattern.search(part.text) for name in part.names})
+
     def _reaching(self, wanted: set[str]) -> frozenset[str]:
         """Return `wanted`, and the functions that may call any of it.  O(words)."""
         if self.is_open:

@@ -20,7 +20,7 @@ DYNAMIC = frozenset({".", "eval", "source"})
 """Commands that run computed text."""
 PREFIXES = frozenset({"builtin", "command"})
 
-WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "shopt"})
+WATCHED = frozenset({"exit", "exec", "export", "declare", "typeset", "set", "shopt"})
 
 BEFORE_COMMAND = frozenset({LexerState.START, LexerState.TIME, LexerState.COPROC, LexerState.COPROC_NAME})
 """The states in which a command may begin, with a redirection or an assignment."""

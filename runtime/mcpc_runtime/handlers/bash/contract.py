@@ -32,9 +32,10 @@ WHITE_SPACE = " \t\n\r\v\f"
 def build_invocation(call: Call, image: Image) -> ShellCall:
     """Return the function to call, its argument as indented JSON, and its declared variables."""
     definition = call.definition
-    file, function, traps, variables, calls_tools, part = definition.handler
+    file, function, traps, errexit, variables, calls_tools, part = definition.handler
     command = ShellCall(file, function, indented_json(call.arguments), definition.environment)
     command.traps = traps
+    command.errexit = errexit
     command.calls_tools = calls_tools
     command.isolated = definition.isolated
     command.slice = part

@@ -154,8 +154,8 @@ class ShellRunner:
         self._send_texts(job, join_texts([*texts, call.argument, *variables]))
         name = call.file.rpartition("/")[2]
         argv = ["bash", "--norc", "--noprofile", "-c", self._libraries.program(LAUNCHER), name, call.function]
-        if variables:
-            argv.append(str(len(variables)))
+        if variables or call.errexit:
+            argv += [str(len(variables)), "0", call.errexit]
         variables_for_call = {CALL_VARIABLE.encode(): job.mark.encode(), NOTES.encode(): b"%d" % NOTES_FD}
         if call.calls_tools:
             variables_for_call[REPLIES_VARIABLE] = b"%d" % REPLIES_FD

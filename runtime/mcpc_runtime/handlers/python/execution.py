@@ -9,7 +9,8 @@ raised meanwhile.
 from __future__ import annotations
 
 import sys
-from _thread import get_ident
+from _thread import allocate_lock, get_ident, start_new_thread
+from atexit import _ncallbacks, _run_exitfuncs
 from time import sleep
 
 from mcpc_runtime.lazy import lazy
@@ -39,6 +40,8 @@ else:
     write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
+EXIT_SECONDS = 2.0
+"""How long what was registered with `atexit` may take."""
 INTENDED = ("ToolError", "ProtocolError", "Cancelled", "CancelledError")
 BLOB, TO_BASE64 = "mcpc/blob", "binascii:b2a_base64"
 """The key of resource contents that a function returned as bytes; see `mcpc_runtime.handlers.results.BLOB`."""
@@ -189,3 +192,20 @@ def print_traceback(problem: BaseException) -> None:
         return
     data = "".join(lines).encode("utf-8", "backslashreplace")
     write_patiently(2, data)
+
+
+def run_exit_functions() -> None:
+    """Call what was registered with `atexit`, and wait EXIT_SECONDS at most."""
+
+    def run() -> None:
+        try:
+            _run_exitfuncs()
+            sys.stderr.flush()
+        finally:
+            over.release()
+
+    if _ncallbacks():
+        over = allocate_lock()
+        over.acquire()
+        start_new_thread(run, ())
+        over.acquire(timeout=EXIT_SECONDS)

@@ -26,6 +26,7 @@ from mcpc_runtime.handlers.python.execution import (
     json_bytes,
     print_traceback,
     protocol_error_of,
+    run_exit_functions,
 )
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.jsonrpc import parse
@@ -96,7 +97,8 @@ class InlineRunner:
         call.answered(reply, result)
 
     def close(self) -> None:
-        """Do nothing: threads end with the process."""
+        """Call what handlers registered with `atexit`; threads end with the process."""
+        run_exit_functions()
 
     def function(self, handler: Handler) -> Callable[..., object]:
         """Return a handler's function; its module is imported at the first use."""

@@ -93,11 +93,13 @@ STYLES = {
 
 def build_invocation(call: Call, image: Image) -> ShellCall:
     """Return the function to call, and its argument."""
-    file, function, style_name, traps = call.definition.handler
+    file, function, style_name, traps, isolated = call.definition.handler
     style = STYLES[style_name]
     argument = indented_json(call.arguments) if style.is_indented else encode(call.arguments)
     command = ShellCall(file, function, argument, call.definition.environment)
     command.traps = traps
+    command.errexit = "" if style.is_merged else "f"
+    command.isolated = isolated
     command.merged = style.is_merged
     command.exported = trace_variables(call)
     return command

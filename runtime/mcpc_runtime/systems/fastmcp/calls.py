@@ -21,7 +21,7 @@ from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgra
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
-    from typing import Any, TypedDict
+    from typing import Any, NoReturn, TypedDict
 
     from mcpc_runtime.handlers.python.context import Context
     from mcpc_runtime.systems.fastmcp.engine.server import BaseServer
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _programs: list[ServedProgram] = []
 _starting = allocate_lock()
+_is_made = allocate_lock()
+_is_made.acquire()
 
 
 def call_tool(program: Program, name: str, values: Object, session: Object, context: Context) -> Awaitable[Object]:
@@ -107,6 +109,7 @@ def served_server(program: Program, context: Context) -> BaseServer:
             framework = entry["generation"], entry["version"]
             prepare_children(sys.argv[0], program["folder"], entry["paths"], framework)
             _programs.append(ServedProgram(entry, program["folder"]))
+            _is_made.release()
     served = _programs[0]
     call: Any = port_of(context)
     try:
@@ -115,9 +118,17 @@ def served_server(program: Program, context: Context) -> BaseServer:
         call.retire_worker()
         raise
     if served.loop is not None:
-        call.use_event_loop(served.loop, served.thread.ident or 0)
+        call.use_event_loop(served.loop, served.thread)
     found: BaseServer = server
     return found
+
+
+def run_in_main_thread() -> NoReturn:
+    """Run the program as soon as the first call has made it; the worker ends the process from another thread."""
+    _is_made.acquire()
+    _programs[0].run()
+    while True:
+        _is_made.acquire()
 
 
 def leave() -> None:

@@ -12,9 +12,10 @@ import json
 import os
 import sys
 from inspect import unwrap
+from types import FunctionType, MethodType
 
 from mcpc_runtime.build_time.absent_variables import absent_variables, watch_variables
-from mcpc_runtime.build_time.raised import raised_facts, relative
+from mcpc_runtime.build_time.raised import raised_facts, relative, tracebacks
 from mcpc_runtime.platforms.alarms import raise_after
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists
@@ -163,12 +164,25 @@ def place_of(function: object, folder: str) -> dict[str, Any]:
     return {"path": path, "line": code.co_firstlineno if code is not None and path else 0}
 
 
+def described_place(problem: BaseException, folder: str) -> dict[str, Any]:
+    """Return the place of the function that was described when something away from the project was raised."""
+    frames = [found.tb_frame for found in tracebacks(problem.__traceback__)]
+    for frame in reversed(frames):
+        names = {} if frame.f_locals is frame.f_globals else frame.f_locals  # of an annotation: those of its module
+        for value in names.values():
+            if isinstance(value, FunctionType | MethodType) and (place := place_of(value, folder))["path"]:
+                return place
+    return {}
+
+
 def failure_line(problem: BaseException, folder: str, demonstrated: str = "") -> dict[str, Any]:
     """Return why a program has no description, with the last place in the folder of the traceback.
 
     `demonstrated`: the server that the program asked itself.
     """
     raised = {**raised_facts(problem, folder), "absent": absent_variables()}
+    if not raised["path"]:
+        raised.update(described_place(problem, folder))
     path, line = raised["path"], raised["line"]
     if isinstance(problem, SyntaxError) and problem.filename and relative(problem.filename, folder):
         path, line = relative(problem.filename, folder), problem.lineno or 0

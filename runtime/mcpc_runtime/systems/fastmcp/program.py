@@ -1,6 +1,6 @@
 """A project's own program: its entry is run until it serves, and then its server answers calls.
 
-The entry runs in a thread of its own, as it would run alone: what it calls to serve (`mcp.run()`, `asyncio.run(main())`
+The entry runs in the main thread, as it would run alone: what it calls to serve (`mcp.run()`, `asyncio.run(main())`
 with `server.run(...)` in it) enters the server's lifespan and waits; coroutines of calls run on its event loop.  A
 program that makes one server and ends without serving it is served, too, as the frameworks' own commands do.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import os
 import signal
 import sys
 import threading
@@ -28,6 +29,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isawaitable
 from types import ModuleType
 
+from mcpc_runtime.handlers.python.children import VARIABLE
 from mcpc_runtime.handlers.python.program_bytecode import ProgramLoader, program_code
 from mcpc_runtime.systems.fastmcp import changes
 
@@ -79,6 +81,9 @@ EXITS = ("exit", "quit")
 """Functions that programs call, and that only Python's `site` module defines: it is not imported here."""
 LEAVE_SECONDS = 2.0
 """How long the end of a lifespan may take."""
+HEARD_SECONDS = 0.3
+"""How long the program's event loop may take until it begins to leave."""
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class NotStartedError(Exception):
@@ -112,6 +117,11 @@ _asked: list[object] = []
 def set_host(host: ProgramHost) -> None:
     """Set what runs this process's program."""
     _host[:] = [host]
+
+
+def is_child() -> bool:
+    """Tell whether this is a process that a handler started: what it serves ends at once, as its input has ended."""
+    return VARIABLE in os.environ
 
 
 def describes() -> bool:
@@ -148,16 +158,18 @@ def serve(server: ProgramServer, transport: str = "stdio") -> None:
 
 async def serve_async(server: ProgramServer, transport: str = "stdio") -> None:
     """Serve a server on the running event loop until the program has to end; `transport` decides nothing here."""
-    if not _host:
+    if _host:
+        await _host[0].serve(server)
+    elif not is_child():
         raise NotStartedError(f"no program runs that could serve over {transport}")
-    await _host[0].serve(server)
 
 
 async def serve_made() -> None:
     """Serve the one server that the project made, whatever application it was put into."""
-    if not _host:
+    if _host:
+        await _host[0].serve(made_server(_host[0].servers))
+    elif not is_child():
         raise NotStartedError("no program runs")
-    await _host[0].serve(made_server(_host[0].servers))
 
 
 def made_server(servers: Sequence[ProgramServer]) -> ProgramServer:
@@ -276,7 +288,7 @@ STARTS: dict[str, Callable[[str, str, list[str]], object]] = {
 
 
 class ServedProgram:
-    """A program in its thread.  `servers`: those it made; `server`, `loop`: set once it serves."""
+    """A program.  `servers`: those it made; `server`, `loop`: set once it serves; `thread`: the one that runs it."""
 
     def __init__(self, entry: Entry, folder: str) -> None:
         self.servers: list[ProgramServer] = []
@@ -284,16 +296,20 @@ class ServedProgram:
         self.has_ended = False
         self.server: ProgramServer | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.thread = threading.Thread(target=self._run, args=(entry, folder), name="program", daemon=True)
+        self.thread = 0
+        self._entry, self._folder = entry, folder
         self._ready = threading.Event()
+        self._over = threading.Event()
+        self._heard = threading.Event()
         self._stop: asyncio.Event | None = None
         self._problem = ""
-        self.thread.start()
 
-    def _run(self, entry: Entry, folder: str) -> None:
-        ignore_signal_handlers()
+    def run(self) -> None:
+        """Run the program in this thread, to its end."""
+        self.thread = threading.get_ident()
+        keep_ending_signals()
         try:
-            run_program(entry, folder, self)
+            run_program(self._entry, self._folder, self)
             self._problem = "the program has ended"
         except SystemExit as problem:
             self._problem = f"the program exited with status {problem.code or 0} before it served"
@@ -304,6 +320,7 @@ class ServedProgram:
             sys.excepthook(type(problem), problem, problem.__traceback__)
         self.server = None
         self._ready.set()
+        self._over.set()
 
     async def serve(self, server: ProgramServer) -> None:
         """Enter the server's lifespan, and wait until the process ends."""
@@ -317,6 +334,7 @@ class ServedProgram:
             self.server, self.loop = server, asyncio.get_running_loop()
             self._ready.set()
             await self._stop.wait()
+            self._heard.set()
             self.server = None
 
     def wait(self) -> ProgramServer:
@@ -327,23 +345,27 @@ class ServedProgram:
         return self.server
 
     def leave(self) -> None:
-        """Leave the lifespan, and let the program end."""
+        """Leave the lifespan, and let the program end, unless one of its functions keeps its thread busy."""
         if self.loop is not None and self._stop is not None and not self.loop.is_closed():
             self.loop.call_soon_threadsafe(self._stop.set)
-            self.thread.join(LEAVE_SECONDS)
+            if self._heard.wait(HEARD_SECONDS):
+                self._over.wait(LEAVE_SECONDS)
 
 
-def ignore_signal_handlers() -> None:
-    """Let the program's signal handlers be ignored: it does not run in the main thread, which ends the process."""
-    set_handler = signal.signal
+def keep_ending_signals() -> None:
+    """Let the program's handlers of signals that end the process be ignored: the worker has its own."""
+    set_handler, add_handler = signal.signal, asyncio.SelectorEventLoop.add_signal_handler
 
-    def set_in_main_thread(number: int, handler: Any) -> Any:
-        if threading.current_thread() is threading.main_thread():
-            return set_handler(number, handler)
-        return signal.getsignal(number)
+    def set_unless_ending(number: int, handler: Any) -> Any:
+        is_kept = number in ENDING_SIGNALS and threading.current_thread() is threading.main_thread()
+        return signal.getsignal(number) if is_kept else set_handler(number, handler)
 
-    signal.signal = set_in_main_thread  # type: ignore[assignment]
-    asyncio.SelectorEventLoop.add_signal_handler = lambda *_: None  # type: ignore[method-assign]
+    def add_unless_ending(loop: Any, number: int, callback: Any, *words: Any) -> None:
+        if number not in ENDING_SIGNALS:
+            add_handler(loop, number, callback, *words)
+
+    signal.signal = set_unless_ending  # type: ignore[assignment]
+    asyncio.SelectorEventLoop.add_signal_handler = add_unless_ending  # type: ignore[method-assign, assignment]
 
 
 _applications: list[object] = []

@@ -95,7 +95,8 @@ class ForkServer:
         job.descriptor_set = ends.number
         job.connect(ends)
         head = b"%0*d" % (NUMBER_WIDTH, number)
-        pieces = [head, job.mark.encode(), call.function.encode(), call.argument, b"1" if call.traps else b""]
+        how = f"{'t' if call.traps else ''}{call.errexit}"
+        pieces = [head, job.mark.encode(), call.function.encode(), call.argument, how.encode()]
         try:
             job.write_texts(join_texts(pieces + encode_variables(call)))
             self._ask_for_spare()

@@ -29,16 +29,17 @@ PREFIX_VARIABLE = b"MCPC_NOTE_PREFIX"
 """The variable with what comes before each note, where notes are not on a descriptor by themselves."""
 REPLIES_VARIABLE = b"MCPC_ANSWERS"
 """The variable with the number of the descriptor for replies to `mcpc_call` and `mcpc_ask`."""
-BOOT_TEXTS = 5
+BOOT_TEXTS = 6
 BOOT = f"""exec 3<&0 {NOTES_FD}>&2 {SHELL_ERRORS_FD}>&{{errors}} {{replies}} 0</dev/null 2>/dev/null
 mapfile -d '' -t -n {BOOT_TEXTS} -u 3 __mcpc_texts
 BASH_ARGV0=${{{{__mcpc_texts[1]-}}}}
-set -- "${{{{__mcpc_texts[@]:2:3}}}}"
+set -- "${{{{__mcpc_texts[@]:2:4}}}}"
 eval "${{{{__mcpc_texts[0]-exit 126}}}}"
 """
 """What Bash runs first.
 
-It reads the program, a name for messages, the function, the count of texts for variables, and that of all texts.
+It reads the program, a name for messages, the function, the count of texts for variables, that of all texts, and
+whether errexit holds.
 """
 
 
@@ -111,7 +112,7 @@ class StandardStreamsJob(ShellJob):
         variables = encode_variables(call)
         texts = join_texts([*libraries.texts(call.slice if call.isolated else b""), call.argument, *variables])
         name = call.file.rpartition("/")[2].encode("utf-8", "surrogateescape")
-        counts = b"%d" % len(variables), b"%d" % texts.count(b"\0")
+        counts = b"%d" % len(variables), b"%d" % texts.count(b"\0"), call.errexit.encode()
         self._send(join_texts([libraries.program(LAUNCHER).encode(), name, call.function.encode(), *counts]) + texts)
         boot = BOOT.format(
             errors=OUTPUT_FD if call.merged else ERRORS_FD, replies=f"{REPLIES_FD}<&0" if call.calls_tools else ""

@@ -22,6 +22,10 @@ FUNCTIONS = {
     "call_tool_handler": "mcpc_runtime.systems.toolbox.python_binding:call_tool_handler",
 }
 """The functions of bindings that handlers import from `mcpc`."""
+MAIN_THREAD = {
+    "fastmcp": "mcpc_runtime.systems.fastmcp.calls:run_in_main_thread",
+}
+"""The function of a binding that has the worker's main thread, and does not return."""
 BEFORE_EXIT = {
     "fastmcp": "mcpc_runtime.systems.fastmcp.calls:leave",
     "fastmcp_original": "mcpc_runtime.systems.fastmcp.original.calls:leave",

@@ -11,6 +11,7 @@ import enum
 import json
 import re
 import sys
+import types
 import typing
 
 TYPE_CHECKING = False
@@ -124,6 +125,22 @@ def parse_decimal(kind: Callable[[str], object], value: object) -> object:
         raise ValueError("expected a decimal number") from None
 
 
+def parse_pattern(_: object, text: str) -> object:
+    """Return a compiled pattern."""
+    try:
+        return re.compile(text)
+    except re.error as problem:
+        raise ValueError(f"expected a regular expression: {problem}") from None
+
+
+def parse_zone(kind: Callable[[str], object], text: str) -> object:
+    """Return the time zone of a name."""
+    try:
+        return kind(text)
+    except LookupError:
+        raise ValueError("expected the name of a time zone") from None
+
+
 TEXT_TYPES: dict[str, Convert] = {
     "builtins.bytes": lambda _, text: text.encode(),
     "datetime.date": lambda kind, text: kind.fromisoformat(text),
@@ -132,8 +149,14 @@ TEXT_TYPES: dict[str, Convert] = {
     "datetime.timedelta": parse_duration,
     "decimal.Decimal": parse_decimal,
     "ipaddress.IPv4Address": lambda kind, text: kind(text),
+    "ipaddress.IPv4Interface": lambda kind, text: kind(text),
+    "ipaddress.IPv4Network": lambda kind, text: kind(text),
     "ipaddress.IPv6Address": lambda kind, text: kind(text),
+    "ipaddress.IPv6Interface": lambda kind, text: kind(text),
+    "ipaddress.IPv6Network": lambda kind, text: kind(text),
+    "re.Pattern": parse_pattern,
     "uuid.UUID": lambda kind, text: kind(text),
+    "zoneinfo.ZoneInfo": parse_zone,
 }
 """Types that are strings in JSON, by name, so that their modules need not be imported."""
 
@@ -141,6 +164,7 @@ SEQUENCES: dict[str, Callable[[Iterable[object]], object]] = {
     "builtins.list": list,
     "builtins.set": set,
     "builtins.frozenset": frozenset,
+    "collections.deque": lambda items: sys.modules["collections"].deque(items),
     "collections.abc.Collection": list,
     "collections.abc.Iterable": list,
     "collections.abc.MutableSequence": list,
@@ -356,14 +380,45 @@ def of_model(hint: ModelClass) -> Conversion:
 
 
 def of_pydantic(hint: object) -> Conversion:
-    """Return the conversion of a type of pydantic, which the handler has imported."""
-    return Conversion(sys.modules["pydantic"].TypeAdapter(hint).validate_python)
+    """Return the conversion by pydantic, which the handler has imported; a type that is not whole is refused now."""
+    adapter = sys.modules["pydantic"].TypeAdapter(hint)
+    if not getattr(adapter, "pydantic_complete", True):
+        adapter.rebuild(raise_errors=True)
+    return Conversion(adapter.validate_python)
 
 
 def needs_pydantic(hint: object) -> bool:
-    """Tell whether a hint is a type of pydantic, or has metadata of pydantic that changes values."""
-    parts = typing.get_args(hint)[1:] if typing.get_origin(hint) is typing.Annotated else (hint,)
-    return "pydantic" in sys.modules and any(map(changes_values, parts))
+    """Tell whether a hint has a type of pydantic in it, or metadata of pydantic that changes values.
+
+    The author's whole annotation is then pydantic's: taken apart, a type that refers to itself would lose its name.
+    """
+    return "pydantic" in sys.modules and has_pydantic(hint, set())
+
+
+def has_pydantic(hint: object, seen: set[int]) -> bool:
+    """Tell whether pydantic is in a hint, below its aliases too; `seen`: the aliases that were looked at."""
+    if is_alias(hint):
+        if id(hint) in seen:
+            return False
+        seen.add(id(hint))
+        return has_pydantic(alias_value(hint), seen)
+    if typing.get_origin(hint) is typing.Literal:
+        return False
+    metadata = getattr(hint, "__metadata__", ()) if typing.get_origin(hint) is typing.Annotated else (hint,)
+    parts = (typing.get_origin(hint), *typing.get_args(hint)) if typing.get_args(hint) else ()
+    return any(map(changes_values, metadata)) or any(has_pydantic(part, seen) for part in parts if part is not hint)
+
+
+def is_alias(hint: object) -> bool:
+    """Tell whether a hint is a name for another one, made by `type X = …` or `TypeAliasType`."""
+    return type(hint).__name__ == "TypeAliasType"
+
+
+def alias_value(hint: Any) -> object:
+    """Return what an alias is a name of; texts in it are read where it was made."""
+    module = sys.modules.get(getattr(hint, "__module__", "") or "")
+    holder = types.SimpleNamespace(__annotations__={"it": hint.__value__})
+    return typing.get_type_hints(holder, vars(module) if module else {}, include_extras=True)["it"]
 
 
 def changes_values(part: object) -> bool:
@@ -415,7 +470,11 @@ KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Conversion]], ...] = (
     (is_typed_dict, cached_by_class(of_fields)),
     (is_named_tuple, cached_by_class(of_named_tuple)),
     (lambda hint: hasattr(hint, "__supertype__"), lambda hint: conversion(hint.__supertype__)),
-    (lambda hint: type(hint).__name__ == "TypeAliasType", lambda hint: conversion(hint.__value__)),
+    (is_alias, cached_by_class(lambda hint: conversion(alias_value(hint)))),
+    (
+        lambda hint: is_alias(typing.get_origin(hint)),
+        lambda hint: conversion(alias_value(typing.get_origin(hint))[typing.get_args(hint)]),  # type: ignore[index]
+    ),
 )
 """The kinds of types, each with its builder of conversions; the first that applies is used."""
 

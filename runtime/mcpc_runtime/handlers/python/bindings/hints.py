@@ -1,7 +1,8 @@
 """Binding of functions with type hints: convert arguments to the types of the parameters, and the result to JSON.
 
 A function's hints are read once.  `modes`: `wrap` puts the result under the key `result`, because structured content
-must be an object; `prompt`: every argument is a string; `resource`: likewise, and a result of bytes stays bytes.
+must be an object; `prompt`: every argument is a string; `resource`: likewise, and a result of bytes stays bytes;
+`unchecked:NAME`: the value of that argument was not validated, and is pydantic's to judge.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import typing
 from _thread import RLock
 
 from mcpc_runtime.handlers.python.bindings import ArgumentError
-from mcpc_runtime.handlers.python.bindings.conversion import conversion, from_text
+from mcpc_runtime.handlers.python.bindings.conversion import conversion, from_text, of_pydantic
 from mcpc_runtime.handlers.python.bindings.unwritable import bytes_text, result_to_json
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
             """Return the value of an omitted argument."""
 
 
+UNCHECKED = "unchecked:"
 HINTS: dict[Callable[..., object], Hints] = {}
 reading = RLock()
 
@@ -43,7 +45,9 @@ class Hints:
 
     __slots__ = ("changing", "conversions", "field_defaults")
 
-    def __init__(self, function: Callable[..., object], more: Iterable[str], *, texts: bool) -> None:
+    def __init__(
+        self, function: Callable[..., object], more: Iterable[str], modes: tuple[str, ...], *, texts: bool
+    ) -> None:
         hints = typing.get_type_hints(function, include_extras=True)
         for name in ("return", *more):
             hints.pop(name, None)
@@ -53,7 +57,9 @@ class Hints:
                 for name, value in parameter_defaults(function)
                 if name in hints
             )
-        self.conversions = {name: conversion(hint) for name, hint in hints.items()}
+        self.conversions = {
+            name: (of_pydantic if f"{UNCHECKED}{name}" in modes else conversion)(hint) for name, hint in hints.items()
+        }
         self.changing = {name: kind for name, kind in self.conversions.items() if not kind.inert}
         self.field_defaults = {name: value for name, value in parameter_defaults(function) if is_field_default(value)}
 
@@ -92,7 +98,7 @@ def call_with_hints(
     if function not in HINTS:
         with reading:  # a type that is read by another thread at this moment refers to itself
             if function not in HINTS:
-                HINTS[function] = Hints(function, more, texts=is_prompt)
+                HINTS[function] = Hints(function, more, modes, texts=is_prompt)
     hints = HINTS[function]
     convert = from_text if is_prompt else convert_value
     values: dict[str, object] = dict(arguments)

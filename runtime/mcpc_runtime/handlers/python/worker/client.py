@@ -342,6 +342,8 @@ class WorkerProcess:
         if type(begun) is int:
             self._line.begun(begun)
             self._send_queued()
+        if "leaves" in answer:
+            self._supervisor.give_time(self._child)
         if "retire" in answer:
             self._pool.retire(self)
         return True

@@ -4,7 +4,10 @@ A call's function runs on the thread that received the call; an awaitable that i
 Every exception that it raises, SystemExit and KeyboardInterrupt too, becomes its result, which is written once.
 
 No handler runs on the main thread, so Python's signal handlers always can; Python raises an error if a handler tries to
-set one.  Modules are imported once and keep their state.  Output that a handler prints goes to standard error.
+set one.  The program of a framework has that thread (MAIN_THREAD), and another one reads control messages.  Modules are
+imported once and keep their state.  Output that a handler prints goes to standard error.  Before the process ends, it
+releases what bindings have, and calls what was registered with `atexit`; the server, told once that there is such a
+thing, gives it time.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ import sys
 from _contextvars import Context as Variables
 from _signal import SIGINT, SIGTERM, signal
 from _thread import RLock, start_new_thread
+from atexit import _ncallbacks
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
-from mcpc_runtime.handlers.python.bindings import BEFORE_EXIT, BINDINGS, ArgumentError
+from mcpc_runtime.handlers.python.bindings import BEFORE_EXIT, BINDINGS, MAIN_THREAD, ArgumentError
 from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.errors import Cancelled
 from mcpc_runtime.handlers.python.execution import (
@@ -28,6 +32,7 @@ from mcpc_runtime.handlers.python.execution import (
     json_bytes,
     print_traceback,
     protocol_error_of,
+    run_exit_functions,
 )
 from mcpc_runtime.handlers.python.worker.coroutines import AsyncReply, EventLoopThread, ThreadReply
 from mcpc_runtime.handlers.python.worker.frames import (
@@ -90,9 +95,23 @@ def main(archive: str, channel: str, folder: str, *known: str) -> None:
     activate_packages(archive)
     worker.prepare_to_leave()
     worker.replies.send(b'{"ready":true}')
+    worker.announce_exit()
     start_new_thread(worker.turns.serve, ())
-    worker.listen()
-    worker.leave()
+    for run in resolved(MAIN_THREAD):
+        start_new_thread(worker.listen_to_the_end, ())
+        run()
+    worker.listen_to_the_end()
+
+
+def resolved(rows: Mapping[str, str]) -> list[Callable[[], None]]:
+    """Return the functions of rows, without those of bindings that this server does not have."""
+    functions: list[Callable[[], None]] = []
+    for row in rows.values():
+        try:
+            functions.append(resolve(row))
+        except ModuleNotFoundError:
+            continue
+    return functions
 
 
 class Worker:
@@ -110,6 +129,7 @@ class Worker:
         self._imports = RLock()
         self._leaving = RLock()
         self._exit_functions: list[Callable[[], None]] = []
+        self._has_announced_exit = False
         self._last_number = 0
         self._cancelled_early: set[int] = set()
 
@@ -125,19 +145,24 @@ class Worker:
 
     def prepare_to_leave(self) -> None:
         """Let bindings release resources before the process ends."""
-        for row in BEFORE_EXIT.values():
-            try:
-                self._exit_functions.append(resolve(row))
-            except ModuleNotFoundError:  # this server has no such handlers
-                continue
+        self._exit_functions = resolved(BEFORE_EXIT)
         if self._exit_functions:
-            signal(SIGTERM, lambda *_: self.leave())
+            # Not from the handler itself: what it interrupts in the main thread may be what has to end.
+            signal(SIGTERM, lambda *_: start_new_thread(self.leave, ()))
+
+    def announce_exit(self) -> None:
+        """Tell the server, once, if there is something to do before the process ends."""
+        if not self._has_announced_exit and (self._exit_functions or _ncallbacks()):
+            self._has_announced_exit = True
+            self.replies.send(b'{"leaves":true}')
 
     def leave(self) -> None:
         """End the process, once."""
         with self._leaving:
-            for call in [] if self.forked else self._exit_functions:
-                call()
+            if not self.forked:
+                for call in self._exit_functions:
+                    call()
+                run_exit_functions()
             system._exit(0)
 
     def _take(self, number: int, body: bytes) -> None:
@@ -163,6 +188,11 @@ class Worker:
                 module = self._modules[file] = sys.modules[dotted]
         function: Callable[..., object] = getattr(module, name)
         return function
+
+    def listen_to_the_end(self) -> None:
+        """Handle control messages, then end the process."""
+        self.listen()
+        self.leave()
 
     def listen(self) -> None:
         """Handle the server's control messages until there are no more.
@@ -294,6 +324,7 @@ class WorkerCall:
         """Write the result.  A process that the handler forked ends here instead."""
         if self._worker.forked:
             exit_forked_child()
+        self._worker.announce_exit()
         self._worker.calls.pop(self.number, None)
         self._worker.replies.send(frame, self._ended, last=True)
         for answer in list((self._answers or {}).values()):

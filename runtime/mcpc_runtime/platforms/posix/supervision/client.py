@@ -18,7 +18,7 @@ from time import monotonic
 from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged
 from mcpc_runtime.platforms.posix import system_features
 from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE
-from mcpc_runtime.platforms.posix.supervision.process import run_supervisor
+from mcpc_runtime.platforms.posix.supervision.process import LEAVE_SECONDS, run_supervisor
 from mcpc_runtime.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.platforms.posix.supervision.program import CATCHABLE
 from mcpc_runtime.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
@@ -85,6 +85,7 @@ class Supervisor:
         self._pid = 0
         self._began = 0
         self._folders_sent = 0
+        self._gives_time = False
 
     @property
     def pids(self) -> list[int]:
@@ -131,6 +132,13 @@ class Supervisor:
         if child.is_left:
             child.is_left = signal_group(child.pid, _signal.SIGKILL)
 
+    def give_time(self, child: SupervisedProcess) -> None:
+        """Let a process end by itself when the server has ended, within LEAVE_SECONDS."""
+        self._gives_time = True
+        for number, known in self._children.items():
+            if known is child:
+                self._send(("time", number))
+
     def close(self) -> None:
         """End all processes and wait until they have ended; no callback is called any more."""
         wire, self._wire = self._wire, None
@@ -139,7 +147,7 @@ class Supervisor:
         if wire is not None:
             self._reactor.forget(wire.descriptor)
             wire.finish()
-            if wait_for_end(wire):
+            if wait_for_end(wire, CLOSE_SECONDS + LEAVE_SECONDS * self._gives_time):
                 self._reap_supervisor()
             else:
                 self._replace([child.pid for child in children.values()])
@@ -235,14 +243,14 @@ class Supervisor:
             return  # the server's parent had SIGCHLD ignored
 
 
-def wait_for_end(wire: DescriptorSocket) -> bool:
-    """Wait at most CLOSE_SECONDS until the supervisor has closed its end; tell whether it has.
+def wait_for_end(wire: DescriptorSocket, seconds: float) -> bool:
+    """Wait at most so many seconds until the supervisor has closed its end; tell whether it has.
 
     Its last messages are read: macOS reports the end only to a poll for input.
     """
     poller = poll()
     poller.register(wire.descriptor, READABLE)
-    deadline = monotonic() + CLOSE_SECONDS
+    deadline = monotonic() + seconds
     while poller.poll(max(0, int((deadline - monotonic()) * 1000))):
         if wire.receive() is None:
             return True

@@ -4,7 +4,7 @@ It blocks in one place only, for the socket and for its children.  It adopts eve
 all of them can be found and ended when the server has ended, for whatever reason.  Messages from the server:
 
     ("spawn", number, argv, environment, numbers, directory)    with a descriptor for each of `numbers`
-    ("end", pid, mark)    ("keep", folder)
+    ("end", pid, mark)    ("keep", folder)    ("time", number): this process ends by itself when the server has ended
 
 and to it: ("started", number, pid), ("failed", number, problem), ("ended", number, status, is_left): members of its
 group remain.
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 2.0
 """Between TERM and KILL for the processes of a call."""
+LEAVE_SECONDS = 5.5
+"""How long those processes may take that end by themselves when the server has ended."""
 LAST_GRACE_SECONDS = 0.4
 """The same when the server has ended."""
 GIVE_UP_SECONDS = 10.0
@@ -119,6 +121,7 @@ class SupervisorProcess:
         self._endings: list[Termination] = []
         self._timers: list[tuple[float, Callable[[], None]]] = []
         self._folders: list[str] = []
+        self._leaving: set[int] = set()
 
     def run(self) -> None:
         """Handle the server's requests until it has ended."""
@@ -156,6 +159,8 @@ class SupervisorProcess:
                 self._spawn(monotonic() + START_SECONDS, message, descriptors)
             elif message[0] == "end":
                 self._stop(message[1], message[2].encode())
+            elif message[0] == "time":
+                self._leaving.add(message[1])
             else:
                 self._folders.append(message[1])
         return messages is not None
@@ -224,13 +229,21 @@ class SupervisorProcess:
             is_left = self._groups.reaped(pid)
             number = self._numbers.pop(pid, None)
             if number is not None:
+                self._leaving.discard(number)
                 self._wire.send(("ended", number, posix.waitstatus_to_exitcode(status), is_left))
 
     def finish(self) -> None:
-        """End all descendants: TERM, then KILL until none is left; remove the folders."""
-        began = monotonic()
+        """End all descendants: TERM, then KILL until none is left; remove the folders.
+
+        Before that it waits for those that end by themselves, which may need what they have started.
+        """
         waiter = poll()
         waiter.register(self._wake, POLLIN)
+        deadline = monotonic() + LEAVE_SECONDS
+        while self._leaving and (rest := deadline - monotonic()) > 0:
+            waiter.poll(int(rest * 1000) + 1)
+            self._reap()
+        began = monotonic()
         if self._is_any_left():
             self._groups.signal_all(_signal.SIGTERM)
         while self._is_any_left():

@@ -13,6 +13,7 @@ assert sys.platform == "win32"
 import _winapi
 import nt
 from msvcrt import get_osfhandle
+from time import monotonic
 
 from mcpc_runtime.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.platforms.windows import system
@@ -41,6 +42,8 @@ MAX_DESCRIPTOR = 9
 """The highest number of a child's descriptors."""
 CLOSE_MILLISECONDS = 1500
 """How long the server waits at its end for processes that were ended, before it removes their folders."""
+LEAVE_SECONDS = 5.5
+"""How long those may take before that which end by themselves."""
 NEEDED = (b"SYSTEMROOT",)
 """Variables without which a program cannot load libraries of the system."""
 own_job: list[int] = []
@@ -66,6 +69,7 @@ class Supervisor:
         """Where outputs go that are not redirected; if negative, standard error is the server's."""
         self._reactor = reactor
         self._children: dict[int, SupervisedProcess] = {}
+        self._leaving: list[SupervisedProcess] = []
         if not own_job:
             own_job.append(kernel.create_job())
             kernel.enter_job(own_job[0])
@@ -156,9 +160,17 @@ class Supervisor:
             child.is_left = False
             self._close(child)
 
+    def give_time(self, child: SupervisedProcess) -> None:
+        """Let a process end by itself when the server closes, within LEAVE_SECONDS."""
+        self._leaving = [*(known for known in self._leaving if not known.ended), child]
+
     def close(self) -> None:
         """End all processes and wait until they have ended; no callback is called any more."""
         children, self._children = self._children, {}
+        deadline = monotonic() + LEAVE_SECONDS
+        for child in self._leaving:
+            if not child.ended:
+                _winapi.WaitForSingleObject(child.process, max(0, int((deadline - monotonic()) * 1000)))
         for child in children.values():
             kernel.terminate_job(child.job)
         for child in children.values():

@@ -1,5 +1,6 @@
 """Orders, served with the official SDK: a package with a command, tools in another module, and a lifespan."""
 
+import atexit
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ async def lifespan(server: FastMCP) -> AsyncIterator[dict[str, object]]:
         left = os.environ.get("LEFT_FILE")
         if left:
             Path(left).write_text("left")
+            atexit.register(lambda: Path(left).write_text(Path(left).read_text() + ", then ended"))
 
 
 def create() -> FastMCP:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from typing import Literal
 
@@ -23,6 +24,27 @@ class Confirmation(BaseModel):
     """What is asked before an order is deleted."""
 
     sure: bool
+
+
+class LateError(Exception):
+    """Raised by an alarm."""
+
+
+def limited() -> str:
+    """Work with a time limit of its own."""
+
+    def stop(*_: object) -> None:
+        raise LateError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        while True:
+            os.getpid()
+    except LateError:
+        return "stopped in time"
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def register(mcp: FastMCP) -> None:
@@ -56,13 +78,14 @@ def register(mcp: FastMCP) -> None:
         return [made["version"], *made["opened"]]
 
     @mcp.tool()
-    def inform(kind: Literal["notice", "variable", "arguments", "worker"]) -> str:
+    def inform(kind: Literal["notice", "variable", "arguments", "worker", "limited"]) -> str:
         """Tell something of the process."""
         told = {
             "notice": lambda: (HERE / "notice.txt").read_text().strip(),
             "variable": lambda: os.environ["ORDERS_VARIABLE"],
             "arguments": lambda: " ".join(sys.argv[1:]),
             "worker": lambda: str(os.getpid()),
+            "limited": limited,
         }
         return told[kind]()
 
