@@ -217,7 +217,7 @@ MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
         "",
     ),
     "unknown": (
-        {"properties": {"a/b": {"title": "A", "type": "strin"}, "c": {"type": "string"}}},
+        {"properties": {"a/b": {"title": "A", "type": "words"}, "c": {"type": "string"}}},
         {"type": "object", "properties": {"a/b": {"title": "A"}, "c": {"type": "string"}}},
         "`/inputSchema/properties/a~1b` of the tool `unknown` is no valid schema: `type` must be",
     ),
