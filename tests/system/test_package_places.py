@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.dependencies import read_requirements, stage_packages
+from mcpc.dependencies.choosing import install
+from mcpc.dependencies.uv import UvRequest
+from mcpc.dependencies.uv_failures import InstallError
 from mcpc.diagnostics import has_errors
 from support.projects import tree
 
@@ -111,8 +114,15 @@ def test_a_package_of_a_named_index(index: str) -> None:
     assert (found.root / f"{MODULE}.py").read_text() == "FROM = 'index'\n"
 
 
-def test_the_first_index_that_has_a_package_is_its_only_one(index: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["", "UV_NO_CONFIG", "UV_CONFIG_FILE"])
+def test_the_first_index_that_has_a_package_is_its_only_one(
+    index: str, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A higher version in another registry, which anyone can publish there, does not take its place."""
+    (tmp_path / "1").write_text("")
+    monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
+    if setting:
+        monkeypatch.setenv(setting, str(tmp_path / "1") if setting == "UV_CONFIG_FILE" else "1")
     other = tmp_path / "other" / NAME
     other.mkdir(parents=True)
     written: dict[str, Any] = {}
@@ -128,6 +138,17 @@ def test_the_first_index_that_has_a_package_is_its_only_one(index: str, tmp_path
         .replace("'X'", f"'{(tmp_path / 'other').as_uri()}'")
     )
     assert version(staged(tree({"pyproject.toml": reverse}))) == "9.0"
+
+
+def test_addresses_name_no_variables_and_no_other_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_INDEX_OURS_PASSWORD", "s3cret")
+    place = f"{tmp_path.as_uri()}/${{UV_INDEX_OURS_PASSWORD}}/{WHEEL}"
+    with pytest.raises(InstallError) as raised:
+        install(UvRequest([f"{NAME} @ {place}"]), tmp_path / "installed")
+    assert "s3cret" not in raised.value.said
+    assert "UV_INDEX_OURS_PASSWORD" in raised.value.said
+    with pytest.raises(InstallError, match="is not a requirement"):
+        install(UvRequest([f"{NAME}\n--index-url https://other.example/simple"]), tmp_path / "installed")
 
 
 def test_an_index_without_the_package(index: str) -> None:

@@ -1,6 +1,6 @@
 """uv, which resolves, downloads and installs packages: how it is started, and what it gets.
 
-It runs in a temporary folder, whose `pyproject.toml` has the project's registries as uv knows them, and never builds
+It runs in a temporary folder, whose `pyproject.toml` says which packages come from which registry, and never builds
 sources: that would run their code.  The user's settings for uv count; where there are none, pip's variables do.
 """
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.dependencies.platforms import Target
-    from mcpc.ir.requirements import RequestedPackage
+    from mcpc.ir.requirements import Registry, RequestedPackage
 
 TIMEOUT_SECONDS = 900
 NO_BUILD = "--no-build"
-FIND_LINKS = "UV_FIND_LINKS"
+FIND_LINKS, INDEX = "UV_FIND_LINKS", "UV_INDEX"
 VARIABLES = {
     "UV_DEFAULT_INDEX": "PIP_INDEX_URL",
     FIND_LINKS: "PIP_FIND_LINKS",
-    "UV_INDEX": "PIP_EXTRA_INDEX_URL",
+    INDEX: "PIP_EXTRA_INDEX_URL",
     "SSL_CERT_FILE": "PIP_CERT",
 }
 """Variables of uv, and those of pip that mean the same: people who have a registry set these."""
@@ -45,7 +45,7 @@ REGISTRIES = (
     *("UV_OFFLINE", "UV_PRERELEASE", "UV_RESOLUTION"),
 )
 """Variables that may change what uv chooses."""
-OFFLINE = {"UV_CONFIG_FILE": "uv.toml", "UV_EXTRA_INDEX_URL": "", FIND_LINKS: "", "UV_INDEX": ""}
+OFFLINE = {"UV_CONFIG_FILE": "uv.toml", "UV_EXTRA_INDEX_URL": "", FIND_LINKS: "", INDEX: ""}
 """Variables by which uv uses none of the user's registries and pages; the file is empty."""
 PROJECT = f'[project]\nname = "{PROJECT_NAME}"\nversion = "0"\n'
 
@@ -83,22 +83,31 @@ def run_uv(words: Sequence[str], request: UvRequest, folder: Path) -> None:
 
 def _files(request: UvRequest) -> dict[str, str]:
     """Return the files of a request by name."""
-    rows = [PROJECT, f"dependencies = {json.dumps([text for text, _ in request.taken])}\n"]
+    rows = [PROJECT, f"dependencies = {_toml([text for text, _ in request.taken])}\n"]
     for registry in request.origins.registries:
-        rows.append("[[tool.uv.index]]\n")
-        rows += [f"name = {json.dumps(registry.name)}\n"] if registry.name else []
-        rows.append(f"url = {json.dumps(registry.address)}\n")
-        rows.append(f"default = {json.dumps(registry.is_default)}\nexplicit = {json.dumps(registry.is_explicit)}\n")
+        rows.append(f"[[tool.uv.index]]\nurl = {_toml(registry.address)}\nexplicit = {_toml(registry.is_explicit)}\n")
+        rows += [f"name = {_toml(registry.name)}\n"] if registry.name else []
+        rows += ["default = true\n"] if registry.is_default else []
     rows.append("[tool.uv.sources]\n")
-    rows += [
-        f"{json.dumps(Requirement(text).name)} = {{ index = {json.dumps(name)} }}\n" for text, name in request.taken
-    ]
+    rows += [f"{_toml(Requirement(text).name)} = {{ index = {_toml(name)} }}\n" for text, name in request.taken]
     return {
         "pyproject.toml": "".join(rows),
-        "requirements.txt": "".join(f"{line}\n" for line in request.lines),
-        "constraints.txt": "".join(f"{line}\n" for line in request.constraints),
+        "requirements.txt": _listing(request.lines),
+        "constraints.txt": _listing(request.constraints),
         **({"uv.toml": ""} if request.origins.offline else {}),
     }
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _listing(lines: Sequence[str]) -> str:
+    """Return a list for uv, whose addresses name no variables: it would put their values in."""
+    wrong = next((line for line in lines if not line.isprintable()), None)
+    if wrong is not None:
+        raise UvError(f"{wrong!r} is not a requirement")
+    return "".join(f"{line.replace('${', '$%7B')}\n" for line in lines)
 
 
 def _options(request: UvRequest) -> Iterator[str]:
@@ -112,12 +121,24 @@ def _options(request: UvRequest) -> Iterator[str]:
         yield "--offline"
     elif places:  # the option takes the place of the variable
         places += tuple(filter(None, _known_variables().get(FIND_LINKS, "").split(",")))
-    if not request.origins.offline and _is_set_for_pip(PIP_NO_INDEX):
-        yield "--no-index"
+    if not request.origins.offline:
+        yield from ("--no-index",) if _is_set_for_pip(PIP_NO_INDEX) else _indexes(request.origins.registries)
     for place in places:
         yield from ("--find-links", place)
     if request.date:
         yield from ("--exclude-newer", upload_limit(request.date) or request.date)
+
+
+def _indexes(registries: Sequence[Registry]) -> Iterator[str]:
+    """Yield the options of the project's registries, which count whatever file of settings uv reads."""
+    general = [registry for registry in registries if not registry.is_explicit]
+    if not general:
+        return
+    for address in _known_variables().get(INDEX, "").split():  # the option takes the place of the variable
+        yield from ("--index", address)
+    for registry in general:
+        name = f"{registry.name}=" if registry.name else ""
+        yield from ("--default-index" if registry.is_default else "--index", f"{name}{registry.address}")
 
 
 def _variables(request: UvRequest) -> dict[str, str]:
