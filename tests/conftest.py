@@ -18,6 +18,7 @@ import pytest
 import uvicorn as _whole  # noqa: F401 - before the server's own way to its parts, for clients that want all of it
 from hypothesis import HealthCheck, settings
 
+from mcpc_runtime.handlers.python import execution
 from mcpc_runtime.lazy import resolved_rows
 from support.artifact import STORE, build
 from support.needs import ROOT, needs
@@ -42,6 +43,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends a run as Ctrl-C does: what it made is removed
+# Runners that are closed within a process of tests call what was registered with `atexit`: not what the tests have.
+execution._ncallbacks = lambda: 0
 CONFIGS: list[pytest.Config] = []
 """That of this process, unless it is a worker."""
 MOST_WORKERS = 8

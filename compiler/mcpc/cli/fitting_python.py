@@ -11,12 +11,15 @@ import tempfile
 import tomllib
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mcpc import programs
 from mcpc.cli import messages
+
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
 
 PROGRAM = "mcpc"
 HANDED_OVER = "MCPC_OTHER_PYTHON"
@@ -25,10 +28,11 @@ HANDED_OVER = "MCPC_OTHER_PYTHON"
 
 def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) -> Path:
     """Return the path of a project; if it requires another Python, run the whole command with that, and exit."""
+    if ctx.find_root().info_name != PROGRAM or ctx.resilient_parsing or HANDED_OVER in os.environ:
+        return project
     required = required_python(project)
-    is_program = ctx.find_root().info_name == PROGRAM and not ctx.resilient_parsing and HANDED_OVER not in os.environ
     running = ".".join(map(str, sys.version_info[:3]))
-    if is_program and required is not None and not required.contains(running, prereleases=True):
+    if required is not None and not required.contains(running, prereleases=True):
         found = fitting_python(required)
         if found is not None:
             click.echo(messages.OTHER_PYTHON.format(required=required, version=found[1]), err=True)
@@ -38,9 +42,13 @@ def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) ->
 
 def required_python(project: Path) -> SpecifierSet | None:
     """Return `requires-python` of a project's folder; None if it has none that is valid."""
-    with suppress(OSError, ValueError, InvalidSpecifier, AttributeError, RecursionError):  # reported where it is read
+    with suppress(OSError, ValueError, AttributeError, RecursionError):  # reported where it is read
         written = tomllib.loads((project / "pyproject.toml").read_text("utf-8-sig")).get("project", {})
-        return SpecifierSet(written["requires-python"]) if isinstance(written.get("requires-python"), str) else None
+        text = written.get("requires-python")
+        if isinstance(text, str):
+            from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - a shell that completes does without
+
+            return SpecifierSet(text)
     return None
 
 

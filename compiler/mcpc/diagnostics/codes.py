@@ -88,6 +88,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP158": DiagnosticCode("warning", "pattern is limited to short strings"),
     "MCP159": DiagnosticCode("error", "pattern is too large to be analysed"),
     "MCP160": DiagnosticCode("error", "invalid setting"),
+    "MCP161": DiagnosticCode("warning", "some clients refuse this"),
     "MCP201": DiagnosticCode("error", "handler function is missing"),
     "MCP202": DiagnosticCode("warning", "function implements no definition"),
     "MCP203": DiagnosticCode("note", "Bash function is not exported"),

@@ -13,6 +13,7 @@ from mcpc.ir import CheckedServer, Server
 from mcpc.passes.apps import check_apps
 from mcpc.passes.bash_booleans import check_bash_booleans
 from mcpc.passes.capabilities import check_capabilities
+from mcpc.passes.client_limits import check_client_limits
 from mcpc.passes.completions import check_completions
 from mcpc.passes.descriptions import check_descriptions
 from mcpc.passes.environment import check_environment
@@ -45,6 +46,7 @@ PASSES: tuple[Pass, ...] = (
     check_completions,
     check_descriptions,
     check_schemas,
+    check_client_limits,
     check_headers,
     check_examples,
     check_handlers,

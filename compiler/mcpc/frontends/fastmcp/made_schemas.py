@@ -36,7 +36,8 @@ def usable_schemas(entry: dict[str, Any], span: Span) -> tuple[dict[str, Any], l
     problems: list[Diagnostic] = []
     for key in ("inputSchema", "outputSchema"):
         if isinstance(entry.get(key), dict):
-            schema = repaired(entry[key] if key == "outputSchema" else {"type": "object", **entry[key]})
+            written = entry[key] if key == "outputSchema" or "type" in entry[key] else {"type": "object", **entry[key]}
+            schema = repaired(written) if fault_of(written, span) else written  # what is valid keeps even its order
             for pointer, fault in loosened(schema, span):
                 where = f"`/{key}{pointer}` of the tool `{entry.get('name')}`"
                 problems.append(diagnose("MCP319", span, f"{where} is no valid schema: {fault}", "", HINT))
