@@ -34,7 +34,8 @@ tool_bash_looks() {
   done
   printf 'secrets:%s servers:%s descriptors:%s' "$found" "$servers" "$descriptors"
 }
-tool_quick() { if [[ $$ == "$BASHPID" ]]; then printf 'alone'; else printf 'forked'; fi; }
+READ_IN=$BASHPID
+tool_quick() { if [[ $READ_IN == "$BASHPID" ]]; then printf alone; else printf forked; fi; }
 """
 TOOLS_PY = '''
 import ctypes
