@@ -66,7 +66,7 @@ def library() -> dict[str, object]:
 @tool
 def imported() -> list[str]:
     """Return the modules of the library that this process has imported."""
-    origins = {name: getattr(getattr(module, "__spec__", None), "origin", None) or "" for name, module in [*sys.modules.items()]}
+    origins = {name: getattr(getattr(module, "__spec" + "__", None), "origin", None) or "" for name, module in [*sys.modules.items()]}
     return sorted(name for name, origin in origins.items() if origin.startswith(sys.executable + "/python/"))
 
 
