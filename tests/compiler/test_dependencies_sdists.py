@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies import read_requirements, sdists, stage_packages
+from mcpc.dependencies import read_requirements, sdists, stage_packages, staging
 from mcpc.dependencies.platforms import Target
 from mcpc.dependencies.sdists import BuildError, BuiltWheel, check_fits, unpack
 from mcpc.ir.requirements import Origins
@@ -93,6 +93,15 @@ def test_it_is_built_if_that_is_allowed_and_kept(shop: Path, monkeypatch: pytest
     assert found["bare.py"] == b"value = 1\n"
     monkeypatch.setattr(sdists, "_ask", lambda *given: pytest.fail("it was built again"))
     assert contents("bare==1.0") == {path: data for path, data in found.items() if path.startswith("bare")}
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_only_so_many_packages_are_built(shop: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    sdist(shop, "second", "1.0", {"second.py": ""})
+    monkeypatch.setattr(staging, "MAX_BUILT", most)
+    packages, problems = staged("bare==1.0", "second==1.0")
+    assert [problem.code for problem in problems] == ["MCP417"] * (2 - most)
+    assert (packages is not None) is (most == 2)
 
 
 def test_two_builds_are_the_same(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,10 +33,11 @@ def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) ->
     required = required_python(project)
     running = ".".join(map(str, sys.version_info[:3]))
     if required is not None and not required.contains(running, prereleases=True):
-        found = fitting_python(required)
-        if found is not None:
-            click.echo(messages.OTHER_PYTHON.format(required=required, version=found[1]), err=True)
-            sys.exit(run_with(found[0], sys.argv[1:]))
+        fitting = fitting_python(required)
+        if fitting is not None:
+            python, version = fitting
+            click.echo(messages.OTHER_PYTHON.format(required=required, version=version), err=True)
+            sys.exit(run_with(python, sys.argv[1:]))
     return project
 
 
@@ -69,20 +70,12 @@ def run_with(python: str, words: list[str]) -> int:
     """Run a command of mcpc with a Python, and return its exit status."""
     from uv import find_uv_bin  # noqa: PLC0415
 
-    from mcpc.dependencies.own_installation import is_editable, origin, pins  # noqa: PLC0415
+    from mcpc.dependencies.own_installation import origin, pins  # noqa: PLC0415
 
+    requirement, is_editable = origin()
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         listing = Path(folder, "requirements.txt")
         listing.write_text("".join(f"{pin}\n" for pin in pins()), encoding="utf-8")
-        argv = [
-            find_uv_bin(),
-            "run",
-            "--no-project",
-            "--quiet",
-            "--python",
-            python,
-            "--with-requirements",
-            str(listing),
-        ]
-        argv += ["--with-editable" if is_editable() else "--with", origin(), "python", "-m", "mcpc", *words]
-        return programs.run_in_foreground("compiler", argv, {HANDED_OVER: "1"})
+        argv = [find_uv_bin(), "run", "--no-project", "--quiet", "--python", python]
+        argv += ["--with-requirements", str(listing), "--with-editable" if is_editable else "--with", requirement]
+        return programs.run_in_foreground("compiler", [*argv, "python", "-m", "mcpc", *words], {HANDED_OVER: "1"})

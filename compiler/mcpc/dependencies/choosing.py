@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WRITTEN = "pylock.toml"
 ALONE = "--no-deps"
 MAX_TRIED = 8
-"""Maximum number of newer versions that are tried: each is a resolution."""
+"""Maximum number of newer versions that are tried, by the names of packages: each is a resolution."""
 
 
 def choose(request: UvRequest, *options: str) -> Pylock:

@@ -93,6 +93,6 @@ def _credentials(address: str, origins: Origins) -> str:
         if at and there == host:
             return unquote(user)
     with suppress(OSError, netrc.NetrcParseError):
-        found = netrc.netrc(os.environ.get("NETRC") or None).authenticators(urlsplit(address).hostname or "")
-        return f"{found[0]}:{found[2]}" if found else ""
+        login = netrc.netrc(os.environ.get("NETRC") or None).authenticators(urlsplit(address).hostname or "")
+        return f"{login[0]}:{login[2]}" if login else ""
     return ""

@@ -55,7 +55,7 @@ def installed_packages(folder: Path) -> dict[str, Installed]:
 
 
 def copy_packages(
-    found: Closure[Installed], folder: Path, again: Callable[[str, bool], None]
+    closure: Closure[Installed], folder: Path, again: Callable[[str, bool], None]
 ) -> tuple[Distribution, ...]:
     """Copy installed packages into `folder`, by name; raise UnfitPackageError.
 
@@ -63,27 +63,27 @@ def copy_packages(
     of them again, over the others.  So it does, without uv's cache, with a package whose files were changed there.
     """
     owners: dict[str, dict[str, str]] = {}
-    for name, item in found.found.items():
+    for name, item in closure.found.items():
         for path in item.files or ():
             if path.hash is not None and _is_package_file(path):
                 owners.setdefault(path.as_posix(), {})[name] = path.hash.value
     shared = {path: [*by] for path, by in owners.items() if len(set(by.values())) > 1}
-    order = installation_order(found)
+    order = installation_order(closure)
     for name in sorted({name for names in shared.values() for name in names}, key=order.index):
         again(name, False)
     last = {path: max(names, key=order.index) for path, names in shared.items()}
     copied: list[Distribution] = []
-    for name in sorted(found.found):
+    for name in sorted(closure.found):
         others = {path: owner for path, owner in last.items() if name in shared[path]}
         try:
-            copied.append(copy_package(found.found[name], folder, others))
+            copied.append(copy_package(closure.found[name], folder, others))
         except ChangedFileError:
             again(name, True)
-            copied.append(copy_package(found.found[name], folder, others))
+            copied.append(copy_package(closure.found[name], folder, others))
     return tuple(copied)
 
 
-def installation_order(found: Closure[Installed]) -> list[str]:
+def installation_order(closure: Closure[Installed]) -> list[str]:
     """Return the packages in the order in which pip installs them: first those that need none, and those far down."""
     depth: dict[str, int] = {}
     waiting = [("", frozenset[str]())]
@@ -92,10 +92,10 @@ def installation_order(found: Closure[Installed]) -> list[str]:
         if depth.get(name, -1) >= len(above):
             continue
         depth[name] = len(above)
-        waiting += [(need, above | {name}) for need in found.needs.get(name, ()) if need not in above | {name}]
-    lowest = len(found.found) + 1
+        waiting += [(need, above | {name}) for need in closure.needs.get(name, ()) if need not in above | {name}]
+    lowest = len(closure.found) + 1
     return sorted(
-        found.found, key=lambda name: (depth.get(name, 0) if found.needs.get(name) else lowest, name), reverse=True
+        closure.found, key=lambda name: (depth.get(name, 0) if closure.needs.get(name) else lowest, name), reverse=True
     )
 
 

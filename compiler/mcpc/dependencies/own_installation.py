@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def origin() -> str:
-    """Return the requirement by which this mcpc is installed: its name and version, or the address it came from."""
-    place = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-    return str(place.get("url", "")).removeprefix("file://") or f"{DISTRIBUTION}=={metadata.version(DISTRIBUTION)}"
+def origin() -> tuple[str, bool]:
+    """Return the requirement by which this mcpc is installed, and whether that is a checkout.
 
-
-def is_editable() -> bool:
-    """Tell whether this mcpc is a checkout."""
+    It is the name and the version, or the address or folder that it came from.
+    """
     place = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-    return place.get("dir_info", {}).get("editable") is True
+    address = str(place.get("url", "")).removeprefix("file://")
+    is_editable = place.get("dir_info", {}).get("editable") is True
+    return address or f"{DISTRIBUTION}=={metadata.version(DISTRIBUTION)}", is_editable
 
 
 def pins() -> Iterator[str]:
     """Yield the packages that mcpc needs, each at its version here."""
-    found = find_closure((DISTRIBUTION,), installed_package, marker_values(HERE_AND_NOW)).found
-    yield from (f"{name}=={found[name].version}" for name in sorted(found) if name != normalised_name(DISTRIBUTION))
+    packages = find_closure((DISTRIBUTION,), installed_package, marker_values(HERE_AND_NOW)).found
+    own = normalised_name(DISTRIBUTION)
+    yield from (f"{name}=={packages[name].version}" for name in sorted(packages) if name != own)

@@ -82,5 +82,5 @@ def judge_python(written: object, span: Span, word: str) -> Iterator[Diagnostic]
         allowed = " or ".join(map(str, ranges))
         message = f"the project requires Python {allowed}, and this is Python {running}"
         minor = next((minor for minor in reversed(MINORS) if any(each.contains(minor) for each in ranges)), "")
-        hint = f"`uvx --python {minor} --from '{origin()}' mcpc …` runs mcpc with one" if minor else ANOTHER_MCPC
+        hint = f"`uvx --python {minor} --from '{origin()[0]}' mcpc …` runs mcpc with one" if minor else ANOTHER_MCPC
         yield diagnose("MCP416", span, message, "", hint)

@@ -226,19 +226,24 @@ def _installed(made: Path, request: PackageRequest) -> tuple[Distribution, ...]:
     """Install the packages with uv, and copy their files; build those that have no wheel, if that is allowed."""
     folder = made / "installed/packages"
     wheels = local_wheels(request, made / "installed/wheels")
-    for _ in range(MAX_BUILT):
+    most = len(wheels) + MAX_BUILT
+    while True:
         try:
-            found = _install(folder, request, wheels)
+            closure = _install(folder, request, wheels)
             break
         except NoWheelError as absent:
+            if len(wheels) == most:
+                raise
             _build_missing(absent, request, wheels, folder.parent)
             shutil.rmtree(folder, ignore_errors=True)
-    if found.missing:
-        by, text = found.missing[0]
+    if closure.missing:
+        by, text = closure.missing[0]
         raise UnfitPackageError(f"`{by}` needs `{text}` on {request.goal.name}, which was not installed")
-    lines = {name: package_line(name, item.version, wheels) for name, item in found.found.items()}
+    lines = {name: package_line(name, item.version, wheels) for name, item in closure.found.items()}
     again = UvRequest((), target=request.goal, origins=all_origins(request.wanted), date=request.exclude_newer())
-    distributions = copy_packages(found, made / FILES, lambda name, fresh: reinstall(lines[name], again, folder, fresh))
+    distributions = copy_packages(
+        closure, made / FILES, lambda name, fresh: reinstall(lines[name], again, folder, fresh)
+    )
     shutil.rmtree(folder.parent)
     return distributions
 
@@ -296,8 +301,8 @@ def _build_missing(absent: NoWheelError, request: PackageRequest, wheels: dict[s
     if not any(item.from_source for item in request.wanted):
         raise absent
     hashes = tuple(checksum for item in request.wanted if item.name == name for checksum in item.hashes)
-    found = fetch_sdist(absent.text, hashes, _asked(request, wheels))
-    files = unpack(name, found.file, found.data)
+    sdist = fetch_sdist(absent.text, hashes, _asked(request, wheels))
+    files = unpack(name, sdist.file, sdist.data)
     stage = partial(stage_for_build, date=request.exclude_newer(), origins=all_origins(request.wanted))
     wheels[name] = write_wheel(build_wheel(name, files, stage), folder / "wheels")
 

@@ -153,9 +153,9 @@ def _variables(request: UvRequest) -> dict[str, str]:
 def _known_variables() -> dict[str, str]:
     """Return the variables about registries: the user's for uv, or else for pip."""
     known = programs.program_environment("uv")
-    given = {name: known[pip] for name, pip in VARIABLES.items() if _is_set_for_pip(pip) and not known.get(name)}
     own = {name: known[name] for name in VARIABLES if known.get(name)}
-    return {**own, **{name: ",".join(text.split()) if name == FIND_LINKS else text for name, text in given.items()}}
+    of_pip = {name: known[pip] for name, pip in VARIABLES.items() if _is_set_for_pip(pip) and name not in own}
+    return {**own, **{name: ",".join(text.split()) if name == FIND_LINKS else text for name, text in of_pip.items()}}
 
 
 def _is_set_for_pip(name: str) -> bool:

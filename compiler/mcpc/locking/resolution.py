@@ -87,9 +87,9 @@ def _with_one_version(
     request: LockRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]
 ) -> ResolvedFiles:
     """Return the files of all targets, with one version of each package if that is possible."""
-    found = _resolved(request, local, built)
+    resolved = _resolved(request, local, built)
     versions: dict[str, set[Version]] = {}
-    for files in found.files.values():
+    for files in resolved.files.values():
         for name, file in files.items():
             if file.version:
                 versions.setdefault(name, set()).add(Version(file.version))
@@ -97,7 +97,7 @@ def _with_one_version(
     if several:
         with suppress(ResolutionError):
             return _resolved(replace(request, preferred={**request.preferred, **several}), local, built)
-    return found
+    return resolved
 
 
 def _resolved(request: LockRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]) -> ResolvedFiles:
@@ -155,12 +155,12 @@ def build_sources(absent: NoWheelError, request: LockRequest, folder: Path) -> t
     hashes = tuple(text for item in request.wanted if item.name == name for text in item.hashes)
     wanted = [item for item in request.wanted if item.local is None and item.repository is None]
     asked = _asked(replace(request, wanted=tuple(wanted), preferred={}, built=""), {})
-    found = fetch_sdist(str(requirement), hashes, asked)
+    sdist = fetch_sdist(str(requirement), hashes, asked)
     stage = partial(stage_for_build, date=asked.date, origins=asked.origins)
-    wheel = build_wheel(name, unpack(name, found.file, found.data), stage)
+    wheel = build_wheel(name, unpack(name, sdist.file, sdist.data), stage)
     for target in request.targets:
         check_fits(name, wheel, target)
     write_wheel(wheel, folder)
     version = str(parse_wheel_filename(wheel.file)[1])
-    digest = hashlib.sha256(found.data).hexdigest()
-    return wheel.file, LockedFile(name, version, found.file, digest, len(found.data), found.address)
+    digest = hashlib.sha256(sdist.data).hexdigest()
+    return wheel.file, LockedFile(name, version, sdist.file, digest, len(sdist.data), sdist.address)
