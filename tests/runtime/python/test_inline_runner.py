@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
+import time
 from _signal import SIG_DFL, SIGINT
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -221,6 +225,34 @@ def test_a_call_waits_for_its_answer(inline: Inline, is_answered: bool) -> None:
     assert (returned.value, returned.problem) == (({"n": 1}, "") if is_answered else (None, "Cancelled"))
     assert call.cancelled is not is_answered
     inline.driver.lock.acquire()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes start in another way")
+def test_a_cancelled_call_leaves_no_process_that_it_was_just_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_exec = subprocess._fork_exec  # type: ignore[attr-defined]
+    started: list[int] = []
+
+    def slow_fork_exec(*given: Any) -> int:
+        started.append(fork_exec(*given))
+        time.sleep(0.3)
+        return started[0]
+
+    def handler() -> None:
+        section.enter()
+        with contextlib.suppress(Cancelled):
+            subprocess.run(["sleep", "60"], timeout=30)
+        section.leave()
+
+    monkeypatch.setattr(subprocess, "_fork_exec", slow_fork_exec)
+    section = InterruptibleSection()
+    thread = threading.Thread(target=handler)
+    thread.start()
+    until(lambda: started)
+    assert section.interrupt(Cancelled)
+    thread.join(10)
+    assert not thread.is_alive()
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
 
 
 @pytest.mark.parametrize("at_once", [True, False])

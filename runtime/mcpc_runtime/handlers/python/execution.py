@@ -40,6 +40,9 @@ else:
     write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
+STARTING = ("__init__", "__enter__", "_execute_child", "_posix_spawn", "run", "call")
+"""Functions of `subprocess` in which a process may have started that nobody could end if they raised an exception."""
+STARTING_POLLS, STARTING_POLL_SECONDS = 200, 0.005
 EXIT_SECONDS = 2.0
 """How long what was registered with `atexit` may take."""
 INTENDED = ("ToolError", "ProtocolError", "Cancelled", "CancelledError")
@@ -94,7 +97,14 @@ class InterruptibleSection:
         self._inside.append(None)
 
     def interrupt(self, kind: type[BaseException]) -> bool:
-        """Raise an exception in the section; False if it is not interruptible."""
+        """Raise an exception in the section; False if it is not interruptible.
+
+        It waits while the handler starts a process, for about a second.
+        """
+        for _ in range(STARTING_POLLS):
+            if not self.open or self.mine or not starts_process(self._thread):
+                break
+            sleep(STARTING_POLL_SECONDS)
         if not self.pause():
             return False
         try:
@@ -112,6 +122,14 @@ def raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:
         return
     raised = None if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+def starts_process(thread: int) -> bool:
+    """Tell whether a thread is just starting a process by `subprocess`."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None and frame.f_globals.get("__name__") != "subprocess":
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name in STARTING
 
 
 def add_handlers(archive: str, folder: str) -> bool:
