@@ -5,7 +5,7 @@ A definition may contain any error; `lower` interprets it, the passes check it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.ir.traits import NO_TRAITS
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcpc.ir import ExternalHandler, Handler, Traits, VirtualServer
     from mcpc.ir.handlers import PlainData
     from mcpc.ir.requirements import RequestedPackage
-    from mcpc.sources import Node, Source
+    from mcpc.sources import Json, Node, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,8 @@ class RunTimeHandler:
     changing: frozenset[str]
     handler: ExternalHandler
     by_arguments: frozenset[str] = frozenset()
+    forwards: bool = False
+    extensions: tuple[tuple[str, Mapping[str, Json]], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)

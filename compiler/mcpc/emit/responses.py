@@ -114,6 +114,7 @@ def with_extensions(server: Server, revision: Revision, capabilities: dict[str, 
         APPS_EXTENSION: any(resource.uri.startswith(APP_SCHEME) for resource in server.resources),
     }
     found: dict[str, Json] = {name: SETTINGS.get(name, {}) for name, is_there in there.items() if is_there}
+    found |= dict(server.run_time.extensions) if server.run_time is not None else {}
     has_any = revision.stateless or server.traits.announces_extensions
     return {**capabilities, "extensions": found} if found and has_any else capabilities
 

@@ -1,7 +1,7 @@
 """Emit what the runtime needs for lists that are made at run time: their handler, and what each revision hides.
 
 {"kinds": those made at run time from the start, "by_arguments": those that are if the program gets arguments,
- "record": the handler's, "hidden": rows of all revisions}
+ "forwards": there if it answers the methods of extensions, "record": the handler's, "hidden": rows of all revisions}
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def add_run_time(definitions: RunTimeDefinitions, server: Server, blob: Blob) ->
         "kinds": tuple(sorted(definitions.kinds)),
         "lists": tuple(method for method in KEYS if method.partition("/")[0] in definitions.kinds),
         **({"by_arguments": tuple(sorted(definitions.by_arguments))} if definitions.by_arguments else {}),
+        **({"forwards": True} if definitions.forwards else {}),
         "record": blob.add(handled_record(definitions, environments(server))),
         "hidden": blob.add(dump_data({revision.version: hidden_fields(revision) for revision in REVISIONS})),
     }

@@ -244,6 +244,7 @@ class RunTimeDefinitions:
 
     `kinds`: `tools`, `prompts` or `resources` whose lists are never built; `changing`: those that may change while the
     server runs, and are made at run time from then on; `by_arguments`: those that are if the program gets arguments.
+    `forwards`: it answers the methods of extensions; `extensions`: what it says of each in its capabilities.
     """
 
     kinds: frozenset[str]
@@ -254,6 +255,8 @@ class RunTimeDefinitions:
     running: HandlerOptions
     name: str = "lists"
     by_arguments: frozenset[str] = frozenset()
+    forwards: bool = False
+    extensions: tuple[tuple[str, Mapping[str, Json]], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)

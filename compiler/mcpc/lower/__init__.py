@@ -135,7 +135,7 @@ def lower_run_time(definition: Definition, node: Node, general: Node | None) -> 
         return None
     running = replace(lower_handler_options(found.handler, None, general), max_result=result_limit(None, general))
     known = RunTimeDefinitions(found.kinds, found.changing, found.handler.span, node, found.handler, running)
-    return replace(known, by_arguments=found.by_arguments)
+    return replace(known, by_arguments=found.by_arguments, forwards=found.forwards, extensions=found.extensions)
 
 
 MADE: dict[str, Callable[..., Resource | ResourceTemplate | Completion | None]] = {

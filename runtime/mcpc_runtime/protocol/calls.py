@@ -145,7 +145,7 @@ def make_result(call: Activity, ending: Ending) -> bytes | Failure:
     if isinstance(ending, Failure):
         return ending
     if isinstance(ending, FinishedResult):
-        return call.request.wire.seal(ending.result, {})
+        return call.request.wire.seal(ending.result, ending.meta)
     if isinstance(call, TaskRequest):
         raise TypeError(f"{call.name} ends with a FinishedResult")
     row = RESULTS[call.request.method]

@@ -260,12 +260,13 @@ class CompletionOutcome:
 
 
 class FinishedResult:
-    """A result object that is complete except for the members that every result has."""
+    """A result object that is complete except for the members that every result has, and its own `_meta`."""
 
-    __slots__ = ("log", "result")
+    __slots__ = ("log", "meta", "result")
 
-    def __init__(self, result: dict[str, Json]) -> None:
+    def __init__(self, result: dict[str, Json], meta: dict[str, Json] | None = None) -> None:
         self.result = result
+        self.meta = meta or {}
         self.log = ""
 
 

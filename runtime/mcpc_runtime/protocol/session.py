@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.image import ProtocolRevision
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.notifications import notification_effects as notes_note
+    from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
     from mcpc_runtime.protocol.run_time_lists import request_list
     from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
     from mcpc_runtime.protocol.tolerance import is_known_client
@@ -52,6 +53,8 @@ else:
     is_known_client = lazy("mcpc_runtime.protocol.tolerance:is_known_client")
     list_tools = lazy("mcpc_runtime.protocol.filtered_tool_list:list_tools")
     notes_note = lazy("mcpc_runtime.protocol.notifications:notification_effects", "notes_note")
+    forward_request = lazy("mcpc_runtime.protocol.forwarding:forward_request")
+    is_forwarded = lazy("mcpc_runtime.protocol.forwarding:is_forwarded")
     request_list = lazy("mcpc_runtime.protocol.run_time_lists:request_list")
     make_private = lazy("mcpc_runtime.protocol.filtered_tool_list:make_private")
     receive_batch = lazy("mcpc_runtime.protocol.batches:receive_batch")
@@ -182,6 +185,9 @@ class Session(SessionState):
             return answer
         if method in wire.lists:
             return self._list(request)
+        if "forwards" in self.image.run_time and is_forwarded(self.image, method):
+            forwarded: Call = forward_request(self, request)
+            return forwarded
         return Failure(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def _receive_notification(self, method: str, params: Json) -> list[Effect]:

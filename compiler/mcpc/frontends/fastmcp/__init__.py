@@ -144,7 +144,8 @@ def parse_entry(
     )
     misspelt = (*(found for source in reached_files(tree, served) for found in misspelt_uses(source)),)
     wrong = (*wrong, *missing_late_imports(tree, served, run.modules), *notes(run.result.notes, tree), *misspelt)
-    definition = with_routes(with_run_time(definition, run.result, settings, served), run.result)
+    definition = with_run_time(definition, run.result, settings, served, is_original=carries)
+    definition = with_routes(definition, run.result)
     framework = run.packages.framework
     told = bundled_framework(framework, lacking) if carries else version_problems(framework)
     more = (*list_notes(run.result, settings, tree), *told, *hidden_routes(run.result, served))
@@ -158,13 +159,19 @@ def has_run(parsed: tuple[Definition | None, Diagnostics]) -> bool:
 
 
 def with_run_time(
-    definition: Definition, found: ProgramDescription, settings: ProjectSettings, entry: EntryPoint
+    definition: Definition,
+    found: ProgramDescription,
+    settings: ProjectSettings,
+    entry: EntryPoint,
+    *,
+    is_original: bool,
 ) -> Definition:
     """Return a definition with the handler of lists that are made at run time.
 
     Arguments of tools that are not compiled are checked as the framework does, by the package that it brings.
     """
-    run_time = run_time_handler(found, settings, definition.beside, program_handler(entry.file, Span(entry.file)))
+    handler = program_handler(entry.file, Span(entry.file))
+    run_time = run_time_handler(found, settings, definition.beside, handler, is_original=is_original)
     definition = replace(definition, run_time=run_time)
     if found.completes and run_time.kinds & {"prompts", "resources"}:
         definition = replace(definition, serves=definition.serves | {"completions"})

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -114,6 +114,7 @@ class ProgramDescription:
     """What a program's server offers.  `arguments`: what checks those of its tools, as `ExternalHandler.arguments`.
 
     `unhandled`: the lists (`tools`, `prompts`, `resources`) that the server has no handler for.
+    `extensions`: what the original framework says of extensions of the protocol.
     `imported`: the program's files that were imported; `demonstrates`: the name of the server that its file made and
     asked itself, without serving it.
     """
@@ -128,6 +129,7 @@ class ProgramDescription:
     unhandled: tuple[str, ...] = ()
     imported: tuple[str, ...] = ()
     demonstrates: str = ""
+    extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def entry_row(entry: EntryPoint, packages: ProgramPackages) -> dict[str, Any]:
@@ -234,6 +236,7 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
         ProgramNote(text_of(row, "text"), text_of(row, "path"), line_of(row), text_of(row, "kind"))
         for row in objects(line.get("notes"))
     ]
+    extensions = line["extensions"] if isinstance(line.get("extensions"), dict) else {}
     return ProgramDescription(
         server=server,
         lists={kind: rows or () for kind, rows in lists.items()},
@@ -245,6 +248,7 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
         unhandled=texts(line.get("unhandled")),
         imported=texts(line.get("imported")),
         demonstrates=text_of(line, "demonstrates"),
+        extensions={name: value for name, value in extensions.items() if isinstance(value, dict)},
     )
 
 

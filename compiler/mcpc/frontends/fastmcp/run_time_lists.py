@@ -43,9 +43,17 @@ COSTS = 'the program starts with the first request for it; `lists = "static"` in
 
 
 def run_time_handler(
-    found: ProgramDescription, settings: ProjectSettings, sources: Sequence[Source], handler: ExternalHandler
+    found: ProgramDescription,
+    settings: ProjectSettings,
+    sources: Sequence[Source],
+    handler: ExternalHandler,
+    *,
+    is_original: bool,
 ) -> RunTimeHandler:
-    """Return the handler of lists that are made at run time, and of what is in them."""
+    """Return the handler of lists that are made at run time, and of what is in them.
+
+    `is_original`: the framework itself handles requests, which may know extensions.
+    """
     kinds = frozenset(item.kind for item in dynamic_lists(found, settings))
     code = b"\n".join(source.data for source in sources if source.path.endswith(".py"))
     may_change = ANY.search(code) is not None
@@ -55,7 +63,10 @@ def run_time_handler(
         if kind not in found.unhandled and (mention.search(code) or (may_change and has_list(found, kind)))
     }
     listed = {kind for kind in KINDS if settings.lists != STATIC and has_list(found, kind)}
-    return RunTimeHandler(kinds, frozenset(changing) - kinds, handler, frozenset(listed) - kinds)
+    extensions = tuple(sorted(found.extensions.items()))
+    return RunTimeHandler(
+        kinds, frozenset(changing) - kinds, handler, frozenset(listed) - kinds, is_original, extensions
+    )
 
 
 def dynamic_lists(found: ProgramDescription, settings: ProjectSettings) -> tuple[DynamicList, ...]:

@@ -49,13 +49,15 @@ FUNCTIONS = {
     **dict.fromkeys(LISTS, "list_definitions"),
     ROUTE: "answer_route",
 }
-"""The functions of that module by the method of a request; `call_tool` for all others."""
+"""The functions of that module by the method of a request."""
+FORWARD = "answer_request"
+"""The function for a method of an extension, which only the original framework answers."""
 
 
 def build_invocation(call: Call, image: Image) -> Invocation:
     """Return the invocation of the function that handles a call in the worker."""
     request = call.request
-    function = "call_tool" if call.is_tool else FUNCTIONS[request.method]
+    function = "call_tool" if call.is_tool else FUNCTIONS.get(request.method, FORWARD)
     entry: dict[str, Json] = image.index[SETTINGS]
     session: dict[str, Any] = {
         "request_id": request.identifier,
@@ -112,14 +114,29 @@ def route_result(returned: FunctionResult) -> Ending:
     return FinishedResult(returned.value)
 
 
+def forwarded_result(call: Call, returned: FunctionResult) -> Ending:
+    """Return the ending of a request that the program has answered."""
+    value = returned.value
+    if returned.raised is not None:
+        raised: Ending = error_ending(call, returned.raised)
+        return raised
+    if returned.problem or type(value) is not dict:
+        return Failure(INTERNAL_ERROR, f"Internal error: {returned.problem or 'the program returned no result'}")
+    meta = value.pop("_meta", None)
+    if value.get("resultType") == "complete":
+        del value["resultType"]
+    return FinishedResult(value, meta if type(meta) is dict else None)
+
+
 def subject(call: Call) -> Json:
     """Return what a request is about: a name, a URI, or what is completed."""
     params = call.request.params
     if call.is_tool:
         return call.definition.name
-    if call.request.method in LISTS or call.request.method == ROUTE:
-        return call.request.method
-    if call.request.method == COMPLETE:
+    method = call.request.method
+    if method in LISTS or method == ROUTE or method not in FUNCTIONS:
+        return method
+    if method == COMPLETE:
         return {"ref": params.get("ref"), "argument": params.get("argument")}
     return params.get("name") if call.is_prompt else params.get("uri")
 
@@ -161,6 +178,8 @@ def parse_result(call: Call, returned: FunctionResult) -> Ending:
         return list_result(call, returned)
     if call.request.method == ROUTE and not call.is_tool:
         return route_result(returned)
+    if call.request.method not in FUNCTIONS and not call.is_tool:
+        return forwarded_result(call, returned)
     ending = python_contract.parse_result(call, returned)
     output = call.definition.output
     if output is None or type(ending) is not Outcome or ending.is_error:

@@ -20,7 +20,7 @@ from mcpc_runtime.protocol.constants import (
 )
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.systems.fastmcp.chosen_tools import refusal_of
-from mcpc_runtime.systems.fastmcp.original.client import LEAVE_SECONDS, ProcessEndedError, start_client
+from mcpc_runtime.systems.fastmcp.original.client import LEAVE_SECONDS, STATELESS, ProcessEndedError, start_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,22 +89,39 @@ async def list_definitions(program: Program, name: str, values: Object, session:
     return await forward(name, params, program, CallListener(context, session))
 
 
-async def forward(method: str, params: Object, program: Program, listener: CallListener) -> Object:
-    """Send a request to the program's process."""
-    if not _programs:
-        _programs.append(OriginalProgram(program))
-    client = await _programs[0].client(listener)
+async def answer_request(
+    program: Program, name: str, values: Object, session: Object, context: Context
+) -> Object:
+    """Return the answer to a request of an extension; `name`: its method.
+
+    A framework that knows the stateless era answers a request of that era in a second process, which has no handshake.
+    """
+    listener = CallListener(context, session)
+    stateless = VERSION_KEY in context.meta and program["entry"]["generation"] in STATELESS
+    if stateless:
+        listener.meta = context.meta
+    return await forward(name, values, program, listener, stateless=stateless)
+
+
+async def forward(
+    method: str, params: Object, program: Program, listener: CallListener, *, stateless: bool = False
+) -> Object:
+    """Send a request to the program's process of an era."""
+    if stateless not in _programs:
+        _programs[stateless] = OriginalProgram(program, stateless=stateless)
+    client = await _programs[stateless].client(listener)
     if listener.meta:
         params = {**params, "_meta": listener.meta}
     return await client.request(method, params, listener)
 
 
 class OriginalProgram:
-    """The process of a program, started again after it has ended."""
+    """The process of a program, started again after it has ended.  `stateless`: it gets no handshake."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, stateless: bool) -> None:
         self.loop = asyncio.get_running_loop()
         self._program = program
+        self._stateless = stateless
         self._start: asyncio.Task[ProgramClient] | None = None
 
     async def client(self, listener: CallListener) -> ProgramClient:
@@ -124,7 +141,8 @@ class OriginalProgram:
         row = encode(entry).decode()
         words = [sys.executable, "-I", "-S", "-c", BOOT, archive, row, self._program["folder"]]
         client = await start_client(words)
-        await client.initialize(listener.capabilities, listener.information, listener)
+        if not self._stateless:
+            await client.initialize(listener.capabilities, listener.information, listener)
         return client
 
     async def close(self) -> None:
@@ -133,12 +151,13 @@ class OriginalProgram:
             await self._start.result().close()
 
 
-_programs: list[OriginalProgram] = []
+_programs: dict[bool, OriginalProgram] = {}
+"""The program's processes, by whether they serve the stateless era."""
 
 
 def leave() -> None:
     """Let the program leave its lifespan and end."""
-    for program in _programs:
+    for program in _programs.values():
         ended = asyncio.run_coroutine_threadsafe(program.close(), program.loop)
         try:
             ended.result(2 * LEAVE_SECONDS)

@@ -12,7 +12,14 @@ import asyncio
 import sys
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
-from mcpc_runtime.protocol.constants import INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcpc_runtime.protocol.constants import (
+    CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    SERVER_INFO_KEY,
+    VERSION_KEY,
+)
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 
 TYPE_CHECKING = False
@@ -34,7 +41,9 @@ if TYPE_CHECKING:
             """Handle a notification of the program."""
 
 
-REVISION = "2025-11-25"
+REVISION, STATELESS_REVISION = "2025-11-25", "2026-07-28"
+STATELESS = ("fastmcp4", "sdk2")
+"""The generations of frameworks that know the stateless era."""
 LINE_BYTES = 64 << 20
 """How large a message of the program may be."""
 MAX_CLIENT_REQUESTS = 64
@@ -65,6 +74,7 @@ class ProgramClient:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.has_ended = False
         self.information: Object = {}
+        self._envelope: Object = {}
         self._process = process
         self._sent: dict[int, SentRequest] = {}
         self._number = 0
@@ -86,11 +96,20 @@ class ProgramClient:
             raise
         self._send({"method": "notifications/initialized"})
 
+    async def discover(self, client: Object, listener: Listener) -> None:
+        """Ask what the program is, in the stateless era; each request describes the client from now on."""
+        self._envelope = {VERSION_KEY: STATELESS_REVISION, CAPABILITIES_KEY: {}, CLIENT_INFO_KEY: client}
+        found = await self.request("server/discover", {}, listener)
+        meta = found.get("_meta")
+        self.information = {**found, "serverInfo": meta.get(SERVER_INFO_KEY, {}) if type(meta) is dict else {}}
+
     async def request(self, method: str, params: Object, listener: Listener) -> Object:
         """Return the result of a request; raise ProtocolError for an error, ProcessEndedError without an answer."""
         if self.has_ended:
             raise ProcessEndedError(self._reason)
         self._number = number = self._number + 1
+        if self._envelope:
+            params = {**params, "_meta": self._envelope}
         meta = params.get("_meta")
         if type(meta) is dict and "progressToken" in meta:
             params = {**params, "_meta": {**meta, "progressToken": number}}

@@ -13,7 +13,7 @@ import sys
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.protocol.constants import METHOD_NOT_FOUND
-from mcpc_runtime.systems.fastmcp.original.client import ProcessEndedError, start_client
+from mcpc_runtime.systems.fastmcp.original.client import STATELESS, ProcessEndedError, start_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +60,10 @@ def main(folder: str, descriptor: str, place: str, *paths: str) -> None:
     replies = int(descriptor)
     os.set_inheritable(replies, False)
     report = f"{place}.failure"
+    with open(place, encoding="utf-8") as file:
+        asked = json.load(file)
     words = [sys.executable, *ISOLATED, "-c", BOOT, folder, place, report, *paths]
-    line = with_report(asyncio.run(described(words)), read_report(report))
+    line = with_report(asyncio.run(described(words, asked["generation"])), read_report(report))
     if line is not None:
         data = memoryview(json.dumps(line).encode() + b"\n")
         while data:
@@ -69,15 +71,21 @@ def main(folder: str, descriptor: str, place: str, *paths: str) -> None:
     os._exit(0 if line is not None else 1)
 
 
-async def described(words: list[str]) -> Object | None:
-    """Return the description of a program; None if its process ends before."""
+async def described(words: list[str], generation: str) -> Object | None:
+    """Return the description of a program; None if its process ends before.
+
+    It is asked in the stateless era if its framework knows that: there it says which extensions it has.
+    """
     client = None
     try:
         client = await start_client(words)
-        await client.initialize({}, CLIENT, Describer())
+        if generation in STATELESS:
+            await client.discover(CLIENT, Describer())
+        else:
+            await client.initialize({}, CLIENT, Describer())
         return await description_of(client)
     except ProtocolError as problem:
-        text = f"it refuses the handshake: {problem}"
+        text = f"it does not say what it is: {problem}"
         return {"failure": {"kind": "ended", "message": text, "path": "", "line": 0}}
     except ProcessEndedError as problem:
         sys.stderr.write(f"{problem}\n")
@@ -105,6 +113,7 @@ async def description_of(client: ProgramClient) -> Object:
         "completions": "completions" in information.get("capabilities", {}),
         "unhandled": [kind for kind in KINDS if kind not in information.get("capabilities", {})],
         "dynamic": [{"kind": kind, "text": "", **NOWHERE} for kind in failed],
+        "extensions": information.get("capabilities", {}).get("extensions", {}),
         "routes": [],
         "notes": [{"text": text, **NOWHERE} for text in failed.values()],
     }
