@@ -20,6 +20,10 @@ def minor_versions(python: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(python.split(","))) if MINORS.fullmatch(python) else ()
 
 
+AUTO, ADAPTER, ORIGINAL = WAYS = ("auto", "adapter", "original")
+"""What handles the calls of a program for FastMCP or the SDK (`Options.framework`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Build options.  A page size of 0 disables paging.
@@ -41,8 +45,8 @@ class Options:
 
     `entry`: what starts the program of a project for FastMCP or the official SDK; `build_environment`: pairs of a
     variable and its value for code of the project that the build runs; `build_network`: let the program use the network
-    until it serves; `carry_framework`: bundle the framework, and
-    compile the lists only.
+    until it serves; `framework`: what handles its calls, `adapter`, `original` or `auto`; empty for what the project
+    says.
 
     `imports`: import project files, confined, where their definitions cannot be determined otherwise.
 
@@ -82,7 +86,7 @@ class Options:
     allow_empty: bool = False
     live: bool = False
     imports: bool = True
-    carry_framework: bool = False
+    framework: str = ""
     entry: str = ""
     build_environment: tuple[tuple[str, str], ...] = ()
     build_network: bool = False

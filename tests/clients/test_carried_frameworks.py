@@ -110,7 +110,7 @@ def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -
     write_files(project, {"server.py": server, "requirements.txt": f"{framework}\n"})
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), framework]
     subprocess.run(words, check=True, timeout=600)
-    built = build(project, tmp_path / "server.pyz", "--carry-framework", "--http")
+    built = build(project, tmp_path / "server.pyz", "--framework=original", "--http")
     environment = {"PYTHONPATH": str(packages)}
     originals = {
         mode: anyio.run(answers, StdioTransport(sys.executable, [str(project / "server.py")], env=environment), mode)

@@ -146,10 +146,33 @@ def test_the_envelope_of_a_request_is_not_forwarded(
     meta: dict[str, Any], forwarded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = StandingProgram()
-    monkeypatch.setattr(calls, "_programs", [program])
+    monkeypatch.setattr(calls, "_programs", {False: program})
     context: Any = Context(SimpleNamespace(cancelled=False), "add", meta, {"client": {}, "answers": {}})
     asyncio.run(calls.call_tool({}, "add", {"a": 1}, SESSION, context))  # type: ignore[typeddict-item]
     assert program.asked == [("tools/call", {"name": "add", "arguments": {"a": 1}, **forwarded})]
+
+
+@pytest.mark.parametrize(
+    ("generation", "meta", "stateless"),
+    [
+        ("fastmcp4", ENVELOPE, True),
+        ("sdk2", ENVELOPE, True),
+        ("fastmcp4", {"x/y": 1}, False),
+        ("fastmcp3", ENVELOPE, False),
+        ("sdk1", ENVELOPE, False),
+    ],
+)
+def test_a_request_of_an_extension_is_answered_in_its_era(
+    generation: str, meta: dict[str, Any], stateless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = {True: StandingProgram(), False: StandingProgram()}
+    monkeypatch.setattr(calls, "_programs", programs)
+    context: Any = Context(SimpleNamespace(cancelled=False), "skills/list", meta, {"client": {}, "answers": {}})
+    program: Any = {"entry": {"generation": generation}}
+    asyncio.run(calls.answer_request(program, "skills/list", {"cursor": "c"}, SESSION, context))
+    forwarded = meta if stateless or meta is not ENVELOPE else {}
+    assert programs[stateless].asked == [("skills/list", {"cursor": "c", **({"_meta": forwarded} if forwarded else {})})]
+    assert programs[not stateless].asked == []
 
 
 def test_a_request_to_the_client_goes_to_the_one_that_calls() -> None:

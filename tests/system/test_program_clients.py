@@ -1,8 +1,7 @@
-"""Programs that use other servers in built files: clients, proxies, and interfaces with OpenAPI documents."""
+"""Programs that use other servers, as clients and as proxies: built files have the framework itself."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -64,8 +63,8 @@ def test_clients_of_fastmcp(tmp_path: Path, orders: str) -> None:
         assert in_memory == "['find'] Emma 7 ['found Emma'] always Recommend 3 books."
         assert text(call(client, "in_memory", title="none")) == "failed: no such book"
         in_a_process = call(client, "in_a_process", n=4)["structuredContent"]["result"]
-        assert in_a_process == ["peer", "3", "{'double': 8}", "1/2"]
-        assert text(call(client, "over_http", item="nuts")) == "Orders {'item': 'nuts', 'count': 1}"
+        assert in_a_process == ["peer", "3", "{'double': 8}", "1.0/2.0"]
+        assert text(call(client, "over_http", item="nuts")) == "{'item': 'nuts', 'count': 1}"
         assert text(call(client, "unreachable")) == "Client failed to connect"
 
 
@@ -83,8 +82,6 @@ def test_a_proxy_of_a_program_is_asked_at_run_time(tmp_path: Path) -> None:
         assert read["text"] == "read peer://a/note"
         prompt = client.ask("prompts/get", {"name": "greet", "arguments": {"who": "you"}})["result"]
         assert prompt["messages"][0]["content"]["text"] == "Hello you"
-        client.answers = lambda _: {"result": {"action": "accept", "content": {"sure": True}}}
-        assert json.loads(text(call(client, "ask")))["content"] == {"sure": True}
         assert text(call(client, "process")) == text(call(client, "process"))
         unknown = client.ask("tools/call", {"name": "none", "arguments": {}})
         assert unknown["result"]["isError"] is True

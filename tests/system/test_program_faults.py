@@ -136,7 +136,7 @@ def test_results_with_prefab_are_errors_at_their_places(name: str) -> None:
     for problem in errors:
         assert problem.code == "MCP290"
         assert "not available in a built server" in problem.message
-        assert "`--carry-framework`" in problem.hint
+        assert "`--framework original`" in problem.hint
 
 
 def test_what_a_command_returns_is_its_status() -> None:

@@ -335,7 +335,7 @@ def test_a_low_level_server_announces_only_what_it_has_handlers_for(carried: boo
     options = "server.create_initialization_options(NotificationOptions(resources_changed=True, tools_changed=True))"
     code = code.replace("server.create_initialization_options()", options)
     code = code.replace("import Server", "import NotificationOptions, Server")
-    server, problems = lowered({"server.py": code, "requirements.txt": "mcp<2"}, Options(carry_framework=carried))
+    server, problems = lowered({"server.py": code, "requirements.txt": "mcp<2"}, Options(framework="original" if carried else ""))
     assert server is not None, problems
     assert server.run_time is not None
     assert server.run_time.changing == {"tools"}
@@ -353,7 +353,7 @@ def test_what_is_the_same_on_every_machine_is_compiled() -> None:
 def test_the_framework_itself_is_asked_on_another_machine_too() -> None:
     told = LOW.replace("MODULES", "time").replace("TOLD", "time.tzname[0]")
     files = {"server.py": told, "requirements.txt": "mcp<2"}
-    found, problems = parsed(files, Options(carry_framework=True))
+    found, problems = parsed(files, Options(framework="original"))
     assert found is not None, problems
     assert "`now` has `Uses UTC` here and `Uses JST` on" in " ".join(problem.message for problem in problems)
 

@@ -1,4 +1,4 @@
-"""Programs that are built with their framework (`--carry-framework`): the lists are compiled, calls are forwarded."""
+"""Programs that are built with their framework (`--framework original`): the lists are compiled, calls are forwarded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROJECT = ROOT / "tests/system/programs/original"
-OPTION = "--carry-framework"
+OPTION = "--framework=original"
 ELICITS = {"elicitation": {}}
 
 
@@ -62,7 +62,7 @@ def test_what_has_no_stand_in_lets_the_framework_be_bundled(name: str) -> None:
     assert [tool.node.value["name"] for tool in found.tools] == ["add"]
     (note,) = [problem for problem in problems if problem.code == "MCP296"]
     assert [place[1:] for place in places([note], files)] == marks
-    assert note.message.startswith("mcp 1.26.0 is bundled")
+    assert note.message.startswith("mcp 1.26.0 itself handles calls, because ")
     assert "mcpc_runtime" not in note.message
     assert {item.name for item in found.requirements or ()} >= {"mcp"}
 
@@ -73,16 +73,16 @@ def test_a_framework_that_cannot_be_installed_is_not_bundled() -> None:
     assert found is None
     (problem,) = [problem for problem in problems if problem.severity == "error"]
     assert problem.code == "MCP290"
-    assert OPTION in problem.hint
+    assert "`--framework original`" in problem.hint
 
 
 def test_build_check_and_inspect_say_that_the_framework_is_bundled(server: Path) -> None:
     checked = mcpc("check", str(PROJECT), OPTION)
     assert "MCP296" in checked.stderr
     assert "first call" in checked.stderr
-    assert "is bundled" in mcpc("inspect", str(server)).stdout
+    assert "itself handles calls" in mcpc("inspect", str(server)).stdout
     built = mcpc("build", str(PROJECT), OPTION, "--http", "-o", str(server.with_name("again.pyz")))
-    assert "is bundled" in built.stderr
+    assert "itself handles calls" in built.stderr
     assert server.with_name("again.pyz").read_bytes() == server.read_bytes()
 
 
@@ -297,7 +297,7 @@ RUN_TIME_LISTS: dict[str, tuple[str, dict[str, str], list[str]]] = {
 @pytest.mark.parametrize("name", RUN_TIME_LISTS)
 def test_lists_that_need_the_lifespan_are_made_at_run_time(name: str) -> None:
     written, reasons, fails = RUN_TIME_LISTS[name]
-    found, problems = parsed({"server.py": written, "requirements.txt": "mcp<2\n"}, Options(carry_framework=True))
+    found, problems = parsed({"server.py": written, "requirements.txt": "mcp<2\n"}, Options(framework="original"))
     assert found is not None, problems
     assert found.run_time is not None
     assert found.run_time.kinds == reasons.keys()
@@ -354,7 +354,7 @@ def test_faults_of_a_program_with_its_framework(name: str) -> None:
     written, code, message = FAULTS[name]
     head = "from mcp.server.fastmcp import FastMCP\n"
     files, marks = marked({"server.py": f"{head}{written}", "requirements.txt": "mcp<2\n"})
-    found, problems = parsed(files, Options(carry_framework=True, entry="server.py"))
+    found, problems = parsed(files, Options(framework="original", entry="server.py"))
     assert found is None
     (problem,) = [problem for problem in problems if problem.severity == "error"]
     assert problem.code == code

@@ -15,7 +15,7 @@ import click
 from mcpc.cli import messages, path_arguments
 from mcpc.cli.fitting_python import use_fitting_python
 from mcpc.diagnostics.formats import FORMATS
-from mcpc.options import DIALECTS, Options, options_from_environment
+from mcpc.options import DIALECTS, WAYS, Options, options_from_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -174,10 +174,10 @@ BUILD_OPTIONS = (
         help="Let the program use the network until it serves, to log in (FastMCP, SDK).",
     ),
     system_option(
-        "--carry-framework",
-        is_flag=True,
-        default=None,
-        help="Bundle the framework itself, and compile only the lists (FastMCP, SDK).",
+        "--framework",
+        type=click.Choice(WAYS),
+        metavar="WAY",
+        help="What handles calls: adapter, the original framework, or auto (FastMCP, SDK).",
     ),
     system_option("--kb", metavar="FOLDER", help="Folder of the knowledge base (MCP Dev Blueprints)."),
     system_option("--script", metavar="FILE", help="Script of the server, if there are several (MCP Server Bash SDK)."),

@@ -131,7 +131,7 @@ class RunTimeHandler:
     handler: ExternalHandler
     by_arguments: frozenset[str] = frozenset()
     forwards: bool = False
-    extensions: tuple[tuple[str, Mapping[str, Json]], ...] = field(default=(), hash=False)
+    extensions: tuple[tuple[str, dict[str, Json]], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)

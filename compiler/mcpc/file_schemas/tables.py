@@ -9,6 +9,7 @@ from mcpc.file_schemas.field_schemas import PATTERNS, SIZE, STRINGS, TEXT, TOOLS
 from mcpc.file_schemas.working_files import diff_tables
 from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.protocol_schema import SETTING
+from mcpc.options import WAYS
 from mcpc.releasing.plan import KNOWN
 
 JsonSchema = dict[str, Any]
@@ -38,6 +39,7 @@ OWN: dict[str, JsonSchema] = {
         "type": "object",
         "additionalProperties": TEXT,
     },
+    "framework": {"description": "What handles a program's calls, as `--framework`.", "enum": [*WAYS]},
     "max-result": {"description": "The longest text of a tool's result, such as `64K`.", **SIZE},
     "concurrent": {"description": "Whether calls run at once, or one after the other.", "type": "boolean"},
     "lists": {"description": "Whether lists are compiled, or made at run time.", "enum": ["static", "dynamic"]},

@@ -29,6 +29,7 @@ TABLES: dict[tuple[str, ...], tuple[str, ...]] = {
         "allow-sdist",
         "exclude-newer",
         "entry",
+        "framework",
         "build-environment",
         "lists",
         "concurrent",

@@ -256,7 +256,7 @@ class RunTimeDefinitions:
     name: str = "lists"
     by_arguments: frozenset[str] = frozenset()
     forwards: bool = False
-    extensions: tuple[tuple[str, Mapping[str, Json]], ...] = field(default=(), hash=False)
+    extensions: tuple[tuple[str, dict[str, Json]], ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def imports(source: Source) -> tuple[tuple[str, Span], ...]:
     if isinstance(parsed, Diagnostic):
         return ()
     text = python_text(source)
-    found = (named for node in _needed(parsed) for named in _imported(text, node))
+    found = (named for node in needed_nodes(parsed) for named in _imported(text, node))
     return tuple(sorted(found, key=lambda named: named[1]))
 
 
@@ -341,7 +341,7 @@ def _parameters(arguments: ast.arguments) -> Iterator[FunctionParameter]:
         yield FunctionParameter(argument.arg, default is None)
 
 
-def _needed(tree: ast.Module) -> Iterator[ast.AST]:
+def needed_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """Yield the nodes of the whole tree but those that may fail, and those that only type checkers read."""
     waiting: list[ast.AST] = [tree]
     while waiting:

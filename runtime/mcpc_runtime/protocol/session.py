@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from mcpc_runtime.protocol.client_requests.handshake import take_response
     from mcpc_runtime.protocol.effects import Activity, Effect, Ending, PublishChange, TaskRequest
     from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
+    from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
     from mcpc_runtime.protocol.image import ProtocolRevision
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.notifications import notification_effects as notes_note
-    from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
     from mcpc_runtime.protocol.run_time_lists import request_list
     from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
     from mcpc_runtime.protocol.tolerance import is_known_client

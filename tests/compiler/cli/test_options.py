@@ -76,7 +76,7 @@ def refusal(*words: str) -> str:
         (["--allow", "a*", "--allow", "b"], {"allow": ("a*", "b")}),
         (["--hooks", "--no-import"], {"hooks": True, "imports": False}),
         (["--entry", "a.py:b", "--build-env", "A=1=2", "--build-env", "B="], {"entry": "a.py:b", "build_environment": (("A", "1=2"), ("B", ""))}),
-        (["--carry-framework", "--kb", "k", "--script", "s.sh"], {"carry_framework": True, "kb": "k", "script": "s.sh"}),
+        (["--framework", "original", "--kb", "k", "--script", "s.sh"], {"framework": "original", "kb": "k", "script": "s.sh"}),
         (["--http", "--ui", "--oauth", "--otel", "--redis"], {"http": True, "ui": True, "oauth": True, "otel": True, "redis": True}),
         (["--platform", "a", "--platform", "b"], {"platforms": ("a", "b")}),
         (["--extra", "e", "--group", "g", "--allow-sdist"], {"extras": ("e",), "groups": ("g",), "allow_sdist": True}),

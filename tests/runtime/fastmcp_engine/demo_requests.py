@@ -73,9 +73,6 @@ CALLS = {
     "static": [{"x": 2}],
     "anonymous": [{"x": 2}],
     "search": [{"query": "q"}],
-    "find": [{"text": "q"}, {"text": "q", "limit": 2}, {"query": "q"}, {"text": "q", "unit": "m"}, {}],
-    "find_short": [{"text": " q "}],
-    "find_raw": [{"query": "q"}],
     "sub_inner": [{"x": 1}, {"x": "y"}],
     "unknown": [{}],
 }

@@ -18,7 +18,6 @@ from fastmcp.server.dependencies import get_context, get_http_headers, get_http_
 from fastmcp.server.elicitation import AcceptedElicitation, DeclinedElicitation
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool
-from fastmcp.tools.tool_transform import ArgTransform, forward, forward_raw
 from fastmcp.utilities.types import Audio, File, Image
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
@@ -530,31 +529,7 @@ def search(query: str, limit: int = 10, unit: str = "m") -> str:
     return f"{query} {limit} {unit}"
 
 
-async def short(text: str, **more: Any) -> Any:
-    return await forward(text=text.strip(), **more)
-
-
-async def raw(query: str, limit: int = 3, unit: str = "x") -> Any:
-    return await forward_raw(query=query, limit=limit + 1)
-
-
-SEARCH = Tool.from_function(search)
-mcp.add_tool(SEARCH)
-mcp.add_tool(
-    Tool.from_tool(
-        SEARCH,
-        name="find",
-        description="Find.",
-        transform_args={
-            "query": ArgTransform(name="text", description="What"),
-            "unit": ArgTransform(hide=True, default="km"),
-        },
-    )
-)
-mcp.add_tool(
-    Tool.from_tool(SEARCH, name="find_short", transform_fn=short, transform_args={"query": ArgTransform(name="text")})
-)
-mcp.add_tool(Tool.from_tool(SEARCH, name="find_raw", transform_fn=raw))
+mcp.add_tool(Tool.from_function(search))
 
 
 @mcp.resource("data://text")

@@ -1,26 +1,18 @@
 """A server whose components come from providers, through transforms: FastMCP 3 and later."""
 
 import sys
-from pathlib import Path
 
 from fastmcp import Context, FastMCP
 from fastmcp.resources import Resource
 from fastmcp.server.middleware import Middleware
-from fastmcp.server.providers import AggregateProvider, FileSystemProvider, LocalProvider, Provider
-from fastmcp.server.providers.skills import SkillsDirectoryProvider
+from fastmcp.server.providers import AggregateProvider, LocalProvider, Provider
 from fastmcp.server.transforms import (
     Namespace,
-    PromptsAsTools,
-    ResourcesAsTools,
-    ToolTransform,
     Transform,
     VersionFilter,
 )
-from fastmcp.server.transforms.search import BM25SearchTransform, RegexSearchTransform
 from fastmcp.tools import Tool
-from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
 
-HERE = Path(__file__).parent
 mcp = FastMCP("providers")
 
 
@@ -94,14 +86,7 @@ def ask(topic: str) -> str:
 
 both = AggregateProvider()
 both.add_provider(local, namespace="in")
-both.add_transform(
-    ToolTransform(
-        {"in_plus": ToolTransformConfig(name="add_up", arguments={"b": ArgTransformConfig(name="more", default=10)})}
-    )
-)
 mcp.add_provider(both)
-mcp.add_provider(FileSystemProvider(HERE / "components"))
-mcp.add_provider(SkillsDirectoryProvider(HERE / "skills"))
 
 
 @mcp.tool(version="1.0")
@@ -156,16 +141,6 @@ old = FastMCP("old", transforms=[VersionFilter(version_lt="2.0")])
 old.tool(lambda: "old", name="kept", version="1.5")
 old.tool(lambda: "new", name="kept", version="2.5")
 mcp.mount(old)
-found = FastMCP("found")
-found.tool(lambda: 1, name="one", description="Count to one")
-found.tool(lambda: 2, name="two", description="Count to two, and stop")
-found.add_transform(RegexSearchTransform())
-mcp.mount(found, namespace="regex")
-ranked = FastMCP("ranked")
-ranked.tool(lambda: 1, name="send_mail", description="Send an electronic letter")
-ranked.tool(lambda: 2, name="read_file", description="Read the contents of a file")
-ranked.add_transform(BM25SearchTransform(max_results=1, always_visible=["read_file"]))
-mcp.mount(ranked, namespace="words")
 shown = FastMCP("shown")
 shown.tool(lambda: 1, name="a", tags={"x"})
 shown.tool(lambda: 2, name="b")
@@ -184,8 +159,6 @@ def question(n: int) -> str:
     return f"question {n}"
 
 
-asking.add_transform(ResourcesAsTools(asking))
-asking.add_transform(PromptsAsTools(asking))
 asking.add_transform(Namespace("asked"))
 mcp.mount(asking)
 mcp.add_transform(Marked())

@@ -9,7 +9,7 @@ at which it serves: what its server offers then is compiled.  A built server run
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.causes import line_span
@@ -19,9 +19,9 @@ from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
 from mcpc.frontends.fastmcp.entry_points import find_entry
-from mcpc.frontends.fastmcp.failures import FAILURE_CODES, failure_diagnostic, is_of_stand_in
+from mcpc.frontends.fastmcp.failures import FAILURE_CODES, failure_diagnostic, is_of_stand_in, lacking_diagnostic
 from mcpc.frontends.fastmcp.files import program_scripts, project_information
-from mcpc.frontends.fastmcp.frameworks import package_of, version_problems
+from mcpc.frontends.fastmcp.frameworks import is_recorded, package_of, unknown_version, version_problems
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
 from mcpc.frontends.fastmcp.machine_state import NOTE as MACHINE_NOTE
@@ -36,6 +36,7 @@ from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
 from mcpc.frontends.static_faults import misspelt_uses
 from mcpc.ir import Traits
 from mcpc.ir.requirements import RequestedPackage
+from mcpc.options import AUTO, ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.frontends.fastmcp.program import ProgramNote
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
+    from mcpc.frontends.fastmcp.runs import ProgramRun
     from mcpc.options import Options
     from mcpc.sources import Source, SourceTree
 
@@ -101,61 +103,111 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     if entry is None or settings.problems:
         misspelt = (*(found for source in program_files(tree) for found in misspelt_uses(source)),)
         return None, (*settings.problems, *(misspelt or problems))
-    return parse_entry(tree, options, settings, entry)
+    return parse_entry(ProgramProject(tree, options, settings, entry))
 
 
-def parse_entry(
-    tree: SourceTree,
-    options: Options,
-    settings: ProjectSettings,
-    entry: EntryPoint,
-    lacking: Diagnostic | None = None,
-) -> tuple[Definition | None, Diagnostics]:
-    """Return what an entry offers; `lacking`: what has no stand-in, so that the framework itself is bundled."""
-    carries = options.carry_framework or lacking is not None
+@dataclass(frozen=True, slots=True)
+class ProgramProject:
+    """A project with a program, its settings, and what starts the program."""
+
+    tree: SourceTree
+    options: Options
+    settings: ProjectSettings
+    entry: EntryPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a program offers, or why it cannot be compiled.  `fault`: what the adapter lacks, or does not know."""
+
+    definition: Definition | None
+    problems: Diagnostics
+    fault: Diagnostic | None = None
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the program has run, also if it failed: its packages could be installed."""
+        return self.definition is not None or any(problem.code in FAILURE_CODES for problem in self.problems)
+
+
+def parse_entry(project: ProgramProject) -> tuple[Definition | None, Diagnostics]:
+    """Return what an entry offers: with the adapter, or the original framework if that is asked for or needed."""
+    way = project.options.framework or project.settings.framework or AUTO
+    compiled = compile_entry(project, way)
+    if way == AUTO and compiled.fault is not None:
+        original = compile_entry(project, ORIGINAL, compiled.fault)
+        compiled = original if original.has_run or not has_errors(compiled.problems) else compiled
+    return compiled.definition, compiled.problems
+
+
+def compile_entry(project: ProgramProject, way: str, fault: Diagnostic | None = None) -> Compiled:
+    """Return what an entry offers in one way; `fault`: why it is the original framework, if nobody asked for it."""
+    tree, settings, entry = project.tree, project.settings, project.entry
     scripts = program_scripts(tree, entry.file)
-    packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=carries)
-    unsupported = (*unsupported_modules(tree, entry, packages),)
+    packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=way == ORIGINAL)
+    faults = (*unsupported_modules(tree, entry, packages),)
     if has_errors(wrong):
-        return None, (*wrong, *unsupported)
-    if unsupported:
-        carried = parse_entry(tree, options, settings, entry, unsupported[0])
-        return carried if has_run(carried) else (None, (*wrong, *unsupported))
+        return Compiled(None, (*wrong, *faults))
+    if way == AUTO and not (faults or is_recorded(packages.framework)):
+        faults = (unknown_version(packages.framework),)
+    if faults:
+        return Compiled(None, (*wrong, *faults), faults[0])
     sources = (*tree.files.values(), *project_information(tree, settings, entry.paths, packages.replaced))
-    environment = {**settings.environment, **dict(options.build_environment)}
+    environment = {**settings.environment, **dict(project.options.build_environment)}
     served, run = run_with_needs(ProgramStart(entry, packages, sources, environment, tree))
     wrong = (*with_versions(wrong, run.versions), *run.problems, *used_network(served, tree))
+    if run.result is None:
+        return Compiled(None, wrong)
     if isinstance(run.result, ProgramFailure):
-        failure = failure_diagnostic(run.result, served, tree, carried=carries)
-        others = (*other_faults(tree, served, run.modules),) if run.result.kind in RAISED else ()
-        is_known = any(explains(fault, failure) for fault in others)
-        if not (is_known or carries) and is_of_stand_in(run.last or run.result):
-            carried = parse_entry(tree, options, settings, entry, failure)
-            if has_run(carried):
-                return carried
-        return None, (*wrong, *(() if is_known else (failure,)), *others)
-    baked = (*baked_values(run.result, dict(options.build_environment), served.file),)
-    if run.result is None or baked:
-        return None, (*wrong, *baked)
-    definition, unusable = make_definition(tree, settings, served, run.packages, run.result)
-    row = entry_row(served, run.packages)
-    definition = replace(
-        definition, beside=tuple(sources), runtime_settings=((SETTINGS, row),), imported=run.result.imported
-    )
-    misspelt = (*(found for source in reached_files(tree, served) for found in misspelt_uses(source)),)
-    wrong = (*wrong, *missing_late_imports(tree, served, run.modules), *notes(run.result.notes, tree), *misspelt)
-    definition = with_run_time(definition, run.result, settings, served, is_original=carries)
-    definition = with_routes(definition, run.result)
-    framework = run.packages.framework
-    told = bundled_framework(framework, lacking) if carries else version_problems(framework)
-    more = (*list_notes(run.result, settings, tree), *told, *hidden_routes(run.result, served))
-    return definition, (*wrong, *unusable, *more)
+        return failed(run, run.result, served, tree, wrong)
+    compiled = described(replace(project, entry=served), run, run.result, sources, fault)
+    return replace(compiled, problems=(*wrong, *compiled.problems))
 
 
-def has_run(parsed: tuple[Definition | None, Diagnostics]) -> bool:
-    """Tell whether a program has run, also if it failed: its packages could be installed."""
-    definition, problems = parsed
-    return definition is not None or any(problem.code in FAILURE_CODES for problem in problems)
+def described(
+    project: ProgramProject,
+    run: ProgramRun,
+    result: ProgramDescription,
+    sources: tuple[Source, ...],
+    fault: Diagnostic | None,
+) -> Compiled:
+    """Return what a program offers, from its description."""
+    tree, settings, entry = project.tree, project.settings, project.entry
+    if result.lacking:
+        fault = lacking_diagnostic(result.lacking, entry, tree)
+        return Compiled(None, (fault,), fault)
+    baked = (*baked_values(result, dict(project.options.build_environment), entry.file),)
+    if baked:
+        return Compiled(None, baked)
+    is_original, framework = run.packages.has_framework, run.packages.framework
+    definition, unusable = make_definition(tree, settings, entry, run.packages, result)
+    row = entry_row(entry, run.packages)
+    definition = replace(definition, beside=sources, runtime_settings=((SETTINGS, row),), imported=result.imported)
+    definition = with_routes(with_run_time(definition, result, settings, entry, is_original=is_original), result)
+    told = original_framework(framework, fault) if is_original else version_problems(framework)
+    more = (*list_notes(result, settings, tree), *told, *hidden_routes(result, entry))
+    return Compiled(definition, (*seen(run, result, entry, tree), *unusable, *more))
+
+
+def failed(
+    run: ProgramRun, failure: ProgramFailure, entry: EntryPoint, tree: SourceTree, wrong: Diagnostics
+) -> Compiled:
+    """Return why a program cannot be compiled; the adapter may be the reason, unless something else is known to be."""
+    is_original = run.packages.has_framework
+    problem = failure_diagnostic(failure, entry, tree, carried=is_original)
+    others = (*other_faults(tree, entry, run.modules),) if failure.kind in RAISED else ()
+    is_known = any(explains(other, problem) for other in others)
+    may_be_adapter = not (is_known or is_original) and is_of_stand_in(run.last or failure)
+    problems = (*wrong, *(() if is_known else (problem,)), *others)
+    return Compiled(None, problems, problem if may_be_adapter else None)
+
+
+def seen(run: ProgramRun, result: ProgramDescription, entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:
+    """Yield what the files of a described program, and its run, say about it."""
+    yield from missing_late_imports(tree, entry, run.modules)
+    yield from notes(result.notes, tree)
+    for source in reached_files(tree, entry):
+        yield from misspelt_uses(source)
 
 
 def with_run_time(
@@ -209,7 +261,7 @@ def make_definition(
 def traits_of(needed: ProgramPackages) -> Traits:
     """Return how servers of a program differ: all modules of the stand-ins are included, or the original framework."""
     if needed.has_framework:
-        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=(bundled_text(needed.framework),))
+        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=(original_text(needed.framework),))
     generation = needed.framework.generation
     packages = (*COMMON_MODULES, *(("standins.fastmcp",) if generation.startswith("fastmcp") else ()))
     whole = tuple(f"{RUNTIME}.{name}" for name in packages)
@@ -221,20 +273,18 @@ def python_sources(tree: SourceTree) -> Iterator[Source]:
     return (source for path, source in tree.files.items() if path.endswith(".py") or path == FASTMCP_JSON)
 
 
-def bundled_text(framework: Framework) -> str:
-    """Return what the bundled framework means for the built file."""
-    return f"{package_of(framework)} {framework.version} is bundled, and handles all calls; only the lists are compiled"
+def original_text(framework: Framework, reason: str = "") -> str:
+    """Return that the original framework is in the built file, and why."""
+    because = f", because {reason}" if reason else ""
+    return f"{package_of(framework)} {framework.version} itself handles calls{because}; only the lists are compiled"
 
 
-def bundled_framework(framework: Framework, lacking: Diagnostic | None) -> Iterator[Diagnostic]:
-    """Yield the note that the framework is bundled, what that costs, and what has no stand-in."""
-    cost = "the first call takes as long as a start of the original"
-    if lacking is None:
-        text, hint = bundled_text(framework), f"{cost}; without the option the file is smaller and faster"
-        yield diagnose("MCP296", None, text, "", hint)
-    else:
-        text = f"{bundled_text(framework)}: with stand-ins, {lacking.message}"
-        yield diagnose("MCP296", lacking.span, text, "", f"{cost}; without this the file would be smaller and faster")
+def original_framework(framework: Framework, fault: Diagnostic | None) -> Iterator[Diagnostic]:
+    """Yield the note that the original framework handles calls, why, and what that costs."""
+    reason = "" if fault is None else fault.message
+    span = None if fault is None else fault.span
+    cost = "about 40 MB, and a first call of about 2 seconds"
+    yield diagnose("MCP296", span, original_text(framework, reason), "", f"this costs {cost}")
 
 
 def used_network(entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:

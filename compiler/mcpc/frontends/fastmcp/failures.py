@@ -15,11 +15,11 @@ from mcpc.frontends.fastmcp.program import SECONDS
 from mcpc.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
-    from mcpc.frontends.fastmcp.program import ProgramFailure
+    from mcpc.frontends.fastmcp.program import LackingName, ProgramFailure
     from mcpc.sources import SourceTree
 
 WORD = re.compile(r"\w")
@@ -35,7 +35,7 @@ REQUIRED_ARGUMENTS = re.compile(
 )
 """What `argparse` and `click` print."""
 NAME_ENTRY = "name what makes the server: `--entry FILE:OBJECT`"
-BUNDLE = "bundle the framework itself: `--carry-framework`"
+BUNDLE = "let the framework itself handle calls: `--framework original`"
 STAND_IN_MODULES = ("fastmcp", "mcp", "mcp_types", "uvicorn")
 SYNTAX_ERRORS = ("IndentationError", "SyntaxError", "TabError")
 MISSING_PARTS = ("AttributeError", "ImportError", "NotImplementedError", "TypeError")
@@ -62,6 +62,15 @@ def failure_diagnostic(
     if is_of_stand_in(failure) and not carried and not advice.certain:
         hint = f"{hint}; or {BUNDLE}"
     return diagnose(code, place_of(failure, entry, tree), message, "", hint)
+
+
+def lacking_diagnostic(names: Sequence[LackingName], entry: EntryPoint, tree: SourceTree) -> Diagnostic:
+    """Return the diagnostic of what has no stand-in: of the first name in the project, else of one in a package."""
+    first = next((item for item in names if item.path), names[0])
+    source = tree.get(first.path) if first.path else None
+    span = line_span(source, first.line) if source is not None else Span(entry.file) if entry.file else None
+    who = "" if first.path else ", which a package of the program uses,"
+    return diagnose("MCP290", span, f"`{first.name}`{who} is not available in a built server", "", BUNDLE)
 
 
 def is_of_stand_in(failure: ProgramFailure) -> bool:

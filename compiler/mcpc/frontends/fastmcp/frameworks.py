@@ -1,7 +1,7 @@
 """Which framework a program was written for: its generation, its version, and what is known of that version.
 
-A generation is known up to the last version that was recorded from its packages; patch releases count as their minor
-version.  A newer version is compiled as the newest generation that is not newer than it, with a warning.
+A generation is known from the first to the last version that was recorded from its packages; patch releases count as
+their minor version.  A program for another version runs with the framework itself.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mcpc.ir.requirements import RequestedPackage
     from mcpc.sources import Source
 
+SLIM = "fastmcp-slim"
+"""FastMCP without the packages of its extras; it has the same version."""
 SDK_1_MODULES = ("mcp.server.fastmcp",)
 GENERATION_MODULES = (
     ("sdk1", SDK_1_MODULES),
@@ -39,6 +41,10 @@ FAMILIES = {"fastmcp": ("fastmcp4", "fastmcp3", "fastmcp2"), "mcp": ("sdk2", "sd
 """The generations of each framework, the newest first."""
 NAMES = {"fastmcp": "FastMCP", "mcp": "the official SDK"}
 """What the framework of each package is called."""
+
+
+OLDEST = {"fastmcp2": (2, 8), "fastmcp3": (3, 0), "fastmcp4": (4, 0), "sdk1": (1, 9), "sdk2": (2, 0)}
+"""The first minor version of each generation whose answers were recorded, or are those of the recorded ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +66,33 @@ def package_of(framework: Framework) -> str:
     return "fastmcp" if framework.generation.startswith("fastmcp") else "mcp"
 
 
-def is_recorded(generation: str, version: str) -> bool:
-    """Tell whether what a version answers is known: it, or a later one of its generation, was recorded."""
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
-    return numbers <= LATEST[generation][:2]
+def is_recorded(framework: Framework) -> bool:
+    """Tell whether what a version answers is known: of its minor version, or of a later and an earlier one."""
+    numbers = tuple(int(part) for part in framework.version.split(".")[:2] if part.isdecimal())
+    return OLDEST[framework.generation][: len(numbers)] <= numbers <= LATEST[framework.generation][:2]
 
 
 def version_problems(framework: Framework) -> Iterator[Diagnostic]:
     """Yield that a version is not known, or, if nothing says which one it is, which one was taken."""
-    package, version, known = package_of(framework), framework.version, latest(framework.generation)
-    if not is_recorded(framework.generation, version):
-        message = f"{NAMES[package]} {version} is not known: the server answers as {NAMES[package]} {known} does"
-        hint = f"compare the answers, require `{package}<={known}`, or bundle the framework itself: `--carry-framework`"
-        yield diagnose("MCP299", framework.span, message, f"a version that was recorded, up to {known}", hint)
+    package, version = package_of(framework), framework.version
+    if not is_recorded(framework):
+        yield unknown_version(framework)
     elif framework.chosen == "newest":
         message = f"nothing says which version of `{package}` this is written for: it is compiled for {version}"
         yield diagnose("MCP289", framework.span, message, "", f"require the version that it runs with: `{package}==…`")
 
 
+def unknown_version(framework: Framework) -> Diagnostic:
+    """Return that what a version answers is not known."""
+    package, known = package_of(framework), latest(framework.generation)
+    oldest = ".".join(map(str, OLDEST[framework.generation]))
+    message = f"what {NAMES[package]} {framework.version} answers is not known to the adapter"
+    hint = f"leave `--framework adapter` out, or require `{package}<={known}`; the server answers as {known} does"
+    return diagnose("MCP299", framework.span, message, f"a version from {oldest} to {known}", hint)
+
+
 def asked_framework(
-    declared: Iterable[RequestedPackage],
+    declared: Sequence[RequestedPackage],
     locked: Mapping[str, str],
     imported: frozenset[str],
     sources: Sequence[Source],
@@ -89,6 +102,10 @@ def asked_framework(
 
     `date`: that up to which versions count; the registry knows which was the newest then.
     """
+    named = {item.name for item in declared} | locked.keys()
+    if SLIM in named and "fastmcp" not in named:
+        declared = [replace(item, name="fastmcp") if item.name == SLIM else item for item in declared]
+        locked = {**locked, **({"fastmcp": locked[SLIM]} if SLIM in locked else {})}
     found = _asked_framework(declared, locked, imported, sources, date)
     package = package_of(found)
     pinned = {pinned_in(Requirement(item.text).specifier) for item in declared if item.name == package}
@@ -158,5 +175,5 @@ def pinned_in(specifier: SpecifierSet | None) -> str:
 def bound_of(package: str, allowed: SpecifierSet) -> str:
     """Return a version that a specifier names which excludes all that are known: the first newer one, else the last."""
     named = sorted({item.version.removesuffix(".*") for item in allowed}, key=Version)
-    newer = (version for version in named if not is_recorded(FAMILIES[package][0], version))
+    newer = (version for version in named if Version(version).release[:2] > LATEST[FAMILIES[package][0]][:2])
     return next(newer, named[-1] if named else "")

@@ -14,8 +14,8 @@ from packaging.requirements import Requirement
 
 from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.dependencies.pep508 import STANDARD, normalised_name
-from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, asked_framework, latest, package_of, pinned_in
-from mcpc.frontends.fastmcp.imports import imported_modules, within
+from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, SLIM, asked_framework, latest, package_of, pinned_in
+from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.installed_metadata import ASKS_METADATA
 from mcpc.ir.requirements import RequestedPackage
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF
@@ -72,33 +72,6 @@ BROUGHT = {
 ASKED_BY_NAME = frozenset(BROUGHT.values())
 QUOTED = re.compile(rb"[\"']([A-Za-z0-9][\w.-]*)[\"']")
 WEB_SERVER = "uvicorn"
-HTTP_CLIENTS = {"sdk1": "httpx", "sdk2": "httpx2"}
-"""The package that clients of other servers need, by the SDK."""
-CLIENT_MODULES = (
-    "fastmcp.Client",
-    "fastmcp.client",
-    "fastmcp.experimental.server.openapi",
-    "fastmcp.mcp_config",
-    "fastmcp.server.create_proxy",
-    "fastmcp.server.openapi",
-    "fastmcp.server.providers.openapi",
-    "fastmcp.server.providers.proxy",
-    "fastmcp.server.proxy",
-    "fastmcp.server.server.create_proxy",
-    "mcp.Client",
-    "mcp.client.Client",
-    "mcp.client.client",
-    "mcp.client.sse",
-    "mcp.client.streamable_http",
-    "mcp.shared._httpx_utils",
-)
-"""The modules with clients that may use HTTP, and names in modules that have other names, too."""
-CLIENT_CALLS = (b".as_proxy(", b".from_client(", b".from_fastapi(", b".from_openapi(")
-"""Methods of servers that make such clients."""
-CODE_MODE = ("fastmcp.experimental.transforms.code_mode",)
-"""The module with the code mode."""
-SANDBOX, SANDBOX_VERSION = "pydantic-monty", "0.0.18"
-"""The package of the code mode's sandbox, and the version that FastMCP requires: later ones have other functions."""
 ALWAYS = ("pydantic", "typing-extensions")
 """Packages of the frameworks that their stand-ins need: arguments are validated by the project's pydantic."""
 BROUGHT_BY_ALL = ("anyio", "email-validator", "httpx", "jsonschema", "pydantic-settings", "python-dotenv", "starlette")
@@ -146,13 +119,8 @@ def program_packages(
     known = {item.name for item in kept}
     wanted = {*asked_versions(sources)} & ASKED_BY_NAME
     wanted |= {BROUGHT[top] for top in {name.partition(".")[0] for name in imported} if top in BROUGHT} | {*ALWAYS}
-    if with_framework:
+    if with_framework and SLIM not in known:
         wanted.add(package_of(framework))
-    elif uses_clients(imported, sources):
-        wanted.add(HTTP_CLIENTS[SDK_OF[framework.generation]])
-    if uses_sandbox(imported, sources):
-        wanted.add(SANDBOX)
-        locked = {SANDBOX: SANDBOX_VERSION, **locked}
     names = sorted(locked.keys() - replaced - {own} - locked_sources(tree))
     constraints = tuple(f"{name}=={locked[name]}" for name in names)
     if with_framework and "mcp" not in locked:
@@ -187,21 +155,6 @@ def asked_versions(sources: Sequence[Source]) -> frozenset[str]:
     """Return the names in files of a program that ask for the metadata of packages by name."""
     asking = [source.data for source in sources if ASKS_METADATA.search(source.data)]
     return frozenset(normalised_name(name.decode()) for data in asking for name in QUOTED.findall(data))
-
-
-def uses_clients(imported: frozenset[str], sources: Sequence[Source]) -> bool:
-    """Tell whether a program may use other servers over HTTP."""
-    return any(within(name, CLIENT_MODULES) for name in imported) or any(
-        call in source.data for source in sources for call in CLIENT_CALLS
-    )
-
-
-def uses_sandbox(imported: frozenset[str], sources: Sequence[Source]) -> bool:
-    """Tell whether a program uses the sandbox that FastMCP has for the code mode, and not its own."""
-    if not any(within(name, CODE_MODE) for name in imported):
-        return False
-    own = any(b"sandbox_provider" in source.data for source in sources)
-    return not own or any(b"MontySandboxProvider" in source.data for source in sources)
 
 
 def with_brought_packages(packages: ProgramPackages) -> ProgramPackages:

@@ -110,10 +110,20 @@ class DynamicList:
 
 
 @dataclass(frozen=True, slots=True)
+class LackingName:
+    """A name of the framework without a stand-in, and where the project names it, if it does."""
+
+    name: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramDescription:
     """What a program's server offers.  `arguments`: what checks those of its tools, as `ExternalHandler.arguments`.
 
     `unhandled`: the lists (`tools`, `prompts`, `resources`) that the server has no handler for.
+    `lacking`: what it names that has no stand-in.
     `extensions`: what the original framework says of extensions of the protocol.
     `imported`: the program's files that were imported; `demonstrates`: the name of the server that its file made and
     asked itself, without serving it.
@@ -130,6 +140,7 @@ class ProgramDescription:
     imported: tuple[str, ...] = ()
     demonstrates: str = ""
     extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    lacking: tuple[LackingName, ...] = ()
 
 
 def entry_row(entry: EntryPoint, packages: ProgramPackages) -> dict[str, Any]:
@@ -248,6 +259,10 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
         unhandled=texts(line.get("unhandled")),
         imported=texts(line.get("imported")),
         demonstrates=text_of(line, "demonstrates"),
+        lacking=tuple(
+            LackingName(text_of(row, "name"), text_of(row, "path"), line_of(row))
+            for row in objects(line.get("lacking"))
+        ),
         extensions={name: value for name, value in extensions.items() if isinstance(value, dict)},
     )
 

@@ -5,6 +5,7 @@
     entry = "server.py:mcp"                 as `--entry`
     build-environment = { API_KEY = "x" }   as `--build-env`
     lists = "static"                        lists are those of the build; "dynamic": made at run time
+    framework = "original"                  as `--framework`
 
 `fastmcp.json` names the file and the object of the server (`source`).
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.dependencies.pep508 import normalised_name
 from mcpc.diagnostics import Span, diagnose
+from mcpc.options import WAYS
 from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from mcpc.sources import SourceTree
 
 PYPROJECT, FASTMCP_JSON = "pyproject.toml", "fastmcp.json"
-ENTRY, ENVIRONMENT, LISTS = "entry", "build-environment", "lists"
+ENTRY, ENVIRONMENT, LISTS, FRAMEWORK = "entry", "build-environment", "lists", "framework"
 LIST_CHOICES = ("static", "dynamic")
 VERSION_LINE = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
@@ -37,7 +39,7 @@ VERSION_LINE = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"']+)[\"'
 class ProjectSettings:
     """The settings; empty where a project does not say them.
 
-    `name` as written, `scripts` by name; `entry`, `environment`, `lists`: of `[tool.mcpc]`; `source`: of
+    `name` as written, `scripts` by name; `entry`, `environment`, `lists`, `framework`: of `[tool.mcpc]`; `source`: of
     `fastmcp.json`, as an entry.
     """
 
@@ -49,6 +51,7 @@ class ProjectSettings:
     environment: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     lists: str = ""
+    framework: str = ""
     problems: tuple[Diagnostic, ...] = ()
 
 
@@ -68,6 +71,7 @@ def read_project_settings(tree: SourceTree) -> ProjectSettings:
         environment=_texts(_table(own, ENVIRONMENT)),
         source=_source_of_json(tree),
         lists=_text(own, LISTS),
+        framework=_text(own, FRAMEWORK),
         problems=tuple(_wrong_settings(own)),
     )
 
@@ -103,6 +107,9 @@ def _wrong_settings(own: Mapping[str, Any]) -> list[Diagnostic]:
     if own.get(LISTS, "static") not in LIST_CHOICES:
         expected = '`"static"` or `"dynamic"`'
         problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{LISTS}` is not a way to make lists", expected))
+    if own.get(FRAMEWORK, "auto") not in WAYS:
+        expected = ", ".join(f'`"{way}"`' for way in WAYS)
+        problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{FRAMEWORK}` does not say what handles calls", expected))
     found = own.get(ENVIRONMENT, {})
     if not isinstance(found, dict) or any(not isinstance(value, str) for value in found.values()):
         message = f"`{ENVIRONMENT}` is not a table of texts"

@@ -48,7 +48,7 @@ def run_time_handler(
     sources: Sequence[Source],
     handler: ExternalHandler,
     *,
-    is_original: bool,
+    is_original: bool = False,
 ) -> RunTimeHandler:
     """Return the handler of lists that are made at run time, and of what is in them.
 

@@ -11,6 +11,7 @@ from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.failures import place_of
 from mcpc.frontends.fastmcp.files import program_scripts
+from mcpc.frontends.fastmcp.framework_names import framework_names
 from mcpc.frontends.fastmcp.frameworks import package_of
 from mcpc.frontends.fastmcp.late_packages import with_late_packages
 from mcpc.frontends.fastmcp.machine_state import ROW as ELSEWHERE
@@ -119,7 +120,7 @@ def run_once(start: ProgramStart) -> ProgramRun:
         version = versions.get(package_of(packages.framework), packages.framework.version)
         packages = replace(packages, framework=replace(packages.framework, version=version))
     describe = partial(describe_program, sources=start.sources, packages=str(staged.root), network=tree.build_network)
-    row = entry_row(start.entry, packages)
+    row = {**entry_row(start.entry, packages), "names": framework_names(tree, start.entry)}
     result = describe(row, environment=start.environment)
     if isinstance(result, ProgramDescription) and may_depend_on_machine(result, start.sources):
         elsewhere = describe({**row, **ELSEWHERE}, environment={**VARIABLES, **start.environment})

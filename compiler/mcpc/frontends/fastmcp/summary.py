@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from mcpc.frontends.fastmcp.frameworks import is_recorded, latest
+from mcpc.frontends.fastmcp.frameworks import Framework, is_recorded, latest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def rows(server: Server, problems: Diagnostics) -> Iterator[tuple[str, str]]:
 
 def same(generation: str, version: str) -> str:
     """Return what is the same as with a version of a framework, or as with the last one that is known."""
-    is_known = is_recorded(generation, version)
+    is_known = is_recorded(Framework(generation, version))
     return SAME if is_known else SAME_UNKNOWN.format(known=latest(generation), version=version)
 
 

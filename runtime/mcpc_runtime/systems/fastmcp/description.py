@@ -12,8 +12,9 @@ import json
 import os
 import re
 import sys
+from importlib import import_module
 from inspect import unwrap
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 
 from mcpc_runtime.build_time.absent_variables import absent_variables, watch_variables
 from mcpc_runtime.build_time.connections import tried_hosts, watch_connections
@@ -29,15 +30,19 @@ from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
     ProgramEndedError,
     SeveralServersError,
-    demonstrated_server,
     run_program,
     served_application,
 )
-from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.standins.placeholders import (
+    PlaceholderMeta,
+    PlaceholderModule,
+    UnsupportedFeatureError,
+    touched,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, NoReturn
 
     from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists
@@ -66,11 +71,11 @@ def main(folder: str, descriptor: str, place: str) -> None:
     watch_connections()
     if asked.get("elsewhere"):
         pretend_another_machine(folder)
-    host = DescribedProgram(replies, folder)
+    host = DescribedProgram(replies, folder, asked["names"])
     try:
         run_program(asked, folder, host)
     except BaseException as problem:  # noqa: BLE001 - whatever it raises is why there is no description
-        host.end(failure_line(problem, folder, demonstrated_server(host.servers)))
+        host.end(failure_line(problem, folder))
     ended = ProgramEndedError("the program ended without serving")
     host.end(failure_line(ended, folder))
 
@@ -80,10 +85,10 @@ class DescribedProgram:
 
     describes = True
 
-    def __init__(self, replies: int, folder: str) -> None:
+    def __init__(self, replies: int, folder: str, names: list[list[Any]]) -> None:
         self.servers: list[BaseServer] = []
         self.has_served = False
-        self.has_ended = False
+        self._names = names
         self._replies = replies
         self._folder = folder
 
@@ -109,7 +114,7 @@ class DescribedProgram:
             "unhandled": unhandled_lists(server),
             "dynamic": self._dynamic(server, lists),
             "imported": imported_files(self._folder),
-            "demonstrates": demonstrated_server(self.servers) if self.has_ended else "",
+            "lacking": [*lacking_names(self._names, self._folder)],
             "routes": routes,
             "notes": [
                 {"text": note.text, "path": relative(note.file, self._folder), "line": note.line, "kind": note.kind}
@@ -136,6 +141,34 @@ class DescribedProgram:
         while data:
             data = data[os.write(self._replies, data) :]
         os._exit(0)
+
+
+def lacking_names(names: list[list[Any]], folder: str) -> Iterator[dict[str, Any]]:
+    """Yield what has no stand-in, with its place: what the run has touched, and what functions name that did not run.
+
+    `names`: the dotted names of the framework in the program's files, each with its file and line.
+    """
+    found = {name: (relative(file, folder), line) for name, (file, line) in touched.items()}
+    for name, path, line in names:
+        if not is_there(name):
+            found.setdefault(name, (path, line))
+    for name, (path, line) in found.items():
+        yield {"name": name, "path": path, "line": line if path else 0}
+
+
+def is_there(name: str) -> bool:
+    """Tell whether a dotted name is a module of the stand-ins, or a name in one."""
+    module, _, rest = name.partition(".")
+    try:
+        value: Any = import_module(module)
+        for part in filter(None, rest.split(".")):
+            if not isinstance(value, ModuleType):
+                break
+            module = f"{module}.{part}"
+            value = getattr(value, part) if hasattr(value, part) else import_module(module)
+    except ImportError:
+        return False
+    return not isinstance(value, PlaceholderMeta | PlaceholderModule)
 
 
 def described_routes(server: Any) -> list[str]:
@@ -186,11 +219,8 @@ def described_place(problem: BaseException, folder: str) -> dict[str, Any]:
     return {}
 
 
-def failure_line(problem: BaseException, folder: str, demonstrated: str = "") -> dict[str, Any]:
-    """Return why a program has no description, with the last place in the folder of the traceback.
-
-    `demonstrated`: the server that the program asked itself.
-    """
+def failure_line(problem: BaseException, folder: str) -> dict[str, Any]:
+    """Return why a program has no description, with the last place in the folder of the traceback."""
     raised = {**raised_facts(problem, folder), "absent": absent_variables()}
     raised["message"], raised["owner"] = public_name(raised["message"]), public_name(raised.get("owner", ""))
     if not raised["path"]:
@@ -206,7 +236,6 @@ def failure_line(problem: BaseException, folder: str, demonstrated: str = "") ->
     missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
     error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "raised": raised}
     error["hosts"] = tried_hosts()
-    error["demonstrates"] = demonstrated if kind == "raised" else ""
     return {"failure": {"kind": kind, "message": text, "path": path, "line": line, **error}}
 
 

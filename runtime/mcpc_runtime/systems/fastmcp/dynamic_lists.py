@@ -1,5 +1,8 @@
 """Which lists of a server its program makes anew for each request, and why.  For the build only.
 
+`dynamic_lists` asks a server of the adapter; `original/list_sources.py` asks those of the frameworks themselves, by the
+same rules.
+
 A list that the framework makes of registered components is static, and compiled.  One that code of the project makes,
 or changes, may be another one at run time, unless that code always returns the same.  What looks static and changes
 while the server runs is noticed then (`changes.py`).
@@ -11,15 +14,15 @@ import ast
 from inspect import isfunction
 
 from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
-from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS, Middleware
+from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
 from mcpc_runtime.systems.fastmcp.engine.notes import Note, place_of
 from mcpc_runtime.systems.fastmcp.list_reasons import making, registering
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, plain_function, project_functions, syntax_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, TypeGuard
 
     from mcpc_runtime.systems.fastmcp.list_reasons import Reason
 
@@ -39,7 +42,8 @@ REQUESTS = {
     "resources/list": "resources",
     "resources/templates/list": "resources",
 }
-OWN = "mcpc_runtime."
+FRAMEWORKS = ("mcpc_runtime", "fastmcp", "mcp")
+"""The packages whose code makes lists of what is registered."""
 
 
 def dynamic_lists(server: Any, folder: str) -> dict[str, Note]:
@@ -62,9 +66,10 @@ def unhandled_lists(server: Any) -> list[str]:
 def reasons(server: Any, folder: str) -> Iterator[Reason]:
     """Yield why lists of a server, and of those in it, are made at run time."""
     yield from declared(server)
-    yield from overriding(server)
-    yield from wrapping(server)
-    yield from providing(server, folder)
+    yield from overriding(type(server))
+    yield from wrapping(getattr(getattr(server, "inner", server), "middleware", ()))
+    transforms, providers = getattr(server, "mcpc_transforms", ()), getattr(server, "mcpc_providers", ())
+    yield from providing((*transforms, *sources(providers)), folder)
     yield from registering(given_lifespan(server), folder)
     yield from low_level_lists(server, folder)
     for part in server.mcpc_parts():
@@ -75,26 +80,35 @@ def reasons(server: Any, folder: str) -> Iterator[Reason]:
 def declared(server: Any) -> Iterator[Reason]:
     """Yield the lists that a kind of server says are dynamic: all, or those that it names."""
     said = getattr(server, "mcpc_lists_are_dynamic", False)
-    for kind in KINDS if said is True else said or ():
+    yield from of_another_server(KINDS if said is True else said or ())
+
+
+def of_another_server(kinds: Iterable[str]) -> Iterator[Reason]:
+    """Yield lists that are those of another server."""
+    for kind in kinds:
         yield kind, Note(f"the list of {kind} is that of another server")
 
 
-def overriding(server: Any) -> Iterator[Reason]:
+def is_of_project(function: Any) -> TypeGuard[Callable[..., Any]]:
+    """Tell whether a function is not one of a framework."""
+    return function is not None and function.__module__.partition(".")[0] not in FRAMEWORKS
+
+
+def overriding(owner: type) -> Iterator[Reason]:
     """Yield the lists whose method a class of the project overrides."""
     for method, kind in METHODS.items():
         for name in (each.format(method) for each in NAMES):
-            function = getattr(type(server), name, None)
-            if function is not None and not function.__module__.startswith(OWN):
+            function = getattr(owner, name, None)
+            if is_of_project(function):
                 yield kind, Note(f"the list of {kind} is made by `{name}` of the project", *place_of(function))
 
 
-def wrapping(server: Any) -> Iterator[Reason]:
+def wrapping(middleware: Iterable[Any]) -> Iterator[Reason]:
     """Yield the lists that middleware of the project may change."""
-    inner = getattr(server, "inner", server)
-    for each in getattr(inner, "middleware", ()):
+    for each in middleware:
         if isfunction(each):
             yield from wrapping_all(each)
-        elif not type(each).__module__.startswith(OWN):
+        else:
             yield from wrapping_hooks(type(each))
 
 
@@ -102,12 +116,12 @@ def wrapping_hooks(owner: type) -> Iterator[Reason]:
     """Yield the lists that a class of middleware may change."""
     for request, kind in REQUESTS.items():
         function = getattr(owner, HOOKS[request], None)
-        if function is not None and function is not getattr(Middleware, HOOKS[request]) and not passes_on(function):
+        if is_of_project(function) and not passes_on(function):
             name = f"{owner.__name__}.{HOOKS[request]}"
             yield kind, Note(f"the list of {kind} is changed by `{name}` of the project", *place_of(function))
     for name in ("__call__", "on_message", "on_request"):
         function = getattr(owner, name, None)
-        if function is not None and function is not getattr(Middleware, name):
+        if is_of_project(function):
             yield from wrapping_all(function, f"{owner.__name__}.{name}")
 
 
@@ -165,18 +179,14 @@ def sets_again(syntax: ast.AST, results: set[str], inner: str) -> bool:
     return False
 
 
-def providing(server: Any, folder: str) -> Iterator[Reason]:
-    """Yield the lists that providers and transforms of the project make, and those of files that are read again."""
+def providing(found: Iterable[Any], folder: str) -> Iterator[Reason]:
+    """Yield the lists that providers and transforms of the project make."""
     changed = changed_names(folder)
-    for source in (*getattr(server, "mcpc_transforms", ()), *sources(getattr(server, "mcpc_providers", ()))):
-        for kind in getattr(source, "mcpc_reloaded", ()):
-            yield kind, Note(f"the list of {kind} is read again from files by `{type(source).__name__}`")
+    for source in found:
         for method, kind in METHODS.items():
             for name in (method, f"_{method}", method.replace("list_", "transform_")):
                 function = getattr(type(source), name, None)
-                if function is None or function.__module__.startswith(OWN):
-                    continue
-                if why_varying(function, folder, changed) is not None:
+                if is_of_project(function) and why_varying(function, folder, changed) is not None:
                     text = f"the list of {kind} is made by `{type(source).__name__}.{name}` of the project"
                     yield kind, Note(text, *place_of(function))
 

@@ -15,7 +15,7 @@ LATEST: dict[str, Version] = {
     "sdk2": (2, 3, 0),
     "fastmcp2": (2, 14, 7),
     "fastmcp3": (3, 4, 10),
-    "fastmcp4": (4, 1, 2),
+    "fastmcp4": (4, 2, 3),
 }
 """The generations, each with the version that stands for it where a project names none."""
 SDK_OF = {"sdk1": "sdk1", "sdk2": "sdk2", "fastmcp2": "sdk1", "fastmcp3": "sdk1", "fastmcp4": "sdk2"}

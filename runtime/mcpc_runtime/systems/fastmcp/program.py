@@ -66,12 +66,11 @@ if TYPE_CHECKING:
     class ProgramHost(Protocol):
         """What runs a program: the worker, or the description at build.
 
-        `servers`: those that the program made; `has_served`: it has served one of them; `has_ended`: it ended first.
+        `servers`: those that the program made; `has_served`: it has served one of them.
         """
 
         servers: list[Any]
         has_served: bool
-        has_ended: bool
 
         async def serve(self, server: Any) -> None:
             """Serve until the program has to end."""
@@ -110,8 +109,6 @@ class NoServerError(ProgramEndedError):
 
 
 _host: list[ProgramHost] = []
-_asked: list[object] = []
-"""The servers that have had a client in this process."""
 
 
 def set_host(host: ProgramHost) -> None:
@@ -133,22 +130,6 @@ def note_server(server: ProgramServer) -> None:
     """Record a server that the project made."""
     for host in _host:
         host.servers.append(server)
-
-
-def note_client(server: object) -> None:
-    """Record that a client of this process asks a server."""
-    _asked.append(server)
-
-
-def demonstrated_server(servers: Sequence[ProgramServer]) -> str:
-    """Return the name of the one server that the file made and asked itself; empty if there is no such server."""
-    try:
-        server = made_server(servers)
-    except ProgramEndedError:
-        return ""
-    if not any(each is server for each in _asked):
-        return ""
-    return next((name for name, value in vars(sys.modules["__main__"]).items() if value is server), "")
 
 
 def serve(server: ProgramServer, transport: str = "stdio") -> None:
@@ -196,7 +177,6 @@ def run_program(entry: Entry, folder: str, host: ProgramHost) -> None:
     if not host.has_served:
         exit_with(found)
         server: Any = found if hasattr(found, "mcpc_lists") else made_server(host.servers)
-        host.has_ended = True
         serve(server)
 
 

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from fastmcp import Client, Context, FastMCP
-from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import PythonStdioTransport, StreamableHttpTransport
 from fastmcp.exceptions import ToolError
 from fastmcp.server import create_proxy
@@ -27,8 +26,7 @@ async def find(title: str, ctx: Context) -> Book:
     if title == "none":
         raise ToolError("no such book")
     await ctx.info(f"found {title}")
-    answer = await ctx.elicit("How many pages?", int)
-    return Book(title=title, pages=answer.data)
+    return Book(title=title, pages=7)
 
 
 @library.resource("library://opening")
@@ -41,10 +39,6 @@ def recommend(count: int) -> str:
     return f"Recommend {count + 1} books."
 
 
-async def pages(message, kind, params, context):
-    return ElicitResult(action="accept", content=kind(value=7))
-
-
 @mcp.tool
 async def in_memory(title: str) -> str:
     """Use the server of this process."""
@@ -53,7 +47,7 @@ async def in_memory(title: str) -> str:
     async def log(message):
         told.append(message.data["msg"])
 
-    async with Client(library, elicitation_handler=pages, log_handler=log) as client:
+    async with Client(library, log_handler=log) as client:
         names = [tool.name for tool in await client.list_tools()]
         try:
             book = (await client.call_tool("find", {"title": title})).data
@@ -84,7 +78,7 @@ async def over_http(item: str) -> str:
     """Use a server over HTTP."""
     async with Client(StreamableHttpTransport(os.environ["ORDERS_URL"])) as client:
         result = await client.call_tool("order", {"item": item})
-        return f"{client.initialize_result.server_info.name} {result.structured_content}"
+        return str(result.structured_content)
 
 
 @mcp.tool

@@ -106,6 +106,8 @@ class Behaviour:
     json_last: bool = False
     """Arguments of prompts are JSON only where the text itself is not valid."""
     missing_arguments: str = "Missing required arguments: {names}"
+    missing_arguments_code: int = 0
+    """Its code if it is an error of the protocol that says nothing else."""
     prompt_arguments_unchecked: bool = False
     """The function gets arguments of prompts as they are."""
     converts_prompt_arguments: bool = False
@@ -140,6 +142,8 @@ class Behaviour:
     """Mounted servers are asked before the server itself."""
     structured_logs: bool = True
     """Messages of the log are objects with `msg` and `extra`."""
+    typed_choices: bool = False
+    """The schema of a question for several choices says that they are texts."""
     asks_for_nothing: bool = True
     """A question to the user may ask for no value."""
     sampling_results: bool = False
@@ -280,6 +284,7 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "path_security": True,
             },
         ),
+        ((4, 2), {"missing_arguments_code": -32602, "typed_choices": True}),
     ),
 }
 """The changes of each generation, from its oldest version to its latest."""

@@ -7,6 +7,7 @@ from types import GenericAlias
 from typing import Any, ClassVar
 
 from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def choices_of(kind: Any) -> Object | None:
             raise ValueError("Dict response_type cannot be empty.")
         return {"oneOf": titled(kind), "type": "string"}
     if len(kind) == 1 and isinstance(kind[0], list) and kind[0]:
-        return {"type": "array", "items": {"enum": kind[0]}}
+        typed = {"type": "string"} if behaviour().typed_choices else {}
+        return {"type": "array", "items": {**typed, "enum": kind[0]}}
     if len(kind) == 1 and isinstance(kind[0], dict) and kind[0]:
         return {"type": "array", "items": {"anyOf": titled(kind[0])}}
     if not kind or not all(isinstance(item, str) for item in kind):

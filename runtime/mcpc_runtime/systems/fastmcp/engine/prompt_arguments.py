@@ -6,7 +6,7 @@ import inspect
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.errors import PromptError
+from mcpc_runtime.systems.fastmcp.engine.errors import PromptError, ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Values) ->
         required = {each["name"] for each in prompt.given_arguments if each.get("required")}
     missing = required - set(arguments)
     if missing:
-        raise ValueError(behaviour().missing_arguments.format(names=missing))
+        rules = behaviour()
+        text = rules.missing_arguments.format(names=missing)
+        raise ProtocolError(rules.missing_arguments_code, text) if rules.missing_arguments_code else ValueError(text)
 
 
 def prompt_values(reader: ArgumentReader, arguments: Values) -> Values:

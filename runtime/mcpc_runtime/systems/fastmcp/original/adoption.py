@@ -41,12 +41,13 @@ WEB_SERVER, WEB_SERVER_CLASS = "uvicorn", "Server"
 
 
 class AdoptedServers:
-    """The servers that a program makes, and how it serves one."""
+    """The servers that a program makes, and how it serves one.  `has_ended`: it ended without serving any."""
 
     def __init__(self, generation: str) -> None:
         self.high: list[Any] = []
         self.low: list[Any] = []
         self.has_served = False
+        self.has_ended = False
         kind = class_of(HIGH_LEVEL[generation])
         record(kind, self.made_high)
         record(class_of(LOW_LEVEL), self.made_low)

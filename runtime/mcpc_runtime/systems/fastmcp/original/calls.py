@@ -89,9 +89,7 @@ async def list_definitions(program: Program, name: str, values: Object, session:
     return await forward(name, params, program, CallListener(context, session))
 
 
-async def answer_request(
-    program: Program, name: str, values: Object, session: Object, context: Context
-) -> Object:
+async def answer_request(program: Program, name: str, values: Object, session: Object, context: Context) -> Object:
     """Return the answer to a request of an extension; `name`: its method.
 
     A framework that knows the stateless era answers a request of that era in a second process, which has no handshake.

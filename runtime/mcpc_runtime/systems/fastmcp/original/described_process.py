@@ -17,7 +17,9 @@ from mcpc_runtime.build_time.connections import watch_connections
 from mcpc_runtime.build_time.other_machine import pretend_another_machine
 from mcpc_runtime.systems.fastmcp.list_reasons import list_row, making, registering
 from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
+from mcpc_runtime.systems.fastmcp.original.list_sources import high_level_lists
 from mcpc_runtime.systems.fastmcp.original.process import print_lines, run_original
+from mcpc_runtime.systems.fastmcp.program import ProgramEndedError
 from mcpc_runtime.systems.fastmcp.project_code import changed_names
 
 TYPE_CHECKING = False
@@ -53,12 +55,16 @@ def main(folder: str, place: str, report: str) -> None:
     watch_connections()
     if asked.get("elsewhere"):
         pretend_another_machine(folder)
+    servers = DescribedServers(asked["generation"], folder, report)
     try:
-        run_original(asked, folder, DescribedServers(asked["generation"], folder, report))
+        run_original(asked, folder, servers)
     except BaseException as problem:  # noqa: BLE001 - whatever it raises is why there is no description
         from mcpc_runtime.systems.fastmcp.description import failure_line  # noqa: PLC0415 - it takes standard output
 
-        write_report(failure_line(problem, folder), report)
+        line = failure_line(problem, folder)
+        if line["failure"]["kind"] == "raised":
+            line["failure"]["demonstrates"] = servers.demonstrated()
+        write_report(line, report)
     os._exit(0)
 
 
@@ -69,6 +75,7 @@ class DescribedServers(AdoptedServers):
         self._folder = folder
         self._report = report
         self._lifespans: list[object] = []
+        self._is_asked = False
         self._is_sdk = generation.startswith("sdk")
         super().__init__(generation)
 
@@ -82,9 +89,30 @@ class DescribedServers(AdoptedServers):
     def made_low(self, server: Any, lifespan: object) -> None:
         """Record a low-level server; that of FastMCP enters the lifespan of FastMCP."""
         super().made_low(server, lifespan)
+        server.run = self._noting(server.run)
         self._lifespans.append(lifespan)
         if self._is_sdk:
             server.lifespan = no_lifespan
+
+    def _noting(self, run: Any) -> Any:
+        """Return the method of a server that runs it, which clients in the same process call, too."""
+
+        async def noted(*arguments: Any, **named: Any) -> Any:
+            self._is_asked = self._is_asked or not self.has_served
+            return await run(*arguments, **named)
+
+        return noted
+
+    def demonstrated(self) -> str:
+        """Return the name of the one server that the program asked itself, and did not serve; else nothing."""
+        if not self._is_asked:
+            return ""
+        try:
+            names = vars(sys.modules["__main__"])
+            server = self.only_server(names)
+        except ProgramEndedError:
+            return ""
+        return next((name for name, value in names.items() if value is server), "")
 
     def begin(self, server: Any) -> None:
         """Report which lists of the server are made at run time; those of all servers if it is not known."""
@@ -92,11 +120,14 @@ class DescribedServers(AdoptedServers):
         found: dict[str, Any] = {}
         for kind, reason in self._reasons(server):
             found.setdefault(kind, list_row(kind, reason, self._folder))
-        write_report({"dynamic": [*found.values()]}, self._report)
+        demonstrated = self.demonstrated() if self.has_ended else ""
+        write_report({"dynamic": [*found.values()], "demonstrates": demonstrated}, self._report)
 
     def _reasons(self, server: Any) -> Iterator[Reason]:
         for lifespan in self._lifespans:
             yield from registering(lifespan, self._folder)
+        for high in self.high:
+            yield from high_level_lists(high, self._folder)
         changed = changed_names(self._folder)
         for low in self.low:
             if server in (None, low) or any(low is value for value in vars(server).values()):

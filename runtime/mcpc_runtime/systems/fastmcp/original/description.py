@@ -145,7 +145,7 @@ def with_report(line: Object | None, report: Object) -> Object | None:
     if line is None:
         return report if "failure" in report else None
     rows = {row["kind"]: row for row in (*line.get("dynamic", ()), *report.get("dynamic", ()))}
-    return {**line, "dynamic": [*rows.values()]}
+    return {**line, "dynamic": [*rows.values()], "demonstrates": report.get("demonstrates", "")}
 
 
 def read_report(place: str) -> Object:

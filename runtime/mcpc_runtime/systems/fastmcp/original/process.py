@@ -57,5 +57,6 @@ def run_original(entry: Entry, folder: str, adopted: AdoptedServers) -> None:
         found = asyncio.run(awaited(found))
     if not adopted.has_served:
         exit_with(found)
+        adopted.has_ended = True
         names = vars(sys.modules["__main__"])
         asyncio.run(adopted.serve(found if adopted.is_server(found) else adopted.only_server(names)))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from mcpc_runtime.systems.fastmcp.engine.notes import running_place
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
+
+
+touched: dict[str, tuple[str, int]] = {}
+"""The names without a stand-in that code has touched, each with its first place."""
 
 
 class UnsupportedFeatureError(Exception):
@@ -39,6 +45,7 @@ class PlaceholderMeta(type):
 
 def placeholder(feature: str) -> type:
     """Return a class that stands for a name without a stand-in."""
+    touched.setdefault(feature, running_place())
     return PlaceholderMeta(feature.rpartition(".")[2], (), {"feature": feature})
 
 
@@ -48,6 +55,7 @@ class PlaceholderModule(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.__path__: list[str] = []
+        touched.setdefault(name, running_place())
 
     def __getattr__(self, name: str) -> object:
         """Return a placeholder, the same one each time."""

@@ -6,8 +6,6 @@ from.  A name `a=b` is exported as `a`; `*` stands for all names of a part that 
 
 from __future__ import annotations
 
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.client_modules import CLIENTS
-
 PARTS = "mcpc_runtime.systems.fastmcp.standins.fastmcp.parts"
 ENGINE = "mcpc_runtime.systems.fastmcp.engine"
 TYPES = "types"
@@ -22,7 +20,6 @@ RESOURCE_META = "ResourceMeta resource"
 TEMPLATE = "ResourceTemplate FunctionResourceTemplate"
 TEMPLATES = "match_uri_template expand_uri_template build_regex extract_query_params"
 FILES = "TextResource BinaryResource FileResource DirectoryResource HttpResource"
-TRANSFORM = "ToolTransformConfig TransformedTool forward forward_raw ArgTransform ArgTransformConfig"
 ERRORS = (
     "FastMCPError ValidationError ResourceError ToolError PromptError InvalidSignature ClientError NotFoundError "
     "DisabledError AuthorizationError ResourceSecurityError"
@@ -34,13 +31,6 @@ CURRENT = (
 )
 ELICITATION = "AcceptedElicitation DeclinedElicitation CancelledElicitation"
 SAMPLING = "SamplingResult SampleStep SamplingTool"
-SEARCH = "BaseSearchTransform BM25SearchTransform RegexSearchTransform"
-SEARCH_TEXTS = "serialize_tools_for_output_json serialize_tools_for_output_markdown SearchResultSerializer=Any"
-SKILLS = (
-    "SkillProvider SkillResource SkillFileResource SkillFileTemplate SkillsDirectoryProvider ClaudeSkillsProvider "
-    "CursorSkillsProvider VSCodeSkillsProvider CopilotSkillsProvider CodexSkillsProvider GeminiSkillsProvider "
-    "GooseSkillsProvider OpenCodeSkillsProvider"
-)
 SECURITY = "ResourceSecurity DEFAULT_RESOURCE_SECURITY=DEFAULT INHERIT_SECURITY=INHERITED"
 CONTENT_TYPES = "TextContent ImageContent AudioContent EmbeddedResource ResourceLink ContentBlock ToolAnnotations Icon"
 
@@ -55,16 +45,13 @@ MODULES: dict[str, Row] = {
         "settings": "settings",
         "e:contents": "Image",
         "version": "__version__",
-        "clients.client": "Client",
     },
-    **CLIENTS,
-    "server": {"server": "FastMCP", "context": "Context", "clients.proxies": "create_proxy"},
+    "server": {"server": "FastMCP", "context": "Context"},
     "server.server": {
         "server": "FastMCP",
         "context": "Context",
         "components": "Tool Prompt",
         "resources": "Resource",
-        "clients.proxies": "create_proxy",
     },
     "server.context": {"context": "Context", "e:elicitation": ELICITATION, "dependencies": "get_context"},
     "server.dependencies": {
@@ -84,19 +71,9 @@ MODULES: dict[str, Row] = {
     "server.middleware.logging": {"middlewares": "LoggingMiddleware StructuredLoggingMiddleware"},
     "server.middleware.timing": {"middlewares": "TimingMiddleware DetailedTimingMiddleware"},
     "server.middleware.error_handling": {"middlewares": "ErrorHandlingMiddleware RetryMiddleware"},
-    "server.middleware.rate_limiting": {
-        "rates": "RateLimitingMiddleware SlidingWindowRateLimitingMiddleware RateLimitError TokenBucketRateLimiter "
-        "SlidingWindowRateLimiter"
-    },
-    "server.middleware.caching": {
-        "limits": "ResponseCachingMiddleware CallToolSettings ReadResourceSettings GetPromptSettings "
-        "ListToolsSettings ListResourcesSettings ListPromptsSettings"
-    },
-    "server.middleware.response_limiting": {"limits": "ResponseLimitingMiddleware"},
     "server.middleware.ping": {"middlewares": "PingMiddleware"},
     "server.middleware.dereference": {"middlewares": "DereferenceRefsMiddleware=PassingMiddleware"},
     "server.middleware.authorization": {"middlewares": "AuthMiddleware=PassingMiddleware", **AUTH},
-    "server.middleware.tool_injection": {"limits": "ToolInjectionMiddleware"},
     "server.lifespan": {"lifespans": "Lifespan ContextManagerLifespan lifespan"},
     "server.http": {"e:notes": "StarletteWithLifespan=Note", "dependencies": "get_http_request"},
     "server.event_store": {"settings": "EventStore=Settings"},
@@ -115,53 +92,25 @@ MODULES: dict[str, Row] = {
         "GetResourceTemplateNext=Next",
         "e:visibility": "Visibility is_enabled",
         "e:versions": "VersionSpec",
-        "transforms": "ToolTransform",
-        "as_tools": "PromptsAsTools ResourcesAsTools",
     },
-    "server.transforms.prompts_as_tools": {"as_tools": "PromptsAsTools"},
-    "server.transforms.resources_as_tools": {"as_tools": "ResourcesAsTools"},
-    "server.transforms.catalog": {"catalogs": "CatalogTransform"},
-    "server.transforms.search": {"searching": SEARCH, "tool_texts": SEARCH_TEXTS},
-    "server.transforms.search.base": {"searching": SEARCH, "tool_texts": SEARCH_TEXTS},
-    "server.transforms.search.bm25": {"searching": "BM25SearchTransform"},
-    "server.transforms.search.regex": {"searching": "RegexSearchTransform"},
     "server.transforms.namespace": {"e:transforms": "Namespace"},
-    "server.transforms.tool_transform": {"transforms": "ToolTransform"},
     "server.transforms.visibility": {"e:visibility": "Visibility is_enabled"},
     "server.transforms.version_filter": {"e:transforms": "VersionFilter"},
-    "experimental": {},
-    "experimental.transforms": {},
-    "experimental.transforms.code_mode": {
-        "code_mode": "CodeMode MontySandboxProvider SandboxProvider",
-        "discovery": "GetSchemas GetTags ListTools Search GetToolCatalog=ToolCatalog ToolDetailLevel",
-    },
     "server.providers": {
         "e:providers": "Provider AggregateProvider",
         "providers": "LocalProvider FastMCPProvider",
-        "filesystem": "FileSystemProvider",
-        "skills": SKILLS,
     },
-    "server.providers.filesystem": {"filesystem": "FileSystemProvider"},
-    "server.providers.filesystem_discovery": {
-        "filesystem": "discover_files extract_components import_module_from_file"
-    },
-    "server.providers.skills": {"skills": SKILLS},
-    "server.providers.skills.skill_provider": {"skills": SKILLS},
-    "server.providers.skills.directory_provider": {"skills": SKILLS},
-    "server.providers.skills.claude_provider": {"skills": SKILLS},
-    "server.providers.skills.vendor_providers": {"skills": SKILLS},
     "server.providers.base": {"e:providers": "Provider"},
     "server.providers.aggregate": {"e:providers": "AggregateProvider"},
     "server.providers.wrapped_provider": {"e:providers": "WrappedProvider"},
     "server.providers.local_provider": {"providers": "LocalProvider"},
     "server.providers.fastmcp_provider": {"providers": "FastMCPProvider"},
     "utilities.versions": {"e:versions": "VersionSpec"},
-    "tools": {"components": TOOL, "metas": TOOL_META, "transformed": TRANSFORM, **RESULTS},
+    "tools": {"components": TOOL, "metas": TOOL_META, **RESULTS},
     "tools.base": {"components": "Tool", **RESULTS},
     "tools.tool": {"components": TOOL, "metas": TOOL_META, TYPES: CONTENT_TYPES, **RESULTS},
     "tools.function_tool": {"components": "FunctionTool", "metas": TOOL_META, **RESULTS},
     "tools.tool_transform": {
-        "transformed": f"{TRANSFORM} apply_transformations_to_tools",
         "components": "Tool",
         **RESULTS,
     },
@@ -207,9 +156,6 @@ MODULES: dict[str, Row] = {
     "utilities.logging": {"logs": "get_logger configure_logging temporary_log_level"},
     "utilities.lifespan": {"lifespans": "combine_lifespans"},
     "utilities.tasks": {"tasks": "TaskConfig"},
-    "contrib": {},
-    "contrib.mcp_mixin": {"mixin": "MCPMixin mcp_tool mcp_prompt mcp_resource"},
-    "contrib.mcp_mixin.mcp_mixin": {"mixin": "MCPMixin mcp_tool mcp_prompt mcp_resource"},
     "apps": {"apps": "AppConfig ResourceCSP ResourcePermissions UI_MIME_TYPE UI_EXTENSION_ID"},
     "server.apps": {"apps": "AppConfig ResourceCSP ResourcePermissions UI_MIME_TYPE UI_EXTENSION_ID"},
 }

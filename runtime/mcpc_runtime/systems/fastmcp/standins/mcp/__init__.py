@@ -18,16 +18,12 @@ TYPES = (
 )
 NAMES = {
     **{name: f"types:{name}" for name in TYPES.split()},
-    "Client@sdk2": "mcp.client.client:Client",
-    "ClientSession": "mcp.client.session:ClientSession",
     "MCPDeprecationWarning": "mcp.shared.exceptions:MCPDeprecationWarning",
     "MCPError@sdk2": "mcp.shared.exceptions:MCPError",
     "McpError@sdk1": "mcp.shared.exceptions:McpError",
     "SamplingRole": "types:Role",
     "ServerSession": "mcp.server.session:ServerSession",
-    "StdioServerParameters": "mcp.client.stdio:StdioServerParameters",
     "UrlElicitationRequiredError": "mcp.shared.exceptions:UrlElicitationRequiredError",
-    "stdio_client": "mcp.client.stdio:stdio_client",
     "stdio_server": "mcp.server.stdio:stdio_server",
 }
 __getattr__ = exporter("mcp", NAMES)

@@ -6,7 +6,6 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components, creation, prompt_results, results, running
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.common_fields import Annotated, Described, entry
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Object = dict[str, Any]
-TRANSFORM = "mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.transformed:from_tool"
 TOOL_NAMES = {"parameters": "given_parameters", "output_schema": "given_output", "timeout": "seconds", "fn": "function"}
 """The public names of a tool's fields, with those of the engine."""
 
@@ -45,11 +43,6 @@ class Tool(Annotated, Described, components.Tool):
         if isinstance(meta, ToolMeta) and name is None and not options:
             return meta.component(fn, FunctionTool)
         return creation.make(FunctionTool, fn, name, options)
-
-    @classmethod
-    def from_tool(cls, tool: Any, **options: Any) -> Any:
-        """Make a tool from another one, with some of its parts changed."""
-        return resolve(TRANSFORM)(tool if isinstance(tool, Tool) else cls.from_function(tool), options)
 
     async def run(self, arguments: Object) -> Any:
         """Run the tool; subclasses without a function do it themselves."""

@@ -6,7 +6,7 @@ import logging
 from types import GenericAlias
 from typing import Any
 
-from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine import listing, results
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
@@ -21,7 +21,6 @@ from mcpc_runtime.systems.fastmcp.engine.visibility import visibility_rules
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.transforms import ToolTransform
 from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 TYPE_CHECKING = False
@@ -33,13 +32,6 @@ else:
 
 Object = dict[str, Any]
 log = logging.getLogger(__name__)
-CLIENTS = "mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.clients"
-FACTORIES = {
-    "fastapi": f"{CLIENTS}.openapi.server:from_fastapi",
-    "openapi": f"{CLIENTS}.openapi.server:from_openapi",
-    "proxy": f"{CLIENTS}.proxies:create_proxy",
-}
-"""What makes servers of other things than functions."""
 SERVED = (
     "host",
     "port",
@@ -100,9 +92,8 @@ class FastMCP(ServerContent):
         self.mcpc_masked = options.pop("mask_error_details", None)
         self.mcpc_serializer = options.pop("tool_serializer", None)
         self.mcpc_path_policy = options.pop("resource_security", self.mcpc_path_policy)
-        self.mcpc_transformations: Object = dict(options.pop("tool_transformations", None) or {})
-        if self.mcpc_transformations:
-            self.mcpc_transforms.append(ToolTransform(self.mcpc_transformations))
+        if options.pop("tool_transformations", None):
+            raise UnsupportedFeatureError("fastmcp.FastMCP(tool_transformations=…)")
         self.mcpc_transforms += tag_rules(options.pop("include_tags", None), options.pop("exclude_tags", None))
         for tool in options.pop("tools", None) or ():
             self.add_tool(tool)
@@ -202,18 +193,6 @@ class FastMCP(ServerContent):
         """Let a function complete arguments."""
         self.completion(handler)
 
-    def add_tool_transformation(self, tool_name: str, transformation: Any) -> None:
-        """Change a tool."""
-        if not self.mcpc_transformations:
-            self.mcpc_transforms.append(ToolTransform(self.mcpc_transformations))
-        self.mcpc_transformations[tool_name] = transformation
-        note_change("tool")
-
-    def remove_tool_transformation(self, tool_name: str) -> None:
-        """Change a tool no longer."""
-        self.mcpc_transformations.pop(tool_name, None)
-        note_change("tool")
-
     @property
     def providers(self) -> list[Any]:
         """Where the server's components come from: its own first."""
@@ -275,26 +254,6 @@ class FastMCP(ServerContent):
         for kind in listing.KINDS:
             for each in await provider.mcpc_all(kind):
                 self.mcpc_add(each)
-
-    @classmethod
-    def from_openapi(cls, openapi_spec: Object, client: Any = None, *arguments: Any, **options: Any) -> Any:
-        """Return a server whose tools call the interface that an OpenAPI document describes."""
-        return resolve(FACTORIES["openapi"])(cls, openapi_spec, client, *arguments, **options)
-
-    @classmethod
-    def from_fastapi(cls, app: Any, *arguments: Any, **options: Any) -> Any:
-        """Return a server whose tools call an application of FastAPI in this process."""
-        return resolve(FACTORIES["fastapi"])(cls, app, *arguments, **options)
-
-    @classmethod
-    def as_proxy(cls, backend: Any, **settings: Any) -> Any:
-        """Return a proxy of a server, an address, a configuration, a transport or a client."""
-        return resolve(FACTORIES["proxy"])(backend, **settings)
-
-    @classmethod
-    def from_client(cls, client: Any, **settings: Any) -> Any:
-        """Return a proxy of a client's server."""
-        return resolve(FACTORIES["proxy"])(client, **settings)
 
     @classmethod
     def generate_name(cls, name: str | None = None) -> str:

@@ -1,1 +1,0 @@
-"""Clients of other servers, proxies of them, and servers made from OpenAPI documents."""
