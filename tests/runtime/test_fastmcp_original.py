@@ -171,7 +171,9 @@ def test_a_request_of_an_extension_is_answered_in_its_era(
     program: Any = {"entry": {"generation": generation}}
     asyncio.run(calls.answer_request(program, "skills/list", {"cursor": "c"}, SESSION, context))
     forwarded = meta if stateless or meta is not ENVELOPE else {}
-    assert programs[stateless].asked == [("skills/list", {"cursor": "c", **({"_meta": forwarded} if forwarded else {})})]
+    assert programs[stateless].asked == [
+        ("skills/list", {"cursor": "c", **({"_meta": forwarded} if forwarded else {})})
+    ]
     assert programs[not stateless].asked == []
 
 

@@ -335,7 +335,9 @@ def test_a_low_level_server_announces_only_what_it_has_handlers_for(carried: boo
     options = "server.create_initialization_options(NotificationOptions(resources_changed=True, tools_changed=True))"
     code = code.replace("server.create_initialization_options()", options)
     code = code.replace("import Server", "import NotificationOptions, Server")
-    server, problems = lowered({"server.py": code, "requirements.txt": "mcp<2"}, Options(framework="original" if carried else ""))
+    server, problems = lowered(
+        {"server.py": code, "requirements.txt": "mcp<2"}, Options(framework="original" if carried else "")
+    )
     assert server is not None, problems
     assert server.run_time is not None
     assert server.run_time.changing == {"tools"}

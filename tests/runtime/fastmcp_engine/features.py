@@ -25,7 +25,7 @@ from fastmcp.server.middleware.logging import LoggingMiddleware  # noqa: E402
 from fastmcp.server.middleware.timing import TimingMiddleware  # noqa: E402
 from fastmcp.tools import Tool, tool  # noqa: E402
 
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.modules import MODULES, names_of  # noqa: E402
+from mcpc_runtime.systems.fastmcp.standins.exports import TABLES, names_of  # noqa: E402
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import context as contexts  # noqa: E402
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.providers import FastMCPProvider  # noqa: E402
 
@@ -53,7 +53,7 @@ def names(server, kind="tools"):
 
 
 def test_every_module_and_name():
-    for module, row in MODULES.items():
+    for module, row in TABLES["fastmcp"].items():
         found = importlib.import_module(f"fastmcp.{module}".rstrip("."))
         for name in names_of(row):
             assert name == "*" or getattr(found, name) is not None, (module, name)

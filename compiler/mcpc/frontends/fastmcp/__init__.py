@@ -141,7 +141,7 @@ def parse_entry(project: ProgramProject) -> tuple[Definition | None, Diagnostics
 
 
 def compile_entry(project: ProgramProject, way: str, fault: Diagnostic | None = None) -> Compiled:
-    """Return what an entry offers in one way; `fault`: why it is the original framework, if nobody asked for it."""
+    """Return what an entry offers in one way; `fault`: why it is the original framework, if that was not asked for."""
     tree, settings, entry = project.tree, project.settings, project.entry
     scripts = program_scripts(tree, entry.file)
     packages, wrong = program_packages(tree, settings, scripts, entry.file, with_framework=way == ORIGINAL)

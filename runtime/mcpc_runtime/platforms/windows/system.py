@@ -168,7 +168,7 @@ def fchmod(descriptor: int, mode: int) -> None:
     """Do nothing: a file has the access rights of its folder."""
 
 
-def register_at_fork(**callbacks: object) -> None:
+def register_at_fork(**_callbacks: object) -> None:
     """Do nothing: there is no fork."""
 
 

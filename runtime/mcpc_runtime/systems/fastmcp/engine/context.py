@@ -82,7 +82,7 @@ class BaseContext:
     @property
     def session(self) -> Any:
         """The client's session."""
-        return resolve(f"{STANDINS}.mcp.server.session:ServerSession")(self.mcpc_call)
+        return resolve(f"{STANDINS}.mcp.parts.session:ServerSession")(self.mcpc_call)
 
     @property
     def request_context(self) -> Any:

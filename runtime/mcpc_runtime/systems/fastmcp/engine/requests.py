@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 SDK = "mcpc_runtime.systems.fastmcp.standins.mcp"
+TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.selected"
 
 
 async def request_result(answer: Awaitable[Answer]) -> Answer:
@@ -26,7 +27,7 @@ async def request_result(answer: Awaitable[Answer]) -> Answer:
 
 def sdk_error(problem: ProtocolError) -> Exception:
     """Return an error as the SDK's exception, which projects catch."""
-    made: Exception = resolve(f"{SDK}.shared.exceptions:coded_error")(problem.code, problem.message, problem.data)
+    made: Exception = resolve(f"{SDK}.parts.exceptions:coded_error")(problem.code, problem.message, problem.data)
     return made
 
 
@@ -43,10 +44,10 @@ def protocol_error(problem: BaseException) -> ProtocolError | None:
 def request_context(context: Any) -> Any:
     """Return the request of a context."""
     call = context.mcpc_call
-    request = resolve(f"{SDK}.server.requests:http_request")(call)
+    request = resolve(f"{SDK}.parts.requests:http_request")(call)
     common = {"session": context.session, "lifespan_context": context.mcpc_lifespan_context, "request": request}
     if selected().sdk == "sdk2":
-        made = resolve(f"{SDK}.server.context:ServerRequestContext")
+        made = resolve(f"{SDK}.parts.request_context:ServerRequestContext")
         meta = dict(call.meta) or None
         return made(
             protocol_version=call.protocol_version,
@@ -55,8 +56,9 @@ def request_context(context: Any) -> Any:
             meta=meta,
             **common,
         )
-    meta = resolve(f"{SDK}.types:find_type")("RequestParams.Meta").model_validate(call.meta) if call.meta else None
-    return resolve(f"{SDK}.shared.context:RequestContext")(request_id=call.request_id, meta=meta, **common)
+    known = resolve(f"{TYPES}:find_type")("RequestParams.Meta")
+    meta = known.model_validate(call.meta) if call.meta else None
+    return resolve(f"{SDK}.parts.request_context:RequestContext")(request_id=call.request_id, meta=meta, **common)
 
 
 def is_raised_on_purpose(problem: BaseException) -> bool:

@@ -1,10 +1,7 @@
-"""Stand-in of `fastmcp`, from version 2 to 4; its modules and names are rows of a table (`modules.py`)."""
+"""Stand-in of `fastmcp`, from version 2 to 4; its modules and names are rows of a table (`../fastmcp_modules.py`)."""
 
 from __future__ import annotations
 
-import sys
+from mcpc_runtime.systems.fastmcp.standins.exports import install
 
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.exports import ExportingModule, install
-
-install()
-sys.modules[__name__].__class__ = ExportingModule
+install("fastmcp")

@@ -13,9 +13,9 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import access_toke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.standins.mcp.server.requests import http_request
+    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
 else:
-    http_request = lazy("mcpc_runtime.systems.fastmcp.standins.mcp.server.requests:http_request")
+    http_request = lazy("mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests:http_request")
 
 OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
     (2,): (

@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
     """Return the error of the selected SDK, whatever it is called."""
     if name not in NAMES.values():
         raise AttributeError(name)
-    return resolve(f"mcpc_runtime.systems.fastmcp.standins.mcp.shared.exceptions:{NAMES[selected().sdk]}")
+    return resolve(f"mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions:{NAMES[selected().sdk]}")

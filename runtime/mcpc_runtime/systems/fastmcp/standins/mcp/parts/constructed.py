@@ -1,0 +1,233 @@
+"""The low-level server of version 2 of the SDK: handlers are given to its constructor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_context import ServerRequestContext
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.transports import StreamableHTTPSessionManager
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+
+    RequestHandler = Callable[[Any, Any], Awaitable[Any]]
+
+LifespanResultT = TypeVar("LifespanResultT")
+HANDLERS = {
+    "on_call_tool": ("tools/call", "CallToolRequestParams"),
+    "on_completion": ("completion/complete", "CompleteRequestParams"),
+    "on_get_prompt": ("prompts/get", "GetPromptRequestParams"),
+    "on_list_prompts": ("prompts/list", "PaginatedRequestParams"),
+    "on_list_resource_templates": ("resources/templates/list", "PaginatedRequestParams"),
+    "on_list_resources": ("resources/list", "PaginatedRequestParams"),
+    "on_list_tools": ("tools/list", "PaginatedRequestParams"),
+    "on_ping": ("ping", "RequestParams"),
+    "on_read_resource": ("resources/read", "ReadResourceRequestParams"),
+    "on_set_logging_level": ("logging/setLevel", "SetLevelRequestParams"),
+    "on_subscribe_resource": ("resources/subscribe", "SubscribeRequestParams"),
+    "on_subscriptions_listen": ("subscriptions/listen", "SubscriptionsListenRequestParams"),
+    "on_unsubscribe_resource": ("resources/unsubscribe", "UnsubscribeRequestParams"),
+}
+"""The constructor's handlers of requests: the method of each, and the type of its parameters."""
+NOTIFIED = {
+    "on_progress": ("notifications/progress", "ProgressNotificationParams"),
+    "on_roots_list_changed": ("notifications/roots/list_changed", "NotificationParams"),
+}
+"""The constructor's handlers of notifications, likewise."""
+INFORMATION = ("title", "description", "instructions", "website_url", "icons")
+ACCEPTED = ("cache_hints", "get_tool_input_schema")
+"""Options that decide nothing in a built server."""
+NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32601, -32602, -32603
+RESULTS = {
+    "completion/complete": "completion",
+    "prompts/get": "messages",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/read": "contents",
+    "resources/templates/list": "resourceTemplates",
+    "tools/call": "content",
+    "tools/list": "tools",
+}
+"""The field that the result of each method has."""
+SCHEMAS = ("inputSchema", "outputSchema")
+SCHEMA_FIRST = ("$schema", "properties", "required", "type")
+"""What a tool's schema begins with; the rest is in the order that it was given in."""
+STATELESS_SINCE = "2026-07-28"
+"""The first revision whose clients are not told what an unexpected exception says."""
+
+
+@dataclass
+class HandlerEntry(Generic[LifespanResultT]):
+    """A handler, and the type of its parameters."""
+
+    params_type: Any
+    handler: RequestHandler
+
+
+class Server(LowLevelServer, Generic[LifespanResultT]):
+    """A low-level server."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str = "",
+        lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = lifespan,
+        **options: Any,
+    ) -> None:
+        super().__init__(name, version, lifespan)
+        self.description: str | None = None
+        self.middleware: list[Any] = []
+        self.extensions: dict[str, dict[str, Any]] = {}
+        self._handlers: dict[str, HandlerEntry[Any]] = {}
+        self._notification_handlers: dict[str, HandlerEntry[Any]] = {}
+        self._session_manager: StreamableHTTPSessionManager | None = None
+        for option, value in options.items():
+            self._set(option, value)
+
+    def _set(self, option: str, value: Any) -> None:
+        if option in INFORMATION:
+            setattr(self, option, value)
+        elif option in HANDLERS or option in NOTIFIED:
+            method, params_type = {**HANDLERS, **NOTIFIED}[option]
+            handlers = self._handlers if option in HANDLERS else self._notification_handlers
+            if value is not None:
+                handlers[method] = HandlerEntry(getattr(types, params_type), value)
+        elif option not in ACCEPTED:
+            raise TypeError(f"Server.__init__() got an unexpected keyword argument {option!r}")
+
+    def add_request_handler(self, method: str, params_type: Any, handler: RequestHandler) -> None:
+        """Set the handler of a method."""
+        if method == "initialize":
+            raise ValueError(
+                "'initialize' is handled by the server runner and cannot be overridden; "
+                "use Server.middleware to observe or wrap initialization"
+            )
+        self._handlers[method] = HandlerEntry(params_type, handler)
+
+    def add_notification_handler(self, method: str, params_type: Any, handler: RequestHandler) -> None:
+        """Set the handler of a notification, which a built server does not call."""
+        self._notification_handlers[method] = HandlerEntry(params_type, handler)
+
+    def get_request_handler(self, method: str) -> HandlerEntry[Any] | None:
+        """Return the handler of a method, None if there is none."""
+        return self._handlers.get(method)
+
+    def get_notification_handler(self, method: str) -> HandlerEntry[Any] | None:
+        """Return the handler of a notification, None if there is none."""
+        return self._notification_handlers.get(method)
+
+    def handles(self, method: str) -> bool:
+        """Tell whether there is a handler for a method."""
+        return method in self._handlers
+
+    @property
+    def server_info(self) -> Any:
+        """The information about the server."""
+        return types.Implementation(
+            name=self.name,
+            version=self.version,
+            title=self.title,
+            description=self.description,
+            website_url=self.website_url,
+            icons=self.icons,
+        )
+
+    def mcpc_list_function(self, method: str) -> Any:
+        """Return the project's function that makes a list, None if there is none."""
+        entry = self._handlers.get(method)
+        return None if entry is None else entry.handler
+
+    async def respond(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return a handler's result, of the middleware's chain around it; raise ProtocolError for an error."""
+        context = ServerRequestContext(
+            session=ServerSession(call),
+            lifespan_context=self.lifespan_context,
+            protocol_version=call.protocol_version,
+            method=method,
+            params=params,
+            request_id=call.request_id,
+            meta=types.RequestParams.model_validate({"_meta": call.meta}).meta if call.meta else None,
+            request=http_request(call),
+        )
+        handle: Callable[[Any], Awaitable[Any]] = self._handle
+        for middleware in reversed(self.middleware):
+            handle = wrapped(middleware, handle)
+        try:
+            result = result_of(await handle(context))
+        except CodedError as problem:
+            raise ProtocolError(problem.code, problem.message, problem.data) from problem
+        except ProtocolError:
+            raise
+        except Exception as problem:
+            raise unexpected(problem, call) from problem
+        if "resultType" not in result and RESULTS.get(method, "") not in {"", *result}:
+            raise ProtocolError(INTERNAL_ERROR, "Handler returned an invalid result")
+        return result
+
+    def ordered(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry with its fields in alphabetical order, as this version of the SDK sends them."""
+        return {key: value if key == "_meta" else in_order(value, key) for key, value in sorted(entry.items())}
+
+    async def _handle(self, context: ServerRequestContext[Any, Any]) -> Any:
+        entry = self._handlers.get(context.method)
+        if entry is None:
+            raise ProtocolError(NOT_FOUND, "Method not found", context.method)
+        result = await entry.handler(context, entry.params_type.model_validate(context.params or {}, by_name=False))
+        if isinstance(result, types.ErrorData):
+            raise ProtocolError(result.code, result.message, result.data)
+        if result is not None and not isinstance(result, dict) and not hasattr(result, "model_dump"):
+            raise TypeError(f"handler returned {type(result).__name__}; expected BaseModel, dict, or None")
+        return {} if result is None else result
+
+    @property
+    def session_manager(self) -> StreamableHTTPSessionManager:
+        """What would serve HTTP."""
+        if self._session_manager is None:
+            self._session_manager = StreamableHTTPSessionManager(self)
+        return self._session_manager
+
+    def streamable_http_app(self, **_: Any) -> ServedApplication:
+        """Return an application that stands for this server."""
+        return ServedApplication(self)
+
+
+def in_order(value: Any, key: str) -> Any:
+    """Return a field's value with its fields in the order of the wire: schemas begin with some, all else is sorted."""
+    if isinstance(value, list):
+        return [in_order(each, key) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if key in SCHEMAS:
+        return {name: value[name] for name in SCHEMA_FIRST if name in value} | value
+    return {name: in_order(each, name) for name, each in sorted(value.items())}
+
+
+def wrapped(middleware: Any, handle: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    """Return a handler within a middleware."""
+
+    async def call(context: Any) -> Any:
+        return await middleware(context, handle)
+
+    return call
+
+
+def unexpected(problem: Exception, call: Call) -> ProtocolError:
+    """Return the error of any other exception: invalid parameters, or what the revision lets clients know of it."""
+    if type(problem).__module__.startswith("pydantic"):
+        return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
+    if call.protocol_version >= STATELESS_SINCE:
+        return ProtocolError(INTERNAL_ERROR, "Internal server error")
+    return ProtocolError(0, str(problem))

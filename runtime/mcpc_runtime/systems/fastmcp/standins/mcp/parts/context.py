@@ -1,0 +1,174 @@
+"""The context that tools, resources and prompts of a project get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp.engine.context import current_context
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.elicitation import elicit_url, elicit_with_validation
+
+
+class Context:
+    """A request, its session and its server, as a function of the project sees them."""
+
+    def __init__(
+        self,
+        *,
+        request_context: Any = None,
+        fastmcp: Any = None,
+        mcp_server: Any = None,
+        input_params: Any = None,
+        **_: Any,
+    ) -> None:
+        self._request_context = request_context
+        self._server = fastmcp or mcp_server
+        self._input_params = input_params
+
+    def __class_getitem__(cls, _: Any) -> type[Context]:
+        """Return the class: what it is a context of does not matter here."""
+        return cls
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, handler: Any) -> Any:
+        """Let pydantic take a context as it is.
+
+        FastMCP does not inject the SDK's context: there it is an argument, an object whose members do not matter.
+        """
+        if selected().family == "sdk":
+            return resolve("pydantic_core.core_schema:any_schema")()
+        shown = resolve("pydantic:create_model")("Context", __doc__="The context of a call; an empty object.")
+        checked = resolve("pydantic_core.core_schema:no_info_after_validator_function")
+        return checked(lambda _: context_of_call(), handler(shown))
+
+    @property
+    def request_context(self) -> Any:
+        """The low-level context of the request."""
+        if self._request_context is None:
+            raise ValueError("Context is not available outside of a request")
+        return self._request_context
+
+    @property
+    def fastmcp(self) -> Any:
+        """The server."""
+        if self._server is None:
+            raise ValueError("Context is not available outside of a request")
+        return self._server
+
+    mcp_server = fastmcp
+
+    @property
+    def session(self) -> Any:
+        """The client's session."""
+        return self.request_context.session
+
+    @property
+    def request_id(self) -> str:
+        """The identifier of the request."""
+        return str(self.request_context.request_id)
+
+    @property
+    def client_id(self) -> str | None:
+        """What the request's `_meta` calls its client."""
+        return getattr(self.request_context.meta, "client_id", None)
+
+    @property
+    def headers(self) -> Any:
+        """The headers of the HTTP request; None over stdio."""
+        return getattr(self.request_context.request, "headers", None)
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The protocol's revision; None outside of a request."""
+        return None if self._request_context is None else self._request_context.session.protocol_version
+
+    @property
+    def client_capabilities(self) -> Any:
+        """The client's capabilities."""
+        return self.session.client_capabilities
+
+    @property
+    def input_responses(self) -> Any:
+        """What the client answered to questions of an earlier round."""
+        return getattr(self._input_params, "input_responses", None)
+
+    @property
+    def request_state(self) -> str | None:
+        """The state that an earlier round gave to the client."""
+        return getattr(self._input_params, "request_state", None)
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the progress of the call, if the client wants to know it."""
+        context = self.request_context
+        if token_of(context.meta) is not None:
+            await context.session.send_progress_notification(token_of(context.meta), progress, total, message)
+
+    async def read_resource(self, uri: Any) -> Any:
+        """Read a resource of the server."""
+        return await self.fastmcp.read_resource(uri)
+
+    async def elicit(self, message: str, schema: type[Any]) -> Any:
+        """Ask the user for the values of a model."""
+        return await elicit_with_validation(self.session, message, schema, self.request_id)
+
+    async def elicit_url(self, message: str, url: str, elicitation_id: str) -> Any:
+        """Ask the user to open an address."""
+        return await elicit_url(self.session, message, url, elicitation_id, self.request_id)
+
+    async def log(self, level: str, message: Any = None, *, logger_name: str | None = None, data: Any = None) -> None:
+        """Send a message of the log."""
+        await self.session.send_log_message(level, message if data is None else data, logger_name, self.request_id)
+
+    async def debug(self, message: Any, **options: Any) -> None:
+        """Send a message of the log for debugging."""
+        await self.log("debug", message, **options)
+
+    async def info(self, message: Any, **options: Any) -> None:
+        """Send a message of the log."""
+        await self.log("info", message, **options)
+
+    async def warning(self, message: Any, **options: Any) -> None:
+        """Send a warning of the log."""
+        await self.log("warning", message, **options)
+
+    async def error(self, message: Any, **options: Any) -> None:
+        """Send an error of the log."""
+        await self.log("error", message, **options)
+
+    async def notify_tools_changed(self) -> None:
+        """Tell that the list of tools has changed."""
+        await self.session.send_tool_list_changed()
+
+    async def notify_prompts_changed(self) -> None:
+        """Tell that the list of prompts has changed."""
+        await self.session.send_prompt_list_changed()
+
+    async def notify_resources_changed(self) -> None:
+        """Tell that the list of resources has changed."""
+        await self.session.send_resource_list_changed()
+
+    async def notify_resource_updated(self, uri: Any) -> None:
+        """Tell subscribers that a resource has changed."""
+        await self.session.send_resource_updated(uri)
+
+    async def close_sse_stream(self) -> None:
+        """Do nothing: the built server keeps the streams."""
+
+    async def close_standalone_sse_stream(self) -> None:
+        """Do nothing: the built server keeps the streams."""
+
+
+def context_of_call() -> Context:
+    """Return the context of the current call."""
+    found = current_context()
+    if found is None or found._call is None:
+        return Context()
+    return Context(request_context=found.request_context, fastmcp=found.fastmcp)
+
+
+def token_of(meta: Any) -> Any:
+    """Return the progress token of a request's `_meta`, None if it has none."""
+    if isinstance(meta, dict):
+        return meta.get("progress_token")
+    return getattr(meta, "progressToken", None)

@@ -1,0 +1,333 @@
+"""The low-level server of version 1 of the SDK: handlers are registered by decorators."""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError, McpUrlElicitationRequiredError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_context import RequestContext
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_handlers import RequestHandlers
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.validation import checks_tools, schema_problem
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.placeholders import placeholder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_handlers import Handler
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+LifespanResultT = TypeVar("LifespanResultT")
+RequestT = TypeVar("RequestT")
+REQUESTS = {
+    "completion/complete": "CompleteRequest",
+    "logging/setLevel": "SetLevelRequest",
+    "prompts/get": "GetPromptRequest",
+    "prompts/list": "ListPromptsRequest",
+    "resources/list": "ListResourcesRequest",
+    "resources/read": "ReadResourceRequest",
+    "resources/subscribe": "SubscribeRequest",
+    "resources/templates/list": "ListResourceTemplatesRequest",
+    "resources/unsubscribe": "UnsubscribeRequest",
+    "tools/call": "CallToolRequest",
+    "tools/list": "ListToolsRequest",
+}
+"""The types of requests by their methods."""
+NOT_FOUND = -32601
+UNKNOWN_ERROR = 0
+"""The code of an error that a handler raises as any exception."""
+
+request_ctx: contextvars.ContextVar[RequestContext[Any, Any, Any]] = contextvars.ContextVar("request_ctx")
+
+
+@dataclass(slots=True)
+class Response:
+    """What a handler returns: a result in `root`, as in `ServerResult`."""
+
+    root: Any
+
+
+def response(result: Any) -> Any:
+    """Return a handler's response: a model as it is, anything else as `ServerResult` understands it."""
+    return Response(result) if hasattr(result, "model_dump") else types.ServerResult(result)
+
+
+class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
+    """A low-level server."""
+
+    def __init__(  # noqa: PLR0913 - as there
+        self,
+        name: str,
+        version: str | None = None,
+        instructions: str | None = None,
+        website_url: str | None = None,
+        icons: list[Any] | None = None,
+        lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = lifespan,
+    ) -> None:
+        super().__init__(name, version, lifespan)
+        self.instructions = instructions
+        self.website_url = website_url
+        self.icons = icons
+        self.request_handlers = RequestHandlers()
+        self.notification_handlers: dict[Any, Handler] = {}
+        self._tool_cache: dict[str, Any] = {}
+        self._list_functions: dict[str, Any] = {}
+
+    @property
+    def request_context(self) -> RequestContext[Any, Any, Any]:
+        """The context of the current request; `LookupError` outside of one."""
+        return request_ctx.get()
+
+    @property
+    def experimental(self) -> Any:
+        """What has no stand-in."""
+        return placeholder("mcp.server.Server.experimental")
+
+    def handles(self, method: str) -> bool:
+        """Tell whether there is a handler for a method."""
+        return self.request_handlers.named(REQUESTS[method]) is not None
+
+    def mcpc_list_function(self, method: str) -> Any:
+        """Return the project's function that makes a list, None if there is none."""
+        return self._list_functions.get(REQUESTS[method]) or self.request_handlers.named(REQUESTS[method])
+
+    async def respond(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return a handler's result; raise ProtocolError for an error."""
+        handler = self.request_handlers.named(REQUESTS[method])
+        if handler is None:
+            raise ProtocolError(NOT_FOUND, "Method not found")
+        request = getattr(types, REQUESTS[method]).model_validate({"method": method, "params": params or None})
+        token = request_ctx.set(self._context(request, call))
+        try:
+            return result_of(await handler(request))
+        except CodedError as problem:
+            raise ProtocolError(problem.code, problem.message, problem.data) from problem
+        except ProtocolError:
+            raise
+        except Exception as problem:
+            raise ProtocolError(UNKNOWN_ERROR, str(problem)) from problem
+        finally:
+            request_ctx.reset(token)
+
+    def _context(self, request: Any, call: Call) -> RequestContext[Any, Any, Any]:
+        meta = request.params.meta if request.params is not None else None
+        return RequestContext(
+            call.request_id, meta, ServerSession(call), self.lifespan_context, request=http_request(call)
+        )
+
+    def _lister(self, request: str, result: str, field: str) -> Decorator:
+        """Return a decorator for the handler of a list: it returns the list, or a result with a page of it."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self._list_functions[request] = function
+            wrapped = cache(lambda: call_wrapper(function, getattr(types, request)))
+
+            async def handler(given: Any) -> Any:
+                result_type = getattr(types, result)
+                found = await wrapped()(given)
+                whole = not isinstance(found, result_type)
+                listed = result_type(**{field: found}) if whole else found
+                if field == "tools":
+                    self._remember(listed.tools, whole)
+                return Response(listed)
+
+            self.request_handlers.register(request, handler)
+            return function
+
+        return decorate
+
+    def _remember(self, tools: list[Any], whole: bool) -> None:
+        if whole:
+            self._tool_cache.clear()
+        self._tool_cache.update({tool.name: tool for tool in tools})
+
+    def list_tools(self) -> Decorator:
+        """Register what lists tools."""
+        return self._lister("ListToolsRequest", "ListToolsResult", "tools")
+
+    def list_prompts(self) -> Decorator:
+        """Register what lists prompts."""
+        return self._lister("ListPromptsRequest", "ListPromptsResult", "prompts")
+
+    def list_resources(self) -> Decorator:
+        """Register what lists resources."""
+        return self._lister("ListResourcesRequest", "ListResourcesResult", "resources")
+
+    def list_resource_templates(self) -> Decorator:
+        """Register what lists resource templates."""
+        return self._lister("ListResourceTemplatesRequest", "ListResourceTemplatesResult", "resourceTemplates")
+
+    def _handler(self, request: str, answer: Callable[[Callable[..., Any], Any], Awaitable[Any]]) -> Decorator:
+        """Return a decorator that registers a handler; `answer` makes its response of a function and a request."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            async def handler(given: Any) -> Any:
+                return await answer(function, given.params)
+
+            self.request_handlers.register(request, handler)
+            return function
+
+        return decorate
+
+    def get_prompt(self) -> Decorator:
+        """Register what gets a prompt."""
+        return self._handler("GetPromptRequest", get_prompt)
+
+    def read_resource(self) -> Decorator:
+        """Register what reads a resource."""
+        return self._handler("ReadResourceRequest", read_resource)
+
+    def set_logging_level(self) -> Decorator:
+        """Register the handler of the level of logging."""
+        return self._handler("SetLevelRequest", lambda function, params: call_without_result(function, params.level))
+
+    def subscribe_resource(self) -> Decorator:
+        """Register the handler of subscriptions."""
+        return self._handler("SubscribeRequest", lambda function, params: call_without_result(function, params.uri))
+
+    def unsubscribe_resource(self) -> Decorator:
+        """Register the handler of a subscription's end."""
+        return self._handler("UnsubscribeRequest", lambda function, params: call_without_result(function, params.uri))
+
+    def completion(self) -> Decorator:
+        """Register what completes arguments."""
+        return self._handler("CompleteRequest", complete)
+
+    def progress_notification(self) -> Decorator:
+        """Register the handler of progress."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.notification_handlers[types.ProgressNotification] = function
+            return function
+
+        return decorate
+
+    def call_tool(self, *, validate_input: bool = True, looks_up: bool = True) -> Decorator:
+        """Register what calls tools; `looks_up`: their definitions are looked up, and their results checked."""
+        self.mcpc_arguments = "schema" if validate_input else "handler"
+
+        async def answer(function: Callable[..., Any], params: Any) -> Any:
+            try:
+                return Response(await self._call_tool(function, params, validate_input, looks_up and checks_tools()))
+            except McpUrlElicitationRequiredError:
+                raise
+            except Exception as problem:  # noqa: BLE001 - whatever a tool raises is an error result
+                return Response(error_result(str(problem)))
+
+        return self._handler("CallToolRequest", answer)
+
+    async def _call_tool(self, function: Callable[..., Any], params: Any, validate_input: bool, looks_up: bool) -> Any:
+        arguments = params.arguments or {}
+        tool = await self._tool(params.name) if looks_up else None
+        if validate_input and tool is not None:
+            problem = schema_problem(arguments, tool.inputSchema)
+            if problem is not None:
+                return error_result(f"Input validation error: {problem}")
+        returned = await function(params.name, arguments)
+        if isinstance(returned, (types.CallToolResult, types.CreateTaskResult)):
+            return returned
+        if not isinstance(returned, dict) and not hasattr(returned, "__iter__"):
+            return error_result(f"Unexpected return type from tool: {type(returned).__name__}")
+        return tool_result(*contents(returned), tool)
+
+    async def _tool(self, name: str) -> Any:
+        """Return a tool's definition; the list is made if it is not known."""
+        lists = self.request_handlers.named("ListToolsRequest")
+        if name not in self._tool_cache and lists is not None:
+            await lists(types.ListToolsRequest(method="tools/list"))
+        return self._tool_cache.get(name)
+
+
+def contents(returned: Any) -> tuple[Any, Any]:
+    """Return the content, and the structured content, that a tool's handler returned."""
+    if isinstance(returned, tuple) and len(returned) == 2:
+        return returned[0], returned[1]
+    if isinstance(returned, dict):
+        return [types.TextContent(type="text", text=json.dumps(returned, indent=2))], returned
+    return returned, None
+
+
+def tool_result(content: Any, structured: Any, tool: Any) -> Any:
+    """Return a tool's result; a structured one is as its tool says, or the result is an error."""
+    if tool is not None and tool.outputSchema is not None:
+        if structured is None:
+            return error_result("Output validation error: outputSchema defined but no structured output returned")
+        problem = schema_problem(structured, tool.outputSchema)
+        if problem is not None:
+            return error_result(f"Output validation error: {problem}")
+    return types.CallToolResult(content=list(content), structuredContent=structured, isError=False)
+
+
+def error_result(text: str) -> Any:
+    """Return an error result with a text."""
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], isError=True)
+
+
+async def get_prompt(function: Callable[..., Any], params: Any) -> Any:
+    """Answer `prompts/get`."""
+    return response(await function(params.name, params.arguments))
+
+
+async def call_without_result(function: Callable[..., Any], value: Any) -> Any:
+    """Call a handler that returns nothing; the result is empty."""
+    await function(value)
+    return Response(types.EmptyResult())
+
+
+async def complete(function: Callable[..., Any], params: Any) -> Any:
+    """Answer `completion/complete`."""
+    context = (params.context,) if checks_tools() else ()
+    completion = await function(params.ref, params.argument, *context)
+    found = types.Completion(values=[], total=None, hasMore=None) if completion is None else completion
+    return Response(types.CompleteResult(completion=found))
+
+
+async def read_resource(function: Callable[..., Any], params: Any) -> Any:
+    """Answer `resources/read`."""
+    result = await function(params.uri)
+    if isinstance(result, (str, bytes)):
+        return Response(types.ReadResourceResult(contents=[resource_contents(params.uri, result, None, None)]))
+    if not hasattr(result, "__iter__"):
+        raise ValueError(f"Unexpected return type from read_resource: {type(result)}")
+    parts = [
+        resource_contents(params.uri, part.content, part.mime_type, getattr(part, "meta", None)) for part in result
+    ]
+    return Response(types.ReadResourceResult(contents=parts))
+
+
+def resource_contents(uri: Any, data: str | bytes, mime_type: str | None, meta: Any) -> Any:
+    """Return the contents of a resource: text or bytes."""
+    more = {} if meta is None else {"_meta": meta}
+    if isinstance(data, str):
+        return types.TextResourceContents(uri=uri, text=data, mimeType=mime_type or "text/plain", **more)
+    blob = b64encode(data).decode()
+    return types.BlobResourceContents(uri=uri, blob=blob, mimeType=mime_type or "application/octet-stream", **more)
+
+
+def call_wrapper(function: Callable[..., Any], kind: Any) -> Handler:
+    """Return how the handler of a list is called: with the request if a parameter without a default has its type."""
+    try:
+        parameters, hints = inspect.signature(function).parameters, get_type_hints(function)
+    except (ValueError, TypeError, NameError):
+        return lambda _: function()
+    for name, parameter in parameters.items():
+        if hints.get(name) is not kind or parameter.default is not inspect.Parameter.empty:
+            continue
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            return lambda request: function(request)
+        return lambda request, name=name: function(**{name: request})  # type: ignore[misc]
+    return lambda _: function()

@@ -1,0 +1,334 @@
+"""What FastMCP of version 1 of the SDK and MCPServer of version 2 share: registration, lists, and how they run."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from types import SimpleNamespace
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp import program
+from mcpc_runtime.systems.fastmcp.engine import entries
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.notes import note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, ListEntry, Lists
+from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, PromptManager
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.records import ReadResourceContents
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
+    FunctionResource,
+    ResourceManager,
+    check_parameters,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import ToolManager
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.transports import StreamableHTTPSessionManager
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.uris import variables
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+    from mcpc_runtime.systems.fastmcp.engine.components import Component
+    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+    Object = dict[str, Any]
+
+TRANSPORTS = ("stdio", "sse", "streamable-http")
+FIRST_WITH_DESCRIPTIONS = (1, 11)
+"""The first version of the SDK whose prompts' results have the description."""
+NOTED = {
+    "auth": "the built server's own options protect it",
+    "auth_server_provider": "the built server's own options protect it",
+    "token_verifier": "the built server's own options protect it",
+    "event_store": "the built server keeps its streams itself",
+    "middleware": "it sees calls of tools, prompts and resources only",
+    "subscriptions": "the built server keeps subscriptions itself",
+}
+"""Options that mean little in a built server, and why."""
+
+
+LIST_METHODS = {
+    "tools/list": "list_tools",
+    "prompts/list": "list_prompts",
+    "resources/list": "list_resources",
+    "resources/templates/list": "list_resource_templates",
+}
+"""The method of the server for each list."""
+
+
+class HighLevelServer(BaseServer):
+    """A server of decorated functions, around a low-level server."""
+
+    list_methods = ("list_tools", "list_prompts", "list_resources", "list_resource_templates")
+
+    def __init__(self, inner: LowLevelServer, settings: Object, options: Object) -> None:
+        self.settings: Any = SimpleNamespace(**settings)
+        self.inner = inner
+        inner.mcpc_owner = self
+        self.dependencies = settings["dependencies"]
+        self._tool_manager = ToolManager(settings["warn_on_duplicate_tools"], tools=options.get("tools"))
+        self._resource_manager = ResourceManager(
+            settings["warn_on_duplicate_resources"], resources=options.get("resources")
+        )
+        self._prompt_manager = PromptManager(settings["warn_on_duplicate_prompts"])
+        self._custom_starlette_routes: list[tuple[str, list[str], Callable[..., Any]]] = []
+        self._session_manager: StreamableHTTPSessionManager | None = None
+        for option in NOTED:
+            if options.get(option):
+                note(f"`{option}` of the server: {NOTED[option]}")
+        logging.basicConfig(format="%(message)s", level=str(settings["log_level"]).upper())
+        program.note_server(self)
+
+    @property
+    def name(self) -> str:
+        """The server's name."""
+        return self.inner.name
+
+    @property
+    def instructions(self) -> str | None:
+        """The server's instructions for models."""
+        return self.inner.instructions
+
+    @property
+    def website_url(self) -> str | None:
+        """The address of the server's pages."""
+        return self.inner.website_url
+
+    @property
+    def icons(self) -> list[Any] | None:
+        """The server's icons."""
+        return self.inner.icons
+
+    @property
+    def session_manager(self) -> StreamableHTTPSessionManager:
+        """What would serve HTTP."""
+        if self._session_manager is None:
+            self._session_manager = StreamableHTTPSessionManager(self.inner)
+        return self._session_manager
+
+    def add_tool(self, fn: Callable[..., Any], *given: Any, **options: Any) -> None:
+        """Add the tool of a function."""
+        self._tool_manager.add_tool(fn, *given, **options)
+
+    def remove_tool(self, name: str) -> None:
+        """Remove a tool."""
+        self._tool_manager.remove_tool(name)
+
+    def tool(
+        self, name: str | None = None, title: str | None = None, description: str | None = None, **options: Any
+    ) -> Decorator:
+        """Register functions as tools."""
+        refuse_function(name, "tool", "()")
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.add_tool(function, name=name, title=title, description=description, **options)
+            return function
+
+        return decorate
+
+    def add_prompt(self, prompt: Prompt) -> None:
+        """Add a prompt."""
+        self._prompt_manager.add_prompt(prompt)
+
+    def prompt(
+        self, name: str | None = None, title: str | None = None, description: str | None = None, icons: Any = None
+    ) -> Decorator:
+        """Register functions as prompts."""
+        refuse_function(name, "prompt", "()")
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.add_prompt(Prompt.from_function(function, name, title, description, icons))
+            return function
+
+        return decorate
+
+    def add_resource(self, resource: Any) -> None:
+        """Add a resource."""
+        self._resource_manager.add_resource(resource)
+
+    def resource(self, uri: str, **options: Any) -> Decorator:
+        """Register functions as resources, or as templates if the address has variables."""
+        refuse_function(uri, "resource", "('uri')")
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            if check_parameters(uri, set(variables(uri)), function):
+                self._resource_manager.add_template(function, uri, **options)
+            else:
+                options.pop("security", None)
+                self.add_resource(FunctionResource.from_function(function, uri, **options))
+            return function
+
+        return decorate
+
+    def custom_route(self, path: str, methods: list[str], *_: Any, **__: Any) -> Decorator:
+        """Register an HTTP route."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self._custom_starlette_routes.append((path, methods, function))
+            return function
+
+        return decorate
+
+    def _entries(self, kind: str) -> list[tuple[Object, Any]]:
+        """Return the entries of a list, each with its function."""
+        table: dict[str, tuple[Callable[[], list[Any]], Any]] = {
+            "list_tools": (self._tool_manager.list_tools, entries.tool_entry),
+            "list_prompts": (self._prompt_manager.list_prompts, entries.prompt_entry),
+            "list_resources": (self._resource_manager.list_resources, entries.resource_entry),
+            "list_resource_templates": (self._resource_manager.list_templates, entries.template_entry),
+        }
+        listed, make = table[kind]
+        return [(make(plain(each), selected()), each.function) for each in listed()]
+
+    def _models(self, kind: str, model: str) -> list[Any]:
+        return [types.find_type(model).model_validate(entry) for entry, _ in self._entries(kind)]
+
+    async def list_tools(self) -> list[Any]:
+        """Return the tools, as the protocol lists them."""
+        return self._models("list_tools", "Tool")
+
+    async def list_prompts(self) -> list[Any]:
+        """Return the prompts, as the protocol lists them."""
+        return self._models("list_prompts", "Prompt")
+
+    async def list_resources(self) -> list[Any]:
+        """Return the resources, as the protocol lists them."""
+        return self._models("list_resources", "Resource")
+
+    async def list_resource_templates(self) -> list[Any]:
+        """Return the templates, as the protocol lists them."""
+        return self._models("list_resource_templates", "ResourceTemplate")
+
+    async def _contents(self, resource: Any) -> list[ReadResourceContents]:
+        """Return the contents of a resource."""
+        content = await resource.read()
+        return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
+
+    async def _prompt(self, name: str, arguments: Object | None, context: Any) -> Any:
+        """Return the result of a prompt."""
+        prompt = self._prompt_manager.get_prompt(name)
+        if prompt is None:
+            raise ValueError(f"Unknown prompt: {name}")
+        messages = await prompt.render(arguments, context)
+        described = selected().family != "sdk" or selected().at_least(*FIRST_WITH_DESCRIPTIONS)
+        return types.GetPromptResult(
+            description=prompt.description if described else None,
+            messages=[message.model_dump() for message in messages],
+        )
+
+    def run(self, transport: str = "stdio", *_: Any, **__: Any) -> None:
+        """Serve the server; the built file decides about the transport."""
+        if transport not in TRANSPORTS:
+            raise ValueError(f"Unknown transport: {transport}")
+        program.serve(self, transport)
+
+    async def run_stdio_async(self) -> None:
+        """Serve the server."""
+        await program.serve_async(self, "stdio")
+
+    async def run_sse_async(self, *_: Any, **__: Any) -> None:
+        """Serve the server."""
+        await program.serve_async(self, "sse")
+
+    async def run_streamable_http_async(self, *_: Any, **__: Any) -> None:
+        """Serve the server."""
+        await program.serve_async(self, "streamable-http")
+
+    def sse_app(self, *_: Any, **__: Any) -> ServedApplication:
+        """Return an application that stands for this server."""
+        return ServedApplication(self)
+
+    def streamable_http_app(self, *_: Any, **__: Any) -> ServedApplication:
+        """Return an application that stands for this server."""
+        return ServedApplication(self)
+
+    def mcpc_information(self) -> Object:
+        """Return the information about the server."""
+        return self.inner.mcpc_information()
+
+    @abstractmethod
+    def _lists_itself(self, kind: str) -> bool:
+        """Tell whether the server makes a list itself: the project has not replaced what does."""
+
+    async def mcpc_lists(self) -> Lists:
+        """Return what the server offers."""
+        asked = await self.inner.mcpc_lists() if not all(map(self._lists_itself, self.list_methods)) else Lists()
+        found: dict[str, Any] = {
+            field: tuple(ListEntry(*each) for each in self._entries(kind))
+            if self._lists_itself(kind)
+            else getattr(asked, field)
+            for field, kind in zip(("tools", "prompts", "resources", "templates"), self.list_methods, strict=True)
+        }
+        return Lists(**found, completions=self.inner.handles("completion/complete"))
+
+    async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
+        """Return a list: the server's own, or what the project has put in its place."""
+        kind = LIST_METHODS[method]
+        if not self._lists_itself(kind) or self.mcpc_wraps_lists():
+            return await self.inner.mcpc_list(method, cursor, call)
+        if cursor is not None:
+            raise ProtocolError(*UNKNOWN_CURSOR)
+        return {LISTS[method][1]: [entry for entry, _ in self._entries(kind)]}
+
+    def mcpc_wraps_lists(self) -> bool:
+        """Tell whether the project has middleware around lists."""
+        return bool(getattr(self.inner, "middleware", ()))
+
+    def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
+        """Enter the server's lifespan."""
+        return self.inner.mcpc_lifespan()
+
+    async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
+        """Call a tool."""
+        return await self.inner.mcpc_call_tool(name, arguments, call)
+
+    async def mcpc_get_prompt(self, name: str, arguments: Object, call: Call) -> Object:
+        """Get a prompt."""
+        return await self.inner.mcpc_get_prompt(name, arguments, call)
+
+    async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
+        """Read a resource."""
+        return await self.inner.mcpc_read_resource(uri, call)
+
+    async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
+        """Complete an argument."""
+        return await self.inner.mcpc_complete(ref, argument, context, call)
+
+    def mcpc_routes(self) -> list[Any]:
+        """Return the HTTP routes of the project."""
+        return self._custom_starlette_routes
+
+    def mcpc_parts(self) -> list[BaseServer]:
+        """Return the low-level server."""
+        return [self.inner]
+
+
+def plain(component: Component) -> Component:
+    """Return a component whose annotations and icons are as they are on the wire."""
+    return component.copy(annotations=wire(component.annotations), icons=wire(component.icons))
+
+
+def refuse_function(given: object, name: str, how: str) -> None:
+    """Raise TypeError if a decorator was given the function that it should have decorated."""
+    if callable(given):
+        raise TypeError(
+            f"The @{name} decorator was used incorrectly. "
+            f"Did you forget to call it? Use @{name}{how} instead of @{name}"
+        )
+
+
+def wrapped_lifespan(server: Any, lifespan: Any) -> Any:
+    """Return the lifespan of the inner server: that of the project, which is given the outer one."""
+    if lifespan is None:
+        return resolve(f"{BASE}:lifespan")
+    return lambda _: lifespan(server)
+
+
+BASE = "mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level"

@@ -1,0 +1,212 @@
+"""What the low-level servers of both versions of the SDK share: handlers of requests by their methods."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcpc_runtime.systems.fastmcp import program
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.notes import note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS as MEMBERS
+from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.records import InitializationOptions, NotificationOptions
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import NoCall
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.selected import find_type as find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+
+    Params = dict[str, Any]
+    Result = dict[str, Any]
+
+LISTS = {
+    "tools": ("tools/list", "tools"),
+    "prompts": ("prompts/list", "prompts"),
+    "resources": ("resources/list", "resources"),
+    "templates": ("resources/templates/list", "resourceTemplates"),
+}
+"""The lists of a server: the method of each, and the field of its result."""
+PAGES = 1000
+"""How many pages of a list are read at most."""
+ENVELOPE = ("cacheScope", "resultType", "ttlMs")
+"""What the built server itself adds to results."""
+COMPLETE = "complete"
+"""The type of a result that needs no further round."""
+CAPABILITIES = {
+    "prompts": ("prompts/list", "PromptsCapability", {"listChanged": "prompts_changed"}),
+    "resources": ("resources/list", "ResourcesCapability", {"listChanged": "resources_changed"}),
+    "tools": ("tools/list", "ToolsCapability", {"listChanged": "tools_changed"}),
+    "logging": ("logging/setLevel", "LoggingCapability", {}),
+    "completions": ("completion/complete", "CompletionsCapability", {}),
+}
+"""A server's capabilities: the method that each is for, its type, and its flags with those of the notifications."""
+
+
+@asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    """Be the lifespan of a server that has none: an empty context."""
+    yield {}
+
+
+class LowLevelServer(BaseServer):
+    """A server whose handlers take requests by their methods."""
+
+    def __init__(
+        self, name: str, version: str | None, lifespan: Callable[[Any], AbstractAsyncContextManager[Any]]
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.title: str | None = None
+        self.instructions: str | None = None
+        self.website_url: str | None = None
+        self.icons: list[Any] | None = None
+        self.lifespan = lifespan
+        self.lifespan_context: Any = {}
+        self._options: Any = None
+        self.mcpc_owner: BaseServer = self
+        program.note_server(self)
+
+    @abstractmethod
+    def handles(self, method: str) -> bool:
+        """Tell whether there is a handler for a method."""
+
+    def ordered(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry of a list with its fields in the order of the wire."""
+        return entry
+
+    @abstractmethod
+    async def respond(self, method: str, params: Params, call: Call) -> Result:
+        """Return a handler's result; raise ProtocolError for an error."""
+
+    def mcpc_information(self) -> dict[str, Any]:
+        """Return the information about the server: the options that it was run with come first."""
+        options = self._options or self
+        told = {
+            "name": getattr(options, "server_name", self.name),
+            "version": getattr(options, "server_version", self.version) or "",
+            "title": options.title,
+            "instructions": options.instructions,
+            "websiteUrl": options.website_url,
+            "icons": wire(options.icons),
+        }
+        return {key: value for key, value in told.items() if value or key in ("name", "version")}
+
+    async def mcpc_lists(self) -> Lists:
+        """Ask the server's own handlers for its lists."""
+        lists: dict[str, Any] = {}
+        failed: list[str] = []
+        for kind, (method, field) in LISTS.items():
+            try:
+                lists[kind] = await self._list(method, field)
+            except ProtocolError as problem:
+                failed.append("resources" if kind == "templates" else kind)
+                note(f"the list of {kind} cannot be made without a client: {problem}")
+        return Lists(**lists, completions=self.handles("completion/complete"), dynamic=tuple(failed))
+
+    async def _list(self, method: str, field: str) -> tuple[ListEntry, ...]:
+        if not self.handles(method):
+            return ()
+        entries: list[ListEntry] = []
+        params: Params = {}
+        for _ in range(PAGES):
+            result = await self.respond(method, params, NoCall())
+            entries += [ListEntry(entry=self.ordered(entry), function=None) for entry in result[field]]
+            if not result.get("nextCursor"):
+                break
+            params = {"cursor": result["nextCursor"]}
+        return tuple(entries)
+
+    async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Result:
+        """Ask the server's own handler for a list, or a page of it."""
+        result = await self.respond(method, with_meta({} if cursor is None else {"cursor": cursor}, call), call)
+        _, field = MEMBERS[method]
+        return {**result, field: [self.ordered(entry) for entry in result[field]]}
+
+    @asynccontextmanager
+    async def mcpc_lifespan(self) -> AsyncIterator[None]:
+        """Enter the server's own lifespan."""
+        async with self.lifespan(self) as context:
+            self.lifespan_context = context
+            yield
+
+    async def mcpc_call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
+        """Call a tool."""
+        return await self.respond("tools/call", with_meta({"name": name, "arguments": arguments}, call), call)
+
+    async def mcpc_get_prompt(self, name: str, arguments: dict[str, Any] | None, call: Call) -> Result:
+        """Get a prompt."""
+        return await self.respond("prompts/get", with_meta({"name": name, "arguments": arguments}, call), call)
+
+    async def mcpc_read_resource(self, uri: str, call: Call) -> Result:
+        """Read a resource."""
+        return await self.respond("resources/read", with_meta({"uri": uri}, call), call)
+
+    async def mcpc_complete(
+        self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any], call: Call
+    ) -> Result:
+        """Complete an argument."""
+        params: Params = {"ref": ref, "argument": argument, **({"context": context} if context else {})}
+        result: Result = (await self.respond("completion/complete", with_meta(params, call), call))["completion"]
+        return result
+
+    def mcpc_routes(self) -> list[Any]:
+        """Return no routes: a low-level server has none."""
+        return []
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return the information about the server for its clients."""
+        return InitializationOptions(
+            server_name=self.name,
+            server_version=self.version or "",
+            capabilities=self.get_capabilities(notification_options, experimental_capabilities),
+            title=self.title,
+            instructions=self.instructions,
+            website_url=self.website_url,
+            icons=self.icons,
+        )
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        *_: Any,
+        **__: Any,
+    ) -> Any:
+        """Return the capabilities that the server's handlers give it."""
+        options = notification_options or NotificationOptions()
+        given = {"experimental": experimental_capabilities}
+        for name, (method, type_name, flags) in CAPABILITIES.items():
+            if self.handles(method):
+                values = {flag: getattr(options, option) for flag, option in flags.items()}
+                given[name] = find(type_name).model_validate(values)
+        return find("ServerCapabilities").model_validate(given)
+
+    async def run(self, *given: Any, initialization_options: Any = None, **_: Any) -> None:
+        """Serve the server; of what is given, only the options count, which follow two streams."""
+        self._options = given[2] if len(given) > 2 else initialization_options
+        await program.serve_async(self)
+
+
+def with_meta(params: Params, call: Call) -> Params:
+    """Add a call's `_meta` to the parameters of a request."""
+    return {**params, "_meta": call.meta} if call.meta else params
+
+
+def result_of(value: Any) -> Result:
+    """Return a handler's result in the protocol's form."""
+    dumped: Result = wire(getattr(value, "root", value))
+    if dumped.get("resultType", COMPLETE) != COMPLETE:
+        return dumped
+    return {key: each for key, each in dumped.items() if key not in ENVELOPE}

@@ -1,0 +1,230 @@
+"""MCPServer of version 2 of the SDK."""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64encode
+from typing import Any, Generic, TypeVar
+
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.constructed import Server
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError, UnexpectedResourceError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+log = logging.getLogger(__name__)
+LifespanResultT = TypeVar("LifespanResultT")
+SETTINGS = {
+    "debug": False,
+    "log_level": "INFO",
+    "warn_on_duplicate_resources": True,
+    "warn_on_duplicate_tools": True,
+    "warn_on_duplicate_prompts": True,
+    "lifespan": None,
+    "auth": None,
+}
+"""The settings of a server, with their values where the project gives none."""
+OPTIONS = frozenset(
+    {
+        "auth_server_provider",
+        "cache_hints",
+        "dependencies",
+        "extensions",
+        "middleware",
+        "request_state_security",
+        "resource_security",
+        "resources",
+        "subscriptions",
+        "token_verifier",
+        "tools",
+    }
+)
+IDENTITY = ("title", "description", "instructions", "website_url", "icons")
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+LIST_METHODS = {
+    "list_tools": "tools/list",
+    "list_prompts": "prompts/list",
+    "list_resources": "resources/list",
+    "list_resource_templates": "resources/templates/list",
+}
+
+
+class MCPServer(HighLevelServer, Generic[LifespanResultT]):
+    """A server of decorated functions."""
+
+    def __init__(  # noqa: PLR0913 - as there
+        self,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        instructions: str | None = None,
+        website_url: str | None = None,
+        icons: list[Any] | None = None,
+        version: str = "",
+        **options: Any,
+    ) -> None:
+        unknown = options.keys() - SETTINGS.keys() - OPTIONS
+        if unknown:
+            raise TypeError(f"MCPServer.__init__() got an unexpected keyword argument {min(unknown)!r}")
+        settings = {key: options.get(key, default) for key, default in SETTINGS.items()}
+        settings["dependencies"] = list(options.get("dependencies") or ())
+        given = (title, description, instructions, website_url, icons)
+        self._lowlevel_server: Server[Any] = Server(
+            name or "mcp-server",
+            version=version,
+            lifespan=wrapped_lifespan(self, settings["lifespan"]),
+            **dict(zip(IDENTITY, given, strict=True)),
+            on_list_tools=self._handle_list_tools,
+            on_call_tool=self._handle_call_tool,
+            on_list_resources=self._handle_list_resources,
+            on_read_resource=self._handle_read_resource,
+            on_list_resource_templates=self._handle_list_resource_templates,
+            on_list_prompts=self._handle_list_prompts,
+            on_get_prompt=self._handle_get_prompt,
+        )
+        super().__init__(self._lowlevel_server, settings, options)
+        self._own = {kind: self.inner_handler(method) for kind, method in LIST_METHODS.items()}
+        self._resource_security = options.get("resource_security")
+        self._lowlevel_server.middleware.extend(options.get("middleware") or ())
+
+    def inner_handler(self, method: str) -> Any:
+        """Return the low-level handler of a method."""
+        entry = self._lowlevel_server.get_request_handler(method)
+        return None if entry is None else entry.handler
+
+    def _lists_itself(self, kind: str) -> bool:
+        handler = self.inner_handler(LIST_METHODS[kind])
+        return handler is self._own[kind] and getattr(type(self), kind) is getattr(HighLevelServer, kind)
+
+    @property
+    def title(self) -> str | None:
+        """The server's title."""
+        return self._lowlevel_server.title
+
+    @property
+    def description(self) -> str | None:
+        """The server's description."""
+        return self._lowlevel_server.description
+
+    @property
+    def version(self) -> str:
+        """The server's version."""
+        return self._lowlevel_server.version or ""
+
+    @property
+    def middleware(self) -> list[Any]:
+        """What is around each request."""
+        return self._lowlevel_server.middleware
+
+    def resource(self, uri: str, **options: Any) -> Decorator:
+        """Register functions as resources, or as templates if the address has variables."""
+        if self._resource_security is not None and options.get("security") is None:
+            options["security"] = self._resource_security
+        return super().resource(uri, **options)
+
+    def completion(self) -> Decorator:
+        """Register what completes arguments."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            async def handle(context: Any, params: Any) -> Any:
+                return await complete(function, params)
+
+            self._lowlevel_server.add_request_handler("completion/complete", types.CompleteRequestParams, handle)
+            return function
+
+        return decorate
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
+        """Call a tool."""
+        context = context or Context(mcp_server=self)
+        result = await self._tool_manager.call_tool(name, arguments, context, convert_result=True)
+        if hasattr(result, "model_dump"):
+            return result
+        contents, structured = result if isinstance(result, tuple) else (result, None)
+        return types.CallToolResult(content=contents, structured_content=structured)
+
+    async def read_resource(self, uri: Any, context: Context | None = None) -> Any:
+        """Read a resource."""
+        context = context or Context(mcp_server=self)
+        try:
+            return await self._contents(await self._resource_manager.get_resource(uri, context))
+        except (MCPError, ResourceError):
+            raise
+        except Exception as problem:
+            raise UnexpectedResourceError(f"Error reading resource {uri}") from problem
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context | None = None
+    ) -> Any:
+        """Get a prompt."""
+        try:
+            return await self._prompt(name, arguments, context or Context(mcp_server=self))
+        except MCPError:
+            raise
+        except Exception as problem:
+            raise ValueError(str(problem)) from problem
+
+    def _context(self, context: Any, params: Any) -> Context:
+        return Context(request_context=context, mcp_server=self, input_params=params)
+
+    async def _handle_list_tools(self, context: Any, params: Any) -> Any:
+        return types.ListToolsResult(tools=await self.list_tools())
+
+    async def _handle_list_prompts(self, context: Any, params: Any) -> Any:
+        return types.ListPromptsResult(prompts=await self.list_prompts())
+
+    async def _handle_list_resources(self, context: Any, params: Any) -> Any:
+        return types.ListResourcesResult(resources=await self.list_resources())
+
+    async def _handle_list_resource_templates(self, context: Any, params: Any) -> Any:
+        return types.ListResourceTemplatesResult(resource_templates=await self.list_resource_templates())
+
+    async def _handle_call_tool(self, context: Any, params: Any) -> Any:
+        try:
+            return await self.call_tool(params.name, params.arguments or {}, self._context(context, params))
+        except MCPError:
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever a tool raises is an error result
+            text = types.TextContent(type="text", text=str(problem))
+            return types.CallToolResult(content=[text], is_error=True)
+
+    async def _handle_get_prompt(self, context: Any, params: Any) -> Any:
+        return await self.get_prompt(params.name, params.arguments, self._context(context, params))
+
+    async def _handle_read_resource(self, context: Any, params: Any) -> Any:
+        try:
+            parts = await self.read_resource(params.uri, self._context(context, params))
+        except ResourceError as problem:
+            code = INVALID_PARAMS if isinstance(problem, ResourceNotFoundError) else INTERNAL_ERROR
+            raise MCPError(code, str(problem), {"uri": str(params.uri)}) from problem
+        return types.ReadResourceResult(contents=[contents(params.uri, part) for part in parts])
+
+
+def contents(uri: str, part: Any) -> Any:
+    """Return the contents of a resource: text or bytes."""
+    if isinstance(part.content, bytes):
+        blob = b64encode(part.content).decode()
+        mime_type = part.mime_type or "application/octet-stream"
+        return types.BlobResourceContents(uri=uri, blob=blob, mime_type=mime_type, _meta=part.meta)
+    return types.TextResourceContents(
+        uri=uri, text=part.content, mime_type=part.mime_type or "text/plain", _meta=part.meta
+    )
+
+
+async def complete(function: Callable[..., Any], params: Any) -> Any:
+    """Answer `completion/complete`."""
+    try:
+        found = await function(params.ref, params.argument, params.context)
+    except MCPError:
+        raise
+    except Exception as problem:
+        log.exception("Completion for argument %r raised an unexpected exception", params.argument.name)
+        raise MCPError(INTERNAL_ERROR, f"Error completing argument {params.argument.name}") from problem
+    return types.CompleteResult(completion=types.Completion(values=[]) if found is None else found)

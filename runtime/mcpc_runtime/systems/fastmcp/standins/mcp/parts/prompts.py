@@ -1,0 +1,171 @@
+"""Prompts of the SDK."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp.changes import note_change
+from mcpc_runtime.systems.fastmcp.engine import components
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.schemas import prompt_arguments
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
+    call_and_wait,
+    converting,
+    find_context_parameter,
+    function_name,
+    json_text,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.media import Media
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+class Message:
+    """A message of a prompt: a role, and a content block (text is one)."""
+
+    role = "user"
+
+    def __init__(self, content: Any, role: str = "", **_: Any) -> None:
+        self.role = role or type(self).role
+        if self.role not in ("user", "assistant"):
+            raise ValueError(f"the role of a message is `user` or `assistant`, not {self.role!r}")
+        self.content = content_block(content)
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the message as it is in a result."""
+        content = self.content.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {"role": self.role, "content": content}
+
+
+class UserMessage(Message):
+    """A message of the user."""
+
+
+class AssistantMessage(Message):
+    """A message of the model."""
+
+    role = "assistant"
+
+
+def content_block(content: Any) -> Any:
+    """Return a content block: made of text, of media, or of an object."""
+    if isinstance(content, str):
+        return types.TextContent(type="text", text=content)
+    if isinstance(content, Media):
+        return content._content()
+    return resolve("pydantic:TypeAdapter")(types.ContentBlock).validate_python(content)
+
+
+def message_of(item: Any) -> Message:
+    """Return the message that a prompt's function returned."""
+    if isinstance(item, Message):
+        return item
+    if isinstance(item, dict):
+        return UserMessage(**item)
+    if isinstance(item, str) or (behaviour().masks_errors and is_content(item)):
+        return UserMessage(item)
+    return UserMessage(json_text(item))
+
+
+def is_content(item: Any) -> bool:
+    """Tell whether version 2 of the SDK takes an item as a message's content."""
+    return isinstance(item, (Media, types.ContentBlock))
+
+
+class Prompt(components.Prompt):
+    """A prompt of the SDK."""
+
+    @classmethod
+    def from_function(  # noqa: PLR0913 - as there
+        cls,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[Any] | None = None,
+        context_kwarg: str | None = None,
+    ) -> Prompt:
+        """Make a prompt of a function."""
+        context = context_kwarg or find_context_parameter(fn)
+        return cls(
+            function_name(fn, name),
+            function=fn,
+            title=title,
+            description=description or fn.__doc__ or "",
+            icons=icons,
+            injected=frozenset(() if context is None else (context,)),
+        )
+
+    @property
+    def arguments(self) -> list[Any]:
+        """The arguments, as the protocol lists them."""
+        return [types.PromptArgument.model_validate(each) for each in self._arguments()]
+
+    def _arguments(self) -> list[dict[str, Any]]:
+        if self.given_arguments is None and self.function is not None:
+            self.given_arguments = prompt_arguments(self.function, self.injected, selected())
+        return self.given_arguments or []
+
+    async def render(self, arguments: dict[str, Any] | None = None, context: Any = None) -> list[Message]:
+        """Return the messages of the prompt."""
+        given = arguments or {}
+        missing = {each["name"] for each in self._arguments() if each.get("required")} - set(given)
+        if missing:
+            raise ValueError(f"Missing required arguments: {missing}")
+        try:
+            if self.plan is None:
+                self.plan = converting(self.fn)
+            result = await call_and_wait(self.plan, given | dict.fromkeys(self.injected, context))
+            return [self._message(item) for item in (result if isinstance(result, (list, tuple)) else [result])]
+        except MCPError:
+            raise
+        except Exception as problem:
+            hidden = behaviour().masks_errors
+            raise ValueError(f"Error rendering prompt {self.name}" + ("" if hidden else f": {problem}")) from problem
+
+    def _message(self, item: Any) -> Message:
+        try:
+            return message_of(item)
+        except Exception as problem:
+            raise ValueError(f"Could not convert prompt result to message: {item}") from problem
+
+
+class PromptManager:
+    """The prompts of a server by their names."""
+
+    def __init__(self, warn_on_duplicate_prompts: bool = True) -> None:
+        self.warn_on_duplicate_prompts = warn_on_duplicate_prompts
+        self._prompts: dict[str, Prompt] = {}
+
+    def get_prompt(self, name: str) -> Prompt | None:
+        """Return a prompt, None if there is none."""
+        return self._prompts.get(name)
+
+    def list_prompts(self) -> list[Prompt]:
+        """Return all prompts."""
+        return list(self._prompts.values())
+
+    def add_prompt(self, prompt: Prompt) -> Prompt:
+        """Add a prompt; the one that is there stays."""
+        if prompt.name in self._prompts and self.warn_on_duplicate_prompts:
+            log.warning("Prompt already exists: %s", prompt.name)
+        note_change("prompt")
+        return self._prompts.setdefault(prompt.name, prompt)
+
+    async def render_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
+    ) -> list[Message]:
+        """Return the messages of a prompt."""
+        prompt = self.get_prompt(name)
+        if prompt is None:
+            raise ValueError(f"Unknown prompt: {name}")
+        return await prompt.render(arguments, context)

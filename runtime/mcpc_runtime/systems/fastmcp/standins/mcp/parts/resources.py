@@ -1,0 +1,332 @@
+"""Resources of the SDK, and their templates."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp.changes import note_change
+from mcpc_runtime.systems.fastmcp.engine import components
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
+from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
+    call_and_wait,
+    converting,
+    find_context_parameter,
+    function_name,
+    json_text,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
+    MCPError,
+    ResourceSecurityError,
+    UnexpectedResourceError,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.uris import (
+    DEFAULT_RESOURCE_SECURITY,
+    match,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+MIME_TYPE = "text/plain"
+FIRST_NAMED_BY_FUNCTIONS = (1, 9)
+"""The first version of the SDK whose resources have the name and the docstring of their function."""
+
+
+def as_address(uri: Any) -> str:
+    """Return an address as the version of the SDK keeps it."""
+    if not rules(selected()).uris_normalized:
+        return str(uri)
+    found: str = resolve("mcpc_runtime.systems.fastmcp.engine.schema_uris:normalized_uri")(str(uri))
+    return found
+
+
+def as_contents(result: Any) -> str | bytes:
+    """Return what is read of a function's result: text and bytes as they are, anything else as JSON."""
+    return result if isinstance(result, (str, bytes)) else json_text(result)
+
+
+class Resource(components.Resource):
+    """A resource; subclasses of a project read it."""
+
+    default_mime_type = MIME_TYPE
+
+    def __init__(self, uri: Any = "", *, name: str | None = None, **given: Any) -> None:
+        common = {key: given.pop(key) for key in COMMON & given.keys()}
+        address = as_address(uri)
+        super().__init__(address, name=name or address, **{"mime_type": self.default_mime_type, **common})
+        for key, value in given.items():
+            setattr(self, key, value)
+
+    async def read(self) -> str | bytes:
+        """Return the contents."""
+        raise NotImplementedError
+
+
+COMMON = frozenset({"annotations", "description", "function", "icons", "meta", "mime_type", "size", "title"})
+
+
+class TextResource(Resource):
+    """A resource with a text."""
+
+    text: str = ""
+
+    async def read(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class BinaryResource(Resource):
+    """A resource with bytes."""
+
+    data: bytes = b""
+
+    async def read(self) -> bytes:
+        """Return the bytes."""
+        return self.data
+
+
+class FunctionResource(Resource):
+    """A resource that a function reads."""
+
+    def __init__(self, uri: Any = "", *, fn: Callable[..., Any] | None = None, **given: Any) -> None:
+        super().__init__(uri, function=fn, **given)
+
+    @classmethod
+    def from_function(
+        cls, fn: Callable[..., Any], uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
+    ) -> FunctionResource:
+        """Make a resource of a function; before some version, it says only what was given."""
+        if selected().family == "sdk" and not selected().at_least(*FIRST_NAMED_BY_FUNCTIONS):
+            return cls(uri, fn=fn, name=name, mime_type=mime_type or MIME_TYPE, **options)
+        text = options.pop("description", None) or fn.__doc__ or ""
+        return cls(
+            uri, fn=fn, name=function_name(fn, name), mime_type=mime_type or MIME_TYPE, description=text, **options
+        )
+
+    async def read(self) -> str | bytes:
+        """Call the function."""
+        try:
+            result = await call_and_wait(self.fn, {})
+            return await result.read() if isinstance(result, Resource) else as_contents(result)
+        except Exception as problem:
+            if behaviour().masks_errors:
+                raise
+            raise ValueError(f"Error reading resource {self.uri}: {problem}") from problem
+
+
+class FileResource(Resource):
+    """A resource that is a file."""
+
+    def __init__(self, uri: Any = "", *, path: str | Path, is_binary: bool = False, **given: Any) -> None:
+        super().__init__(uri, **given)
+        self.path = Path(path)
+        if not self.path.is_absolute():
+            raise ValueError("Path must be absolute")
+        self.is_binary = is_binary or not (self.mime_type or MIME_TYPE).startswith("text/")
+
+    async def read(self) -> str | bytes:
+        """Return what is in the file."""
+        try:
+            return await asyncio.to_thread(self.path.read_bytes if self.is_binary else self.path.read_text)
+        except Exception as problem:
+            raise ValueError(f"Error reading file {self.path}: {problem}") from problem
+
+
+class HttpResource(Resource):
+    """A resource at an address of the web."""
+
+    default_mime_type = "application/json"
+    url: str = ""
+
+    async def read(self) -> str | bytes:
+        """Fetch it."""
+        async with import_module("httpx").AsyncClient() as client:
+            answer = await client.get(self.url)
+            answer.raise_for_status()
+            return str(answer.text)
+
+
+class DirectoryResource(Resource):
+    """A resource that lists a folder's files."""
+
+    default_mime_type = "application/json"
+    recursive = False
+    pattern: str | None = None
+
+    def __init__(self, uri: Any = "", *, path: str | Path, **given: Any) -> None:
+        super().__init__(uri, **given)
+        self.path = Path(path)
+        if not self.path.is_absolute():
+            raise ValueError("Path must be absolute")
+
+    def list_files(self) -> list[Path]:
+        """Return the files and folders."""
+        if not self.path.is_dir():
+            error = NotADirectoryError if self.path.exists() else FileNotFoundError
+            raise error(
+                f"Directory not found: {self.path}" if error is FileNotFoundError else f"Not a directory: {self.path}"
+            )
+        return list((self.path.rglob if self.recursive else self.path.glob)(self.pattern or "*"))
+
+    async def read(self) -> str:
+        """Return the files' paths as JSON."""
+        try:
+            files = [str(each.relative_to(self.path)) for each in self.list_files() if each.is_file()]
+        except Exception as problem:
+            raise ValueError(f"Error reading directory {self.path}: {problem}") from problem
+        return json.dumps({"files": files}, indent=2)
+
+
+class ResourceTemplate(components.Template):
+    """A template of resources: a function reads them."""
+
+    security = DEFAULT_RESOURCE_SECURITY
+
+    @classmethod
+    def from_function(
+        cls,
+        fn: Callable[..., Any],
+        uri_template: str,
+        name: str | None = None,
+        mime_type: str | None = None,
+        **options: Any,
+    ) -> ResourceTemplate:
+        """Make a template of a function."""
+        context = options.pop("context_kwarg", None) or find_context_parameter(fn)
+        security = options.pop("security", None)
+        text = options.pop("description", None) or fn.__doc__ or ""
+        made = cls(
+            uri_template,
+            name=function_name(fn, name),
+            mime_type=mime_type or MIME_TYPE,
+            function=fn,
+            description=text,
+            injected=frozenset(() if context is None else (context,)),
+            **options,
+        )
+        made.security = security or DEFAULT_RESOURCE_SECURITY
+        return made
+
+    def matches(self, uri: str) -> dict[str, str] | None:
+        """Return the values that the template finds in an address, None if it does not match."""
+        return match(self.uri_template, uri, self.security)
+
+    async def create_resource(self, uri: str, params: dict[str, Any], context: Any = None) -> Resource:
+        """Return the resource at an address."""
+        try:
+            if self.plan is None:
+                self.plan = converting(self.fn)
+            result = await call_and_wait(self.plan, params | dict.fromkeys(self.injected, context))
+        except Exception as problem:
+            if not behaviour().masks_errors:
+                raise ValueError(f"Error creating resource from template: {problem}") from problem
+            if isinstance(problem, (ResourceError, MCPError)):
+                raise
+            raise UnexpectedResourceError(f"Error creating resource from template {uri}") from problem
+        return FunctionResource(
+            uri, fn=lambda: result, name=self.name, mime_type=self.mime_type or MIME_TYPE, meta=self.meta
+        )
+
+
+class ResourceManager:
+    """The resources and templates of a server by their addresses."""
+
+    def __init__(self, warn_on_duplicate_resources: bool = True, *, resources: list[Resource] | None = None) -> None:
+        self.warn_on_duplicate_resources = warn_on_duplicate_resources
+        self._resources: dict[str, Resource] = {str(each.uri): each for each in resources or ()}
+        self._templates: dict[str, ResourceTemplate] = {}
+
+    def add_resource(self, resource: Resource) -> Resource:
+        """Add a resource; the one that is there stays."""
+        if str(resource.uri) in self._resources and self.warn_on_duplicate_resources:
+            log.warning("Resource already exists: %s", resource.uri)
+        note_change("resource")
+        return self._resources.setdefault(str(resource.uri), resource)
+
+    def add_template(self, fn: Callable[..., Any], uri_template: str, **options: Any) -> ResourceTemplate:
+        """Add the template of a function."""
+        template = ResourceTemplate.from_function(fn, uri_template, **options)
+        self._templates[template.uri_template] = template
+        note_change("template")
+        return template
+
+    def list_resources(self) -> list[Resource]:
+        """Return all resources."""
+        return list(self._resources.values())
+
+    def list_templates(self) -> list[ResourceTemplate]:
+        """Return all templates."""
+        return list(self._templates.values())
+
+    async def get_resource(self, uri: Any, context: Any = None) -> Resource:
+        """Return the resource at an address."""
+        address = str(uri)
+        if address in self._resources:
+            return self._resources[address]
+        for template in self._templates.values():
+            found = self._found(template, address)
+            if found is not None:
+                return await self._create(template, address, found, context)
+        raise unknown(address)
+
+    def _found(self, template: ResourceTemplate, address: str) -> dict[str, str] | None:
+        try:
+            return template.matches(address)
+        except ResourceSecurityError as problem:
+            raise unknown(address) from problem
+
+    async def _create(self, template: ResourceTemplate, address: str, found: dict[str, Any], context: Any) -> Resource:
+        try:
+            return await template.create_resource(address, found, context)
+        except Exception as problem:
+            if behaviour().masks_errors:
+                raise
+            raise ValueError(f"Error creating resource from template: {problem}") from problem
+
+
+def unknown(address: str) -> Exception:
+    """Return the error for an address without a resource."""
+    kind = ResourceNotFoundError if behaviour().masks_errors else ValueError
+    return kind(f"Unknown resource: {address}")
+
+
+def check_parameters(uri: str, names: set[str], function: Callable[..., Any]) -> bool:
+    """Tell whether a resource is a template; raise ValueError if its address and its function do not fit."""
+    context = find_context_parameter(function)
+    parameters = inspect.signature(function).parameters
+    expected = {name for name in parameters if name != context}
+    if selected().sdk == "sdk2" and not names:
+        check_static(uri, expected, context)
+        return False
+    if not names and not parameters:
+        return False
+    if names != expected:
+        raise ValueError(f"Mismatch between URI parameters {names} and function parameters {expected}")
+    return True
+
+
+def check_static(uri: str, expected: set[str], context: str | None) -> None:
+    """Raise ValueError if the function of a resource without variables has parameters (version 2)."""
+    if expected:
+        raise ValueError(
+            f"Resource {uri!r} has no URI template variables, but the handler declares parameters {expected}. "
+            f"Add matching {{...}} variables to the URI or remove the parameters."
+        )
+    if context is not None:
+        raise ValueError(
+            f"Resource {uri!r} has no URI template variables, but the handler declares a Context parameter. "
+            f"Context injection for static resources is not supported. "
+            f"Add a template variable to the URI or remove the Context parameter."
+        )

@@ -1,0 +1,199 @@
+"""Stand-in of `mcp.server.session`: what a handler asks of the client, and tells it, goes through the current call."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import coded_error
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+
+Answer = TypeVar("Answer")
+ServerSessionT = TypeVar("ServerSessionT")
+LIST_CHANGED = {
+    "notifications/prompts/list_changed": "prompts",
+    "notifications/resources/list_changed": "resources",
+    "notifications/tools/list_changed": "tools",
+}
+SAMPLING = {
+    "model_preferences": "modelPreferences",
+    "system_prompt": "systemPrompt",
+    "include_context": "includeContext",
+    "temperature": "temperature",
+    "max_tokens": "maxTokens",
+    "stop_sequences": "stopSequences",
+    "metadata": "metadata",
+    "tools": "tools",
+    "tool_choice": "toolChoice",
+}
+"""The options of `create_message` by their names in Python, with those on the wire."""
+
+
+def wire(value: Any) -> Any:
+    """Return what a value is on the wire: models become objects."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(by_alias=True, mode="json", exclude_none=True)
+    if isinstance(value, (list, tuple)):
+        return [wire(each) for each in value]
+    return value
+
+
+async def client_answer(answer: Awaitable[Answer]) -> Answer:
+    """Return a client's answer; its error is one of the SDK's."""
+    try:
+        return await answer
+    except ProtocolError as problem:
+        raise coded_error(problem.code, problem.message, problem.data) from problem
+
+
+def contains(present: Any, wanted: Any) -> bool:
+    """Tell whether a client's capabilities contain others."""
+    if isinstance(wanted, dict):
+        return isinstance(present, dict) and all(
+            key in present and contains(present[key], value) for key, value in wanted.items() if value is not False
+        )
+    return bool(present == wanted)
+
+
+class ServerSession:
+    """A client's session, as a handler sees it during a call."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    @property
+    def client_params(self) -> Any:
+        """The information about the client: `InitializeRequestParams`."""
+        call = self._call
+        client = {"name": "", "version": "", **call.client_info}
+        return types.InitializeRequestParams.model_validate(
+            {"protocolVersion": call.protocol_version, "capabilities": call.client_capabilities, "clientInfo": client}
+        )
+
+    @property
+    def client_capabilities(self) -> Any:
+        """The client's capabilities."""
+        return types.ClientCapabilities.model_validate(self._call.client_capabilities)
+
+    @property
+    def protocol_version(self) -> str:
+        """The protocol's revision of the session."""
+        return self._call.protocol_version
+
+    @property
+    def can_send_request(self) -> bool:
+        """Whether the client can be asked."""
+        return True
+
+    def check_client_capability(self, capability: Any) -> bool:
+        """Tell whether the client has a capability."""
+        return contains(self._call.client_capabilities, wire(capability))
+
+    async def send_log_message(
+        self, level: str, data: Any, logger: str | None = None, related_request_id: Any = None
+    ) -> None:
+        """Send a message of the log."""
+        await self._call.log(level, data, logger)
+
+    async def send_progress_notification(
+        self,
+        progress_token: str | int,
+        progress: float,
+        total: float | None = None,
+        message: str | None = None,
+        related_request_id: str | None = None,
+    ) -> None:
+        """Tell the progress of the call."""
+        if selected().sdk == "sdk1":
+            progress, total = float(progress), None if total is None else float(total)
+        if progress_token is not None:
+            await self._call.progress(progress, total, message)
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the progress of the call."""
+        await self._call.progress(progress, total, message)
+
+    async def send_resource_updated(self, uri: Any) -> None:
+        """Tell subscribers that a resource has changed."""
+        await self._call.resource_updated(str(uri))
+
+    async def send_resource_list_changed(self) -> None:
+        """Tell that the list of resources has changed."""
+        await self._call.list_changed("resources")
+
+    async def send_tool_list_changed(self) -> None:
+        """Tell that the list of tools has changed."""
+        await self._call.list_changed("tools")
+
+    async def send_prompt_list_changed(self) -> None:
+        """Tell that the list of prompts has changed."""
+        await self._call.list_changed("prompts")
+
+    async def send_elicit_complete(self, elicitation_id: str, related_request_id: Any = None) -> None:
+        """Do nothing: a built server does not notify of it."""
+
+    async def send_ping(self) -> Any:
+        """Return an empty result: the client is there while a call runs."""
+        return types.EmptyResult()
+
+    async def send_notification(self, notification: Any, related_request_id: Any = None) -> None:
+        """Send a notification of the protocol."""
+        sent = wire(notification)
+        method, params = sent["method"], sent.get("params") or {}
+        if method in LIST_CHANGED:
+            await self._call.list_changed(LIST_CHANGED[method])
+        elif method == "notifications/message":
+            await self._call.log(params["level"], params.get("data"), params.get("logger"))
+        elif method == "notifications/progress":
+            await self._call.progress(params["progress"], params.get("total"), params.get("message"))
+        elif method == "notifications/resources/updated":
+            await self._call.resource_updated(params["uri"])
+        else:
+            raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_notification({method})")
+
+    async def send_request(self, request: Any, result_type: Any = None, **_: Any) -> Any:
+        """Refuse requests that have no method here."""
+        raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_request({wire(request).get('method')})")
+
+    async def create_message(self, messages: list[Any], *, related_request_id: Any = None, **options: Any) -> Any:
+        """Let the client's model answer."""
+        unknown = [name for name in options if name not in SAMPLING]
+        if unknown or "max_tokens" not in options:
+            problem = f"got an unexpected keyword argument {unknown[0]!r}" if unknown else "needs `max_tokens`"
+            raise TypeError(f"create_message() {problem}")
+        params = {"messages": wire(messages)}
+        params |= {SAMPLING[name]: wire(value) for name, value in options.items() if value is not None}
+        result = await client_answer(self._call.sample(params))
+        with_tools = "tools" in params or "toolChoice" in params
+        model = types.CreateMessageResultWithTools if with_tools else types.CreateMessageResult
+        return model.model_validate(result)
+
+    async def list_roots(self) -> Any:
+        """Return the client's roots."""
+        return types.ListRootsResult.model_validate({"roots": await client_answer(self._call.list_roots())})
+
+    async def elicit_form(
+        self,
+        message: str,
+        requestedSchema: dict[str, Any] | None = None,  # noqa: N803 - its name in version 1
+        related_request_id: Any = None,
+        *,
+        requested_schema: dict[str, Any] | None = None,
+    ) -> Any:
+        """Ask the user for the values of a form."""
+        schema = requestedSchema if requested_schema is None else requested_schema
+        return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, schema or {})))
+
+    elicit = elicit_form
+
+    async def elicit_url(self, message: str, url: str, elicitation_id: str, related_request_id: Any = None) -> Any:
+        """Ask the user to open an address."""
+        return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, {}, url)))

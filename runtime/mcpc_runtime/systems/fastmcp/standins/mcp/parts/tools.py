@@ -1,0 +1,237 @@
+"""Tools of the SDK: functions whose arguments and results pydantic checks and converts."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp.changes import note_change
+from mcpc_runtime.systems.fastmcp.engine import components, tolerated_arguments
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError
+from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
+    call,
+    find_context_parameter,
+    function_name,
+    is_asynchronous,
+    json_text,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
+    MCPError,
+    McpUrlElicitationRequiredError,
+    UnexpectedResourceError,
+    UnexpectedToolError,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.media import Audio, Image
+from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+DIRECT = (McpUrlElicitationRequiredError, MCPError)
+"""What a tool raises that is not a failure of the tool, but the answer to the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is made at a tool's first call.
+
+    `model`: pydantic's model of the arguments; `shape`, `adapter`: of the result if it is structured.
+    """
+
+    model: Any
+    shape: OutputShape | None
+    adapter: Any
+
+    def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of the function: checked and converted."""
+        valid = tolerated_arguments.checked(self.model.model_validate, parsed(given, self.model.model_fields))
+        return {field.alias or name: getattr(valid, name) for name, field in self.model.model_fields.items()}
+
+    def structured(self, result: Any) -> Any:
+        """Return the structured content of a result."""
+        by_name = {"by_alias": True, "by_name": True} if selected().sdk == "sdk2" else {}
+        value = {"result": result} if self.shape is not None and self.shape.wrapped else result
+        valid = self.adapter.validate_python(value, **by_name)
+        if hasattr(valid, "model_dump"):
+            return valid.model_dump(mode="json", by_alias=True)
+        return self.adapter.dump_python(valid, mode="json", by_alias=True)
+
+
+def plan_of(tool: components.Tool) -> Plan:
+    """Return the plan of a tool, made at its first call."""
+    if tool.plan is None:
+        model = resolve("mcpc_runtime.systems.fastmcp.engine.schema_sdk:arguments_model")(tool.function, tool.injected)
+        shape = output_schema(tool.fn, selected(), tool.structured_output)
+        adapter = None if shape is None else resolve("pydantic:TypeAdapter")(shape.kind)
+        tool.plan = Plan(model, shape, adapter)
+    plan: Plan = tool.plan
+    return plan
+
+
+def parsed(given: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments whose text is parsed where another type is expected, and the text is an object or a list."""
+    by_key = {key: field for name, field in fields.items() for key in (name, field.alias) if key}
+    return {key: parsed_text(value, by_key[key]) if key in by_key else value for key, value in given.items()}
+
+
+def parsed_text(value: Any, field: Any) -> Any:
+    """Return the value of a field, parsed if it is text of an object or a list."""
+    if not isinstance(value, str) or field.annotation is str:
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return value if isinstance(found, (str, int, float)) else found
+
+
+def contents_of(result: Any) -> list[Any]:
+    """Return the content blocks of a result."""
+    if result is None:
+        return []
+    if isinstance(result, Image):
+        return [result.to_image_content()]
+    if isinstance(result, Audio):
+        return [result.to_audio_content()]
+    if isinstance(result, (list, tuple)):
+        return [block for item in result for block in contents_of(item)]
+    if hasattr(result, "model_dump") and isinstance(result, types.ContentBlock):
+        return [result]
+    return [types.TextContent(type="text", text=result if isinstance(result, str) else json_text(result))]
+
+
+def converted(result: Any, plan: Plan) -> Any:
+    """Return a result as the low-level server of version 1 takes it: contents, and perhaps structured content."""
+    if is_question(result):
+        return result
+    if isinstance(result, types.CallToolResult):
+        if plan.shape is not None and not is_refusal(result):
+            plan.adapter.validate_python(result.model_dump(by_alias=True).get("structuredContent"))
+        return result
+    contents = contents_of(result)
+    return contents if plan.shape is None else (contents, plan.structured(result))
+
+
+def is_question(result: Any) -> bool:
+    """Tell whether a result asks the client for input (version 2)."""
+    return getattr(result, "result_type", "") == "input_required"
+
+
+def is_refusal(result: Any) -> bool:
+    """Tell whether version 2 takes a result as it is, for it is an error."""
+    return bool(getattr(result, "is_error", False))
+
+
+class Tool(components.Tool):
+    """A tool of the SDK."""
+
+    @classmethod
+    def from_function(
+        cls,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        context_kwarg: str | None = None,
+        **options: Any,
+    ) -> Tool:
+        """Make a tool of a function."""
+        context = context_kwarg or find_context_parameter(fn)
+        return cls(
+            function_name(fn, name),
+            function=fn,
+            title=title,
+            description=description or fn.__doc__ or "",
+            injected=frozenset(() if context is None else (context,)),
+            **options,
+        )
+
+    @property
+    def context_kwarg(self) -> str | None:
+        """The name of the parameter that gets the context."""
+        return next(iter(self.injected), None)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return is_asynchronous(self.function)
+
+    @property
+    def fn_metadata(self) -> Any:
+        """The models of the function."""
+        return plan_of(self)
+
+    async def run(self, arguments: dict[str, Any], context: Any = None, convert_result: bool = False) -> Any:
+        """Call the function; what it raises becomes the tool's error."""
+        try:
+            plan = plan_of(self)
+            values = self._values(plan, arguments)
+            result = await call(self.fn, values | dict.fromkeys(self.injected, context))
+            return converted(result, plan) if convert_result else result
+        except DIRECT:
+            raise
+        except Exception as problem:
+            raise self._error(problem) from problem
+
+    def _values(self, plan: Plan, arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return plan.arguments(arguments)
+        except ValueError as problem:
+            raise ToolError(str(problem)) from problem
+
+    def _error(self, problem: Exception) -> ToolError:
+        text = f"Error executing tool {self.name}"
+        if isinstance(problem, (UnexpectedToolError, UnexpectedResourceError)):
+            return UnexpectedToolError(f"{text}: {problem}")
+        if not behaviour().masks_errors or isinstance(problem, (ToolError, ResourceError)):
+            return ToolError(f"{text}: {problem}")
+        log.error("Tool %r raised an unexpected exception", self.name, exc_info=problem)
+        return UnexpectedToolError(text)
+
+
+class ToolManager:
+    """The tools of a server by their names."""
+
+    def __init__(self, warn_on_duplicate_tools: bool = True, *, tools: list[Tool] | None = None) -> None:
+        self.warn_on_duplicate_tools = warn_on_duplicate_tools
+        self._tools: dict[str, Tool] = {tool.name: tool for tool in tools or ()}
+
+    def get_tool(self, name: str) -> Tool | None:
+        """Return a tool, None if there is none."""
+        return self._tools.get(name)
+
+    def list_tools(self) -> list[Tool]:
+        """Return all tools."""
+        return list(self._tools.values())
+
+    def add_tool(self, fn: Callable[..., Any], *given: Any, **options: Any) -> Tool:
+        """Add the tool of a function; the one that is there stays."""
+        tool = Tool.from_function(fn, *given, **options)
+        if tool.name in self._tools and self.warn_on_duplicate_tools:
+            log.warning("Tool already exists: %s", tool.name)
+        note_change("tool")
+        return self._tools.setdefault(tool.name, tool)
+
+    def remove_tool(self, name: str) -> None:
+        """Remove a tool."""
+        if name not in self._tools:
+            raise ToolError(f"Unknown tool: {name}")
+        del self._tools[name]
+        note_change("tool")
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Any = None, convert_result: bool = False
+    ) -> Any:
+        """Call a tool."""
+        tool = self.get_tool(name)
+        if tool is None:
+            raise ToolError(f"Unknown tool: {name}")
+        return await tool.run(arguments, context, convert_result)

@@ -1,1 +1,0 @@
-"""Stand-in of `mcp.server.auth`: options of the built server decide about tokens."""

@@ -1,1 +1,0 @@
-"""Stand-in of `mcp.server.auth.middleware`."""

@@ -1,1 +1,0 @@
-"""What `mcp.server.fastmcp` of version 1 of the SDK and `mcp.server.mcpserver` of version 2 share."""
