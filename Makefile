@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: record venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -36,6 +36,9 @@ check: lint tests  ## run every check, then every test that a change reaches
 
 nightly:  ## run everything: every case, new random seeds, Windows under Wine, mutations, soak and fuzzing (hours)
 	@.ci/nightly
+
+record: venv-test  ## record what FastMCP and the SDK answer, and say what differs from the records (FRAMEWORK=fastmcp==X: one)
+	@$(RUN) tests/runtime/record_frameworks.py $(FRAMEWORK)
 
 coverage: venv-test  ## run `make test ALL=1` under coverage, with branches, and write build/coverage
 	@ALL=1 $(RUN) tests/tiers.py test --cov=compiler/mcpc --cov=runtime/mcpc_runtime --cov-branch \

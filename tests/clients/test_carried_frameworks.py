@@ -5,11 +5,14 @@ The original is the same program under the framework that pip installs.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +23,10 @@ from fastmcp.client.transports import StdioTransport
 
 from support.artifact import build
 from support.files import write_files
+from support.images import MODERN
 from support.ports import reserved_port
 from support.serving import served, stop
+from support.stdio import StdioClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +127,113 @@ def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -
     with original_over_http(project / "server.py", environment) as url, served(built) as listening:
         for mode in originals:
             compare(anyio.run(answers, listening.url, mode), anyio.run(answers, url, mode))
+
+
+SKILLED = """
+from pathlib import Path
+
+from fastmcp import FastMCP, Skill
+from fastmcp.apps import AppConfig
+from fastmcp.skills.provider import SkillsDirectoryProvider
+
+mcp = FastMCP("Skilled", version="1.5")
+mcp.add_provider(SkillsDirectoryProvider(Path(__file__).parent / "skills"))
+
+
+@mcp.resource("ui://board", mime_type="text/html;profile=mcp-app")
+def board() -> str:
+    \"\"\"Show the board.\"\"\"
+    return "<p>board</p>"
+
+
+@mcp.tool(app=AppConfig(resource_uri="ui://board"))
+def move(piece: str) -> dict[str, str]:
+    \"\"\"Move a piece.\"\"\"
+    return {"moved": piece}
+
+
+if __name__ == "__main__":
+    mcp.run()
+"""
+SKILL = "---\nname: opening\ndescription: How a game opens\n---\nSee [more](more.md).\n"
+EXTENDED = (
+    ("skills/list", {}),
+    ("skills/get", {"uri": "skill://opening/SKILL.md"}),
+    ("skills/nothing", {}),
+    ("resources/read", {"uri": "skill://opening/SKILL.md"}),
+    ("resources/read", {"uri": "ui://board"}),
+    ("tools/call", {"name": "move", "arguments": {"piece": "king"}}),
+    ("tools/list", {}),
+)
+"""Requests of extensions, and of what they are about."""
+OWN = ("cacheScope", "ttlMs", "isError")
+"""What a built server says itself: how long results are good, and `isError` only where it is true."""
+
+
+def test_extensions_are_those_of_the_original(tmp_path: Path) -> None:
+    project, packages, framework = tmp_path / "project", tmp_path / "packages", "fastmcp==4.2.3"
+    files = {"server.py": SKILLED, "requirements.txt": f"{framework}\n", "skills/opening/SKILL.md": SKILL}
+    write_files(project, {**files, "skills/opening/more.md": "more\n"})
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), framework]
+    subprocess.run(words, check=True, timeout=600)
+    built = build(project, tmp_path / "server.pyz", "--http")
+    environment = {"PYTHONPATH": str(packages)}
+    original = project / "server.py"
+    for envelope in (MODERN, None):
+        expected = asked(original, envelope, environment)
+        assert asked(built, envelope, None) == expected
+        assert isinstance(expected["skills/list 0"], dict) is (envelope is not None)
+    with served(built) as listening:
+        found = {f"{method} {number}": kept(post(listening.url, method, params)) for number, (method, params) in ROWS}
+    assert found == asked(original, MODERN, environment)
+
+
+ROWS = tuple(enumerate(EXTENDED))
+
+
+def asked(server: Path, envelope: dict[str, Any] | None, environment: dict[str, str] | None) -> dict[str, Any]:
+    """Return the answers over pipes: with an envelope in each request, or after a handshake."""
+    client = StdioClient(server, environment=environment)
+    try:
+        if envelope is None:
+            client.initialize()
+        more = {} if envelope is None else {"_meta": envelope}
+        rows = ((f"{method} {number}", client.ask(method, {**params, **more})) for number, (method, params) in ROWS)
+        found = {name: kept(answer) for name, answer in rows}
+        if envelope is not None:
+            told = client.ask("server/discover", more)["result"]["capabilities"]
+            assert told["extensions"].keys() == {"io.modelcontextprotocol/skills", "io.modelcontextprotocol/ui"}
+        return found
+    finally:
+        client.close()
+
+
+def post(url: str, method: str, params: dict[str, Any]) -> Any:
+    """Return the answer to a request over HTTP."""
+    named = params.get("name") or params.get("uri")
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN["io.modelcontextprotocol/protocolVersion"],
+        "Mcp-Method": method,
+        **({"Mcp-Name": named} if named and method in ("tools/call", "resources/read") else {}),
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": MODERN}}
+    request = urllib.request.Request(url, json.dumps(message).encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            body = answer.read()
+    except urllib.error.HTTPError as problem:
+        body = problem.read()
+    lines = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith((b"data: {", b"{"))]
+    return json.loads(lines[-1])
+
+
+def kept(answer: dict[str, Any]) -> Any:
+    """Return what is compared of an answer: its result, or the code of its error."""
+    if "error" in answer:
+        return answer["error"]["code"]
+    return {name: value for name, value in answer["result"].items() if name not in OWN}
 
 
 async def answers(place: Any, mode: str) -> dict[str, Any]:
