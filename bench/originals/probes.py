@@ -98,11 +98,17 @@ def mistyped(tools: Sequence[Mapping[str, Any]]) -> Iterator[Question]:
     for one in tools:
         schema = one["inputSchema"]
         properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
-        wrong = next((name for name, found in properties.items() if found.get("type") in WRONG), None)
+        wrong = next((name for name, found in properties.items() if kind_of(found) in WRONG), None)
         if wrong is None:
             continue
-        given = {name: RIGHT.get(properties[name].get("type", ""), "x") for name in schema.get("required", ())}
-        yield tool("wrong type", one["name"], {**given, wrong: WRONG[properties[wrong]["type"]]})
+        given = {name: RIGHT.get(kind_of(properties[name]), "x") for name in schema.get("required", ())}
+        yield tool("wrong type", one["name"], {**given, wrong: WRONG[kind_of(properties[wrong])]})
+
+
+def kind_of(schema: Mapping[str, Any]) -> str:
+    """Return the one type that a schema allows; an empty text if it allows several, or any."""
+    found = schema.get("type", "")
+    return found if isinstance(found, str) else ""
 
 
 def tool(kind: str, name: str, arguments: Mapping[str, Any], mask: Sequence[str] = ()) -> Question:

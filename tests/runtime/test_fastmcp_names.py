@@ -32,3 +32,18 @@ def test_the_adapter_has_what_its_page_says(page, generation):
     command = [sys.executable, "-c", LOOK, generation, *said]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
     assert json.loads(done.stdout) == said
+
+
+def test_attributes_of_classes_are_looked_for_too():
+    said = {
+        "fastmcp.FastMCP.tool": True,
+        "fastmcp.FastMCP.as_proxy": False,
+        "fastmcp.FastMCP.from_openapi": False,
+        "mcp.types.Tool.model_validate": True,
+        "fastmcp.settings.port": True,
+        "fastmcp.nothing": False,
+    }
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "runtime")}
+    command = [sys.executable, "-c", LOOK, "fastmcp4", *said]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    assert json.loads(done.stdout) == said

@@ -114,7 +114,18 @@ try:
 except Exception as problem:
     print(problem)
 """
-    assert run("sdk1", program) == ["`mcp.client.stdio.stdio_client` is not available in a built server"]
+    assert run("sdk1", program) == ["the adapter does not have `mcp.client.stdio.stdio_client`"]
+
+
+@pytest.mark.parametrize("module", ["mcp.server.stdio", "mcp.server", "mcp.shared.exceptions"])
+def test_a_private_name_that_a_project_sets_itself_is_not_there_before(module):
+    program = f"""
+import {module} as module
+print(getattr(module, "_patched", "absent"))
+module._patched = True
+print(module._patched)
+"""
+    assert run("sdk1", program) == ["absent", "True"]
 
 
 @pytest.mark.parametrize(("generation", "module"), [("sdk1", "mcp.server.fastmcp"), ("sdk2", "mcp.server.mcpserver")])

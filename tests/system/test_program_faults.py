@@ -135,7 +135,7 @@ def test_results_with_prefab_are_errors_at_their_places(name: str) -> None:
     assert [place[1:] for place in places(errors, files)] == marks
     for problem in errors:
         assert problem.code == "MCP290"
-        assert "not available in a built server" in problem.message
+        assert "the adapter does not" in problem.message
         assert "`--framework original`" in problem.hint
 
 

@@ -67,6 +67,19 @@ def test_what_has_no_stand_in_lets_the_framework_be_bundled(name: str) -> None:
     assert {item.name for item in found.requirements or ()} >= {"mcp"}
 
 
+def test_an_object_that_makes_its_server_when_it_is_used_is_served() -> None:
+    written = (
+        "from mcp.server.fastmcp import FastMCP\n\n\nclass Late:\n    made = None\n\n    def __getattr__(self, name):\n"
+        "        if Late.made is None:\n            Late.made = FastMCP('late')\n            Late.made.tool()(add)\n"
+        "        return getattr(Late.made, name)\n\n\ndef add(a: int) -> int:\n    return a\n\n\nmcp = Late()\n"
+    )
+    files = {"server.py": written, "requirements.txt": "mcp==1.26.0\n"}
+    for way in ("adapter", "original"):
+        found, problems = parsed(files, Options(entry="server.py:mcp", framework=way))
+        assert found is not None, problems
+        assert [tool.node.value["name"] for tool in found.tools] == ["add"]
+
+
 def test_a_framework_that_cannot_be_installed_is_not_bundled() -> None:
     written = f"{LACKING_HEAD}{LACKING['a class']}".replace("»", "")
     found, problems = parsed({"server.py": written, "requirements.txt": "mcp==1.26.999\n"})

@@ -197,9 +197,11 @@ def failed(
     problem = failure_diagnostic(failure, entry, tree, carried=is_original)
     others = (*other_faults(tree, entry, run.modules),) if failure.kind in RAISED else ()
     is_known = any(explains(other, problem) for other in others)
-    may_be_adapter = not (is_known or is_original) and is_of_stand_in(run.last or failure)
     problems = (*wrong, *(() if is_known else (problem,)), *others)
-    return Compiled(None, problems, problem if may_be_adapter else None)
+    last = run.last or failure
+    if is_known or is_original or not is_of_stand_in(last):
+        return Compiled(None, problems)
+    return Compiled(None, problems, problem if last is failure else failure_diagnostic(last, entry, tree))
 
 
 def seen(run: ProgramRun, result: ProgramDescription, entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:

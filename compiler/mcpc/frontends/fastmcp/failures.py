@@ -69,8 +69,8 @@ def lacking_diagnostic(names: Sequence[LackingName], entry: EntryPoint, tree: So
     first = next((item for item in names if item.path), names[0])
     source = tree.get(first.path) if first.path else None
     span = line_span(source, first.line) if source is not None else Span(entry.file) if entry.file else None
-    who = "" if first.path else ", which a package of the program uses,"
-    return diagnose("MCP290", span, f"`{first.name}`{who} is not available in a built server", "", BUNDLE)
+    who = "" if first.path else ", which a package of the program uses"
+    return diagnose("MCP290", span, f"the adapter does not have `{first.name}`{who}", "", BUNDLE)
 
 
 def is_of_stand_in(failure: ProgramFailure) -> bool:

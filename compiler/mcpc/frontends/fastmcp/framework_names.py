@@ -31,30 +31,36 @@ def framework_names(tree: SourceTree, entry: EntryPoint) -> list[list[object]]:
 
 
 def _named(parsed: ast.Module) -> Iterator[Named]:
-    """Yield what is imported, unless the import is ready to fail, and what is used of an imported module."""
+    """Yield what is imported, unless the import is ready to fail, and what is used of it.
+
+    A name that means something else somewhere in the file (`import mcp` and `def register(mcp)`) is left out.
+    """
     nodes = [*needed_nodes(parsed)]
-    modules: dict[str, str] = {}
+    imported = [row for node in nodes for row in _imported(node)]
+    yield from ((name, line) for _, _, name, line in imported)
+    others = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    others |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    meant = {bound: module for bound, module, _, _ in imported if bound not in others}
     for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                modules[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else ""
-                yield from _own(alias.name, node.lineno)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            for alias in node.names:
-                modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-                yield from _own(f"{node.module}.{alias.name}".removesuffix(".*"), node.lineno)
-    for node in nodes:
-        first, *rest = _attributes(node)
-        if rest and first in modules:
-            yield from _own(
-                ".".join((modules[first] or first, *rest)), node.lineno if isinstance(node, ast.expr) else 0
-            )
+        if isinstance(node, ast.Attribute):
+            first, *rest = _attributes(node)
+            if first in meant:
+                yield ".".join((meant[first], *rest)), node.lineno
 
 
-def _own(name: str, line: int) -> Iterator[Named]:
-    """Yield a name, if it is one of a framework."""
-    if name.partition(".")[0] in FRAMEWORKS:
-        yield name, line
+def _imported(node: ast.AST) -> Iterator[tuple[str, str, str, int]]:
+    """Yield what an import binds of a framework: the name in the file, what that is, what is imported, the line."""
+    if isinstance(node, ast.Import):
+        rows = [(each.asname or each.name.partition(".")[0], each.name, bool(each.asname)) for each in node.names]
+        found = [(bound, name if whole else bound, name) for bound, name, whole in rows]
+    elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        named = [(each.asname or each.name, f"{node.module}.{each.name}".removesuffix(".*")) for each in node.names]
+        found = [(bound, name, name) for bound, name in named]
+    else:
+        return
+    for bound, meant, name in found:
+        if name.partition(".")[0] in FRAMEWORKS:
+            yield bound, meant, name, node.lineno
 
 
 def _attributes(node: ast.AST) -> list[str]:

@@ -1,4 +1,4 @@
-"""Modules of packages that frameworks treat in a special way, and that their stand-ins do not know.
+"""Modules of packages that frameworks treat in a special way, and that the adapter does not know.
 
 A tool that returns what such a module makes would answer with something else, so the import is an error.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.sources import SourceTree
 
-MODULES = {("fastmcp", "prefab_ui"): "results with Prefab UI (`prefab_ui`) are not available in a built server"}
+MODULES = {("fastmcp", "prefab_ui"): "the adapter does not make results with Prefab UI (`prefab_ui`)"}
 """What is not available, by the framework's package and the module."""
 
 

@@ -157,18 +157,19 @@ def lacking_names(names: list[list[Any]], folder: str) -> Iterator[dict[str, Any
 
 
 def is_there(name: str) -> bool:
-    """Tell whether a dotted name is a module of the stand-ins, or a name in one."""
-    module, _, rest = name.partition(".")
+    """Tell whether a dotted name is a module of the stand-ins, a name in one, or an attribute of a class in one."""
+    module, *rest = name.split(".")
     try:
         value: Any = import_module(module)
-        for part in filter(None, rest.split(".")):
-            if not isinstance(value, ModuleType):
-                break
-            module = f"{module}.{part}"
-            value = getattr(value, part) if hasattr(value, part) else import_module(module)
+        while rest and isinstance(value, ModuleType):
+            module = f"{module}.{rest[0]}"
+            value = getattr(value, rest[0]) if hasattr(value, rest[0]) else import_module(module)
+            del rest[0]
     except ImportError:
         return False
-    return not isinstance(value, PlaceholderMeta | PlaceholderModule)
+    if isinstance(value, PlaceholderMeta | PlaceholderModule):
+        return False
+    return not (rest and isinstance(value, type)) or hasattr(value, rest[0])
 
 
 def described_routes(server: Any) -> list[str]:

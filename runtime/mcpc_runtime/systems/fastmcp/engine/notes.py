@@ -55,8 +55,8 @@ def place_of(function: Callable[..., Any]) -> tuple[str, int]:
 
 
 def running_place() -> tuple[str, int]:
-    """Return the file and line of the innermost code that is not of the stand-ins."""
+    """Return the file and line of the innermost code that is not of the stand-ins, and not of Python's imports."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == OWN:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (OWN, "importlib"):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

@@ -58,5 +58,7 @@ def run_original(entry: Entry, folder: str, adopted: AdoptedServers) -> None:
     if not adopted.has_served:
         exit_with(found)
         adopted.has_ended = True
+        if found is not None and not adopted.is_server(found):
+            getattr(found, "run", None)  # an object that stands for a server makes it when it is used
         names = vars(sys.modules["__main__"])
         asyncio.run(adopted.serve(found if adopted.is_server(found) else adopted.only_server(names)))

@@ -53,7 +53,7 @@ def exported(package: str, module: str, name: str) -> Any:
     if place is not None:
         return found_in(package, *place)
     whole = names.get("*")
-    if name.startswith("__") and not (name == "__all__" and whole):
+    if name.startswith("_") and not (name == "__all__" and whole):
         raise AttributeError(f"module '{package}.{module}' has no attribute {name!r}")
     if row_of(package, inner) is not None:
         return import_module(f"{ROOT}.{package}.{inner}")

@@ -16,10 +16,10 @@ touched: dict[str, tuple[str, int]] = {}
 
 
 class UnsupportedFeatureError(Exception):
-    """A project uses a part of its framework that a built server does not have.  `feature`: its dotted name."""
+    """A project uses a part of its framework that the adapter does not have.  `feature`: its dotted name."""
 
     def __init__(self, feature: str) -> None:
-        super().__init__(f"`{feature}` is not available in a built server")
+        super().__init__(f"the adapter does not have `{feature}`")
         self.feature = feature
 
 
