@@ -1,7 +1,7 @@
 """Requests of extensions that only the program of a server knows: they are forwarded to it as they are.
 
-What the core protocol defines is never forwarded: the server answers that itself.  A server whose tools the operator
-narrowed forwards nothing, as it is not known what an extension calls.
+What the core protocol defines is never forwarded: the server answers that itself.  Where the operator or a client's
+token narrows the tools nothing is forwarded, as it is not known what an extension calls.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from mcpc_runtime.protocol.effects import Call
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import Image
     from mcpc_runtime.protocol.session_state import SessionState
 
 CORE = frozenset({
@@ -22,10 +21,10 @@ CORE = frozenset({
 MAX_METHOD = 256
 
 
-def is_forwarded(image: Image, method: str) -> bool:
+def is_forwarded(session: SessionState, method: str) -> bool:
     """Tell whether the program answers a method that this server does not know."""
-    is_extension = method.partition("/")[0] not in CORE and len(method) <= MAX_METHOD
-    return is_extension and "forwards" in image.run_time and image.choice is None
+    image, is_extension = session.image, method.partition("/")[0] not in CORE and len(method) <= MAX_METHOD
+    return is_extension and "forwards" in image.run_time and image.choice is None and session.allows is None
 
 
 def forward_request(session: SessionState, request: Request) -> Call:

@@ -185,7 +185,7 @@ class Session(SessionState):
             return answer
         if method in wire.lists:
             return self._list(request)
-        if "forwards" in self.image.run_time and is_forwarded(self.image, method):
+        if "forwards" in self.image.run_time and is_forwarded(self, method):
             forwarded: Call = forward_request(self, request)
             return forwarded
         return Failure(METHOD_NOT_FOUND, f"Method not found: {method}")

@@ -35,7 +35,7 @@ from mcpc.frontends.fastmcp.program import (
 )
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
-from mcpc.frontends.fastmcp.summary import counted, lines_of, noted, packages
+from mcpc.frontends.fastmcp.summary import SAME, SAME_PATCH, SAME_UNKNOWN, counted, lines_of, noted, packages, same
 from mcpc.ir import ExternalHandler
 from mcpc.sources import Source
 from support.projects import tree
@@ -283,6 +283,13 @@ def test_lines_of_the_summary() -> None:
     lines = lines_of("packages", "word " * 20)
     assert [len(line) <= 78 for line in lines] == [True, True]
     assert (lines[0][:15], lines[1][:15]) == ("packages   word", "           word")
+
+
+def test_what_is_the_same_as_with_a_version() -> None:
+    assert same("fastmcp4", "4.2.3") == same("fastmcp4", "4.2.0") == same("fastmcp3", "3.1") == SAME
+    assert same("fastmcp4", "4.2.4") == SAME_PATCH.format(known="4.2.3")
+    assert same("fastmcp4", "4.3.0") == SAME_UNKNOWN.format(known="4.2.3", version="4.3.0")
+    assert same("sdk1", "1.8.1") == SAME_UNKNOWN.format(known="1.30.0", version="1.8.1")
 
 
 def test_packages_that_a_project_requires_itself_come_first() -> None:

@@ -68,7 +68,11 @@ def lacking_diagnostic(names: Sequence[LackingName], entry: EntryPoint, tree: So
     """Return the diagnostic of what has no stand-in: of the first name in the project, else of one in a package."""
     first = next((item for item in names if item.path), names[0])
     source = tree.get(first.path) if first.path else None
-    span = line_span(source, first.line) if source is not None else Span(entry.file) if entry.file else None
+    span = Span(entry.file) if entry.file else None
+    if source is not None:
+        span = line_span(source, first.line)
+        word = re.search(rf"\b{re.escape(first.name.rpartition('.')[2])}\b", source.text[span.start : span.end])
+        span = span if word is None else Span(span.path, span.start + word.start(), span.start + word.end())
     who = "" if first.path else ", which a package of the program uses"
     return diagnose("MCP290", span, f"the adapter does not have `{first.name}`{who}", "", BUNDLE)
 

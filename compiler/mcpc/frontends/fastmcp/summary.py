@@ -8,6 +8,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from packaging.version import Version
+
 from mcpc.frontends.fastmcp.frameworks import Framework, is_recorded, latest
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ CHOSEN = {
 }
 """Why a version was taken (`Framework.chosen`)."""
 SAME = "schemas, results and errors of that version, lifespan, environment"
+SAME_PATCH = "schemas, results and errors of {known}, the last patch that was recorded; lifespan, environment"
 SAME_UNKNOWN = "schemas, results and errors of {known}; {version} is not known; lifespan, environment"
 SAME_ORIGINAL = "all that the framework does in a call: it is bundled, and handles it"
 DIFFERENT = "lists are made at build; the first call starts the program;"
@@ -62,8 +65,10 @@ def rows(server: Server, problems: Diagnostics) -> Iterator[tuple[str, str]]:
 
 def same(generation: str, version: str) -> str:
     """Return what is the same as with a version of a framework, or as with the last one that is known."""
-    is_known = is_recorded(Framework(generation, version))
-    return SAME if is_known else SAME_UNKNOWN.format(known=latest(generation), version=version)
+    known = latest(generation)
+    if not is_recorded(Framework(generation, version)):
+        return SAME_UNKNOWN.format(known=known, version=version)
+    return SAME_PATCH.format(known=known) if Version(version) > Version(known) else SAME
 
 
 def made_lists(server: Server, *, is_original: bool) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """The behaviour of one version.  The values here are those of the oldest version of FastMCP 2."""
+    """The behaviour of one version.  The values here are those of the first versions."""
 
     # Registration
     decorators_return_components: bool = False
@@ -31,22 +31,16 @@ class Behaviour:
     # Tools
     unknown_tool: str = "Unknown tool: {name}"
     """The error for a tool that does not exist."""
-    unknown_tool_code: int = 0
-    """Its code if it is an error of the protocol; 0: it is a result with isError."""
     tool_error: str = "Error calling tool {name!r}: {error}"
     """The text of an exception that is not a ToolError."""
     masked_tool_error: str = "Error calling tool {name!r}"
     """The same where details are masked."""
-    raised_tool_error: str = "{error}"
-    """The text of a ToolError."""
     invalid_arguments: str = "{error}"
     """The text of invalid arguments."""
     masks_errors: bool = False
     """Details of exceptions are masked without being asked for."""
     plain_validation_errors: bool = False
     """The text of pydantic's ValidationError that a function raises is unchanged."""
-    protocol_errors: bool = False
-    """An McpError of a tool is an error of the protocol."""
     raised_errors: bool = False
     """An McpError of middleware is an error of the protocol."""
     checks_input: bool = False
@@ -73,7 +67,6 @@ class Behaviour:
     """JSON text is indented."""
 
     # Resources
-    unknown_resource: str = "Unknown resource: {uri!r}"
     unread_resource: str = "{error}"
     """The error for a resource that does not exist, as clients get it."""
     unknown_resource_code: int = 0
@@ -105,7 +98,6 @@ class Behaviour:
     """The client is told why an argument of a prompt cannot be converted."""
     json_last: bool = False
     """Arguments of prompts are JSON only where the text itself is not valid."""
-    missing_arguments: str = "Missing required arguments: {names}"
     missing_arguments_code: int = 0
     """Its code if it is an error of the protocol that says nothing else."""
     prompt_arguments_unchecked: bool = False
@@ -114,8 +106,6 @@ class Behaviour:
     """Arguments of prompts that are strings are converted to the types of the parameters."""
     prompts_are_strict: bool = False
     """A prompt returns text and messages, nothing else."""
-    prompt_descriptions: bool = True
-    """The result has the prompt's description."""
 
     # Servers
     whole_keys: bool = False
@@ -157,40 +147,22 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
     "sdk2": (((2, 0), {"masks_errors": True, "synchronous_in_threads": True}),),
     "fastmcp2": (
         (
-            (2, 0),
+            (2, 8),
             {
                 "raw_docstrings": True,
                 "prefixes_names": True,
                 "indented": True,
                 "blocks_last": True,
                 "structured_logs": False,
-                "tool_error": "Error executing tool {name}: {error}",
-                "raised_tool_error": "Error executing tool {name}: {error}",
-                "invalid_arguments": "Error executing tool {name}: {error}",
+                "decorators_return_components": True,
+                "invalid_arguments": "Error calling tool {name!r}: {error}",
                 "prompt_arguments_unchecked": True,
-                "raised_prompt_error": "Error rendering prompt {name}: {error}",
+                "raised_prompt_error": "Error rendering prompt {name}.",
                 "template_error": "Error reading resource from template {uri!r}: {error}",
                 "masked_template_error": "Error reading resource from template {uri!r}",
                 "unread_resource": "Unknown resource: {uri!r}",
             },
         ),
-        (
-            (2, 3, 4),
-            {
-                "tool_error": "Error calling tool {name!r}",
-                "raised_tool_error": "{error}",
-                "invalid_arguments": "Error calling tool {name!r}",
-                "raised_prompt_error": "Error rendering prompt {name}.",
-            },
-        ),
-        (
-            (2, 5),
-            {
-                "tool_error": "Error calling tool {name!r}: {error}",
-                "invalid_arguments": "Error calling tool {name!r}: {error}",
-            },
-        ),
-        ((2, 7), {"decorators_return_components": True}),
         ((2, 9), {"raw_docstrings": False, "converts_prompt_arguments": True}),
         ((2, 10), {"structured": True, "checks_input": True}),
         ((2, 10, 3), {"indented": False}),

@@ -32,7 +32,7 @@ def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Values) ->
     missing = required - set(arguments)
     if missing:
         rules = behaviour()
-        text = rules.missing_arguments.format(names=missing)
+        text = f"Missing required arguments: {missing}"
         raise ProtocolError(rules.missing_arguments_code, text) if rules.missing_arguments_code else ValueError(text)
 
 

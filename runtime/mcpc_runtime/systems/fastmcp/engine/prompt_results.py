@@ -113,7 +113,7 @@ def converted(prompt: Prompt, result: Any) -> PromptResult:
     if behaviour().prompts_are_strict:
         made = PromptResult(strict_messages(result), prompt.description, prompt.meta)
     else:
-        made = PromptResult([], prompt.description if behaviour().prompt_descriptions else None)
+        made = PromptResult([], prompt.description)
         made.messages = [any_message(item) for item in (result if isinstance(result, (list, tuple)) else [result])]
     return made
 

@@ -9,7 +9,6 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     DisabledError,
     NotFoundError,
     ProtocolError,
-    ToolError,
     ValidationError,
 )
 from mcpc_runtime.systems.fastmcp.engine.input_checks import input_problem
@@ -47,13 +46,11 @@ async def tool_reply(server: Host, name: str, arguments: Object, version: Versio
         result = await server.mcpc_tool_result(name, arguments, version)
         found: Object = result.to_wire()
         return found
-    except (NotFoundError, DisabledError) as problem:
-        if rules.unknown_tool_code:
-            raise ProtocolError(rules.unknown_tool_code, rules.unknown_tool.format(name=name)) from problem
+    except (NotFoundError, DisabledError):
         return failure(rules.unknown_tool.format(name=name))
     except Exception as problem:
         error = protocol_error(problem)
-        if error is not None and (rules.protocol_errors or rules.raised_errors or error.code in SERIOUS):
+        if error is not None and (rules.raised_errors or error.code in SERIOUS):
             raise error from problem
         return failure(tool_error_text(problem, name))
 
@@ -67,14 +64,7 @@ def tool_error_text(problem: Exception, name: str) -> str:
     rules = behaviour()
     if isinstance(problem, ValidationError) and problem.__cause__ is not None:
         return rules.invalid_arguments.format(name=name, error=problem)
-    if isinstance(problem, ToolError) and not is_wrapped(problem):
-        return rules.raised_tool_error.format(name=name, error=problem)
     return str(problem)
-
-
-def is_wrapped(problem: ToolError) -> bool:
-    """Tell whether the engine made a ToolError of another exception: its text is whole."""
-    return getattr(problem, "mcpc_whole", False)
 
 
 def failure(text: str) -> Object:

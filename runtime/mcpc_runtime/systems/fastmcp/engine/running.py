@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 TIMED_OUT = -32000
+UNKNOWN_RESOURCE = "Unknown resource: {uri!r}"
 
 
 class Plan:
@@ -195,8 +196,6 @@ async def call_tool(
         log.log(problem.log_level, "Error calling tool %r", name)
         raise
     except Exception as problem:
-        if rules.protocol_errors and protocol_error(problem) is not None:
-            raise
         if rules.plain_validation_errors and is_class_of(problem, "pydantic_core", "ValidationError"):
             raise
         log.exception("Error calling tool %r", name)
@@ -225,7 +224,7 @@ async def read_resource(server: Host, uri: str, version: VersionSpec | None = No
     """Read a resource of a server by its address."""
     found = await finding.find_address(server, uri, version)
     if found is None:
-        raise NotFoundError(behaviour().unknown_resource.format(uri=uri))
+        raise NotFoundError(UNKNOWN_RESOURCE.format(uri=uri))
     component = found.component
     check_path(server, component, uri, found.values)
     try:
@@ -256,7 +255,7 @@ def check_path(server: Host, component: Component, uri: str, values: Values) -> 
     policy = component.options.get("security", INHERITED)
     policy = server.mcpc_path_policy if policy is INHERITED else policy
     if behaviour().path_security and policy is not None and policy.validate(values) is not None:
-        raise ResourceSecurityError(behaviour().unknown_resource.format(uri=uri))
+        raise ResourceSecurityError(UNKNOWN_RESOURCE.format(uri=uri))
 
 
 def is_class_of(problem: Exception, package: str, name: str) -> bool:

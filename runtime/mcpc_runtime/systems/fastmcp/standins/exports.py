@@ -122,5 +122,5 @@ def install(package: str) -> None:
     """Let the modules of the tables be found, and a package's own names be those of its row."""
     if not any(isinstance(finder, TableFinder) for finder in sys.meta_path):
         finder: Any = TableFinder()
-        sys.meta_path.append(finder)
+        sys.meta_path.insert(0, finder)  # before that of paths: a folder of an earlier version would be a package
     sys.modules[f"{ROOT}.{package}"].__class__ = ExportingModule
