@@ -179,11 +179,3 @@ def test_a_lifespan_that_registers_is_found_in_what_is_around_it(name: str, load
     make: Any = LIFESPANS[name]
     (found,) = registering(make(module.lifespan), str(tmp_path))
     assert (found[0], found[1].line) == ("tools", 1)
-
-
-def test_a_server_says_itself_that_its_lists_are_dynamic_and_so_does_a_part(tmp_path: Path) -> None:
-    whole, some = Part(), Part()
-    whole.mcpc_lists_are_dynamic, some.mcpc_lists_are_dynamic = True, ("prompts",)
-    assert [*dynamic_lists(Part(Part(), whole), str(tmp_path))] == ["tools", "prompts", "resources"]
-    assert [*dynamic_lists(some, str(tmp_path))] == ["prompts"]
-    assert dynamic_lists(Part(Part()), str(tmp_path)) == {}

@@ -5,11 +5,7 @@ The program may change them in a call, in its lifespan, or at any time between; 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}
 """The list of each kind of component."""
@@ -32,17 +28,6 @@ def note_change(*kinds: str) -> None:
 def hush() -> None:
     """Let clients not be notified of what has changed so far: the lifespan has begun."""
     _changed.update(dict.fromkeys(_changed, False))
-
-
-@contextmanager
-def unnoted() -> Iterator[None]:
-    """Note no changes meanwhile: components are registered again as they were."""
-    before = dict(_changed)
-    try:
-        yield
-    finally:
-        _changed.clear()
-        _changed.update(before)
 
 
 def taken_changes() -> dict[str, bool]:

@@ -83,8 +83,6 @@ def main(folder: str, descriptor: str, place: str) -> None:
 class DescribedProgram:
     """A program that ends when it serves: its server is described then."""
 
-    describes = True
-
     def __init__(self, replies: int, folder: str, names: list[list[Any]]) -> None:
         self.servers: list[BaseServer] = []
         self.has_served = False

@@ -65,7 +65,6 @@ def unhandled_lists(server: Any) -> list[str]:
 
 def reasons(server: Any, folder: str) -> Iterator[Reason]:
     """Yield why lists of a server, and of those in it, are made at run time."""
-    yield from declared(server)
     yield from overriding(type(server))
     yield from wrapping(getattr(getattr(server, "inner", server), "middleware", ()))
     transforms, providers = getattr(server, "mcpc_transforms", ()), getattr(server, "mcpc_providers", ())
@@ -75,12 +74,6 @@ def reasons(server: Any, folder: str) -> Iterator[Reason]:
     for part in server.mcpc_parts():
         if part is not getattr(server, "inner", None):
             yield from reasons(part, folder)
-
-
-def declared(server: Any) -> Iterator[Reason]:
-    """Yield the lists that a kind of server says are dynamic: all, or those that it names."""
-    said = getattr(server, "mcpc_lists_are_dynamic", False)
-    yield from of_another_server(KINDS if said is True else said or ())
 
 
 def of_another_server(kinds: Iterable[str]) -> Iterator[Reason]:

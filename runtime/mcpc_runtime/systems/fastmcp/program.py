@@ -121,11 +121,6 @@ def is_child() -> bool:
     return VARIABLE in os.environ
 
 
-def describes() -> bool:
-    """Tell whether the program is run to describe its server: at build, where no other server can be asked."""
-    return any(getattr(host, "describes", False) for host in _host)
-
-
 def note_server(server: ProgramServer) -> None:
     """Record a server that the project made."""
     for host in _host:

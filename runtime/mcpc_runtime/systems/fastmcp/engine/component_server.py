@@ -156,11 +156,6 @@ class ComponentServer(Registration, BaseServer):
         """Return the servers that are mounted in this one, and those that it is a proxy of."""
         return [part for each in self.mcpc_providers for part in each.mcpc_parts()]
 
-    @property
-    def mcpc_lists_are_dynamic(self) -> bool:  # type: ignore[override]
-        """Whether those of a provider are."""
-        return any(each.mcpc_lists_are_dynamic for each in self.mcpc_providers)
-
     def mcpc_routes(self) -> list[Route]:
         """Return the HTTP routes of the server and of the servers mounted in it."""
         mounted = (server for each in self.mcpc_providers if (server := server_of(each)) is not None)

@@ -33,11 +33,6 @@ def is_asynchronous(function: Any) -> bool:
     return inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found)
 
 
-def callable_of(function: Any) -> Callable[..., Any]:
-    """Return what can be called: the function of a static method."""
-    return function.__func__ if isinstance(function, staticmethod) else function
-
-
 async def in_thread(function: Callable[..., Any], **values: Any) -> Any:
     """Return the result of a function that runs in another thread, in this context."""
     if not _threads:

@@ -25,7 +25,6 @@ else:
     entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
 
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}
-EVERY = ("prompts", "resources", "tools")
 """The kinds of lists that may change."""
 PLAIN = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Template}
 """The engine's own class of each kind."""
@@ -37,7 +36,7 @@ async def lists_of(server: Host) -> Lists:
     return Lists(
         **found,
         completions=server.mcpc_completion is not None,
-        dynamic=EVERY if server.mcpc_lists_are_dynamic else tuple(sorted(server.mcpc_changed_at_run_time)),
+        dynamic=tuple(sorted(server.mcpc_changed_at_run_time)),
         notes=taken_notes(),
     )
 

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
         mcpc_providers: list[Any]
         mcpc_transforms: list[Any]
 
-        @property
-        def mcpc_lists_are_dynamic(self) -> bool:
-            """Whether parts of its lists are another program's."""
-
         def mcpc_shows(self, component: Any) -> bool:
             """Tell whether clients see a component."""
 

@@ -43,11 +43,6 @@ def taken_notes() -> tuple[Note, ...]:
 notes = taken_notes
 
 
-def forget_notes() -> None:
-    """Forget all notes: a test begins."""
-    _notes.clear()
-
-
 def place_of(function: Callable[..., Any]) -> tuple[str, int]:
     """Return the file and line of a function."""
     code = getattr(unwrap(getattr(function, "__func__", function)), "__code__", None)

@@ -60,22 +60,6 @@ class Provider:
         return WrappedProvider(self, transform)
 
     @property
-    def mcpc_lists_are_dynamic(self) -> bool:
-        """Whether parts of the lists are another program's."""
-        server = server_of(self)
-        return server is not None and bool(server.mcpc_lists_are_dynamic)
-
-    @property
-    def mcpc_raises(self) -> bool:
-        """Whether what it cannot answer is an error of the request, and not only left out."""
-        return False
-
-    @property
-    def mcpc_reloaded(self) -> tuple[str, ...]:
-        """The lists that are read again for each request."""
-        return ()
-
-    @property
     def mcpc_inner(self) -> list[Any]:
         """The providers in this one."""
         return []
@@ -248,11 +232,6 @@ class WrappedProvider(UniformProvider):
         """The server that provides the components, None if they are not of a server."""
         return server_of(self._inner)
 
-    @property
-    def mcpc_lists_are_dynamic(self) -> bool:
-        """Whether parts of the other one's lists are another program's."""
-        return bool(self._inner.mcpc_lists_are_dynamic)
-
     def mcpc_parts(self) -> list[Any]:
         """Return those of the other one."""
         parts: list[Any] = self._inner.mcpc_parts()
@@ -280,11 +259,6 @@ class AggregateProvider(UniformProvider):
         """Add a provider, perhaps with a prefix."""
         self.providers.append(namespaced(provider, namespace))
         note_change()
-
-    @property
-    def mcpc_lists_are_dynamic(self) -> bool:
-        """Whether those of a provider are."""
-        return any(each.mcpc_lists_are_dynamic for each in self.providers)
 
     def mcpc_parts(self) -> list[Any]:
         """Return those of all providers."""
@@ -340,7 +314,7 @@ async def collected(providers: Sequence[Any], kind: str, strategy: str = "warn")
         if not isinstance(answer, BaseException):
             found += answer
             continue
-        if strategy == "raise" or not isinstance(answer, Exception) or provider.mcpc_raises:
+        if strategy == "raise" or not isinstance(answer, Exception):
             raise answer
         log.warning("Error during %s from provider %s: %s", LISTING[kind], provider, answer)
         note(f"{provider!r} cannot list its {kind}s at build: {type(answer).__name__}: {answer}")
@@ -359,7 +333,7 @@ async def found_in(
         elif not isinstance(answer, Exception):
             raise answer
         elif not isinstance(answer, NotFoundError):
-            if strategy == "raise" or provider.mcpc_raises:
+            if strategy == "raise":
                 raise answer
             log.warning("Error during %s(%r) from provider %s: %s", GETTING[kind], key, provider, answer)
     if behaviour().mounted_first:

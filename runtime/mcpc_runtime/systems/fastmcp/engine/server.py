@@ -59,8 +59,6 @@ class BaseServer(ABC):
     """A server of a project.  `mcpc_arguments`: what checks the arguments of its tools, `handler` or their `schema`."""
 
     mcpc_arguments: str = "handler"
-    mcpc_lists_are_dynamic: bool = False
-    """Whether parts of its lists are another program's, which is asked at run time only."""
 
     @abstractmethod
     def mcpc_information(self) -> Object:
