@@ -82,10 +82,6 @@ def lifetime(server: str, variables: Mapping[str, str]) -> float:
     return took
 
 
-LIMIT = startup_instructions.LIMIT + 0.01
-"""A policy that lists every tool is at 1.300 to 1.302 of a bare Python: a count differs by 0.2 % from run to run."""
-
-
 def counted(servers: Mapping[str, tuple[str, Mapping[str, str]]]) -> bool:
     """Print the instruction count of each start; tell whether all are within the limit."""
     bare, _ = startup_instructions.instructions([str(places.clean_python()), *startup_instructions.BARE])
@@ -95,7 +91,7 @@ def counted(servers: Mapping[str, tuple[str, Mapping[str, str]]]) -> bool:
         if b'"tools"' not in output:
             raise RuntimeError(f"{server} did not list its tools: {output[:300]!r}")
         ratio = count / bare
-        kept = kept and ratio <= LIMIT
+        kept = kept and ratio <= startup_instructions.LIMIT
         print(f"{name:<20} {ratio:6.3f}x of python3 {' '.join(startup_instructions.BARE)}  ({count / 1e6:.2f} M)")
     return kept
 

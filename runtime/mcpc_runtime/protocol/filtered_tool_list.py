@@ -89,16 +89,20 @@ def built_pages(wire: ProtocolRevision) -> Iterator[list[tuple[str, bytes]]]:
     cursor: str | None = None
     while True:
         result = wire.page(METHOD, cursor) or b"{}"
-        yield page_tools(result)
-        page = parse(result)
+        tools, rest = split_page(result)
+        yield tools
+        page = parse(rest)
         next_cursor = page.get("nextCursor") if type(page) is dict else None
         if type(next_cursor) is not str:
             return
         cursor = next_cursor
 
 
-def page_tools(result: bytes) -> list[tuple[str, bytes]]:
-    """Return a page's tools with their text, cut out of the text of the page."""
+def split_page(result: bytes) -> tuple[list[tuple[str, bytes]], bytes]:
+    """Return a page's tools with their text, cut out of the text of the page, and the page without them.
+
+    Tools come first in a page, so each is read once.
+    """
     text = str(result, "utf-8")
     filtered = []
     end = text.index("[")
@@ -108,7 +112,7 @@ def page_tools(result: bytes) -> list[tuple[str, bytes]]:
             break
         tool, end = scan(text, start)
         filtered.append((tool["name"], text[start:end].encode("utf-8")))
-    return filtered
+    return filtered, ("{" + text[end + 1 :].removeprefix(",")).encode()
 
 
 def list_fingerprint(wire: ProtocolRevision, names: list[str]) -> str:
