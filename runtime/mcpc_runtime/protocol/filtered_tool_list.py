@@ -109,6 +109,7 @@ def split_page(result: bytes) -> tuple[list[tuple[str, bytes]], bytes]:
     while text[end] != "]":
         start = end + 1
         if text[start] == "]":
+            end = start
             break
         tool, end = scan(text, start)
         filtered.append((tool["name"], text[start:end].encode("utf-8")))
