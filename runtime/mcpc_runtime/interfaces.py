@@ -186,7 +186,12 @@ class Contract(Protocol[InvocationMade, ResultTaken]):
 
 
 class RunsCalls(Protocol):
-    """The dispatcher, as the task store and the polling of resources use it."""
+    """The dispatcher, as the task store, the polling of resources and the early start of programs use it."""
+
+    @property
+    def refusal(self) -> str:
+        """Why no handler can be run, or an empty text."""
+        ...
 
     def is_crowded(self, principal: str) -> bool:
         """Return whether a call of this principal would be refused now."""

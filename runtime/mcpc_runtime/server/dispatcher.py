@@ -101,6 +101,11 @@ class Dispatcher:
         """Return whether a call of this principal would be refused now, because too many wait."""
         return bool(self._admission.refusal(principal))
 
+    @property
+    def refusal(self) -> str:
+        """Why no handler can be run, or an empty text."""
+        return self._runners.refusal
+
     def runner_of(self, contract: str) -> Any:
         """Return the runner of a contract, for jobs that do not belong to a call."""
         return self._runners.bindings[contract, False].runner
@@ -112,8 +117,8 @@ class Dispatcher:
             (self._begin if self._is_serial else self._admit)(running_call)  # the one call that runs may be its task
             return
         definition, request = call.definition, call.request
-        if self._runners.refusal:
-            self._refuse(self._running.add(RunningCall(call)), tool_error_or_failure(call, self._runners.refusal))
+        if self.refusal:
+            self._refuse(self._running.add(RunningCall(call)), tool_error_or_failure(call, self.refusal))
             return
         is_free = self._admission.is_roomy and not self._running.observers
         if definition.inline and is_free and needs_only_arguments(call):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from _thread import allocate_lock
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.lazy import call_rows, lazy
 from mcpc_runtime.server.driver import Driver, log_failure, receive_or_fail
 from mcpc_runtime.transports.stdio import UNKNOWN, ChannelBroken, ChannelClosed
 
@@ -64,6 +64,7 @@ class StdioDriver(Driver):
         self.ended = allocate_lock()
         self.reactor: Reactor | None = None
         self._backpressure: Backpressure | None = None
+        self._after_list = image.hooks("after_list")
 
     @property
     def full(self) -> bool:
@@ -197,6 +198,9 @@ class StdioDriver(Driver):
 
     def _send(self, effect: SendResponse) -> None:
         self.channel.write(effect.data)
+        if self._after_list and effect.request is not None and effect.request.method == "tools/list":
+            rows, self._after_list = self._after_list, ()
+            call_rows(rows, self, effect.request)
 
     def watch(self) -> Reactor:
         """Return the reactor, in which the driver waits from now on."""

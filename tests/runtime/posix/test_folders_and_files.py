@@ -452,6 +452,21 @@ def test_the_memory_of_a_process() -> None:
     assert memory_use.resident_bytes(999_999_999) == 0
 
 
+def test_the_memory_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {name: tmp_path / name.lower() for name in ("MEMORY", "LIMIT", "USED")}
+    for name, path in files.items():
+        monkeypatch.setattr(memory_use, name, str(path))
+    assert memory_use.available_bytes() is None
+    files["LIMIT"].write_text("max\n")
+    files["USED"].write_text("1000\n")
+    assert memory_use.available_bytes() is None
+    files["MEMORY"].write_text("MemTotal:  900 kB\nMemAvailable:   3 kB\n")
+    assert memory_use.available_bytes() == 3072
+    for limit, expected in ((4071, 3071), (4073, 3072)):
+        files["LIMIT"].write_text(f"{limit}\n")
+        assert memory_use.available_bytes() == expected
+
+
 def test_the_limit_of_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, expected in ((7, 7), (descriptor_limit.resource.RLIM_INFINITY, 0)):
         monkeypatch.setattr(descriptor_limit.resource, "getrlimit", lambda name, limit=limit: (limit, 9))

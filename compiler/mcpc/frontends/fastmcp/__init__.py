@@ -262,12 +262,14 @@ def make_definition(
 
 def traits_of(needed: ProgramPackages) -> Traits:
     """Return how servers of a program differ: all modules of the stand-ins are included, or the original framework."""
+    hooks = (("after_list", f"{RUNTIME}.early_start:start_when_idle"),)
     if needed.has_framework:
-        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=(original_text(needed.framework),))
+        notes = (original_text(needed.framework),)
+        return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=notes, hooks=hooks)
     generation = needed.framework.generation
     packages = (*COMMON_MODULES, *(("standins.fastmcp",) if generation.startswith("fastmcp") else ()))
     whole = tuple(f"{RUNTIME}.{name}" for name in packages)
-    return Traits(unpacks_as_one_entry=True, whole_packages=whole, takes_arguments=True)
+    return Traits(unpacks_as_one_entry=True, whole_packages=whole, takes_arguments=True, hooks=hooks)
 
 
 def python_sources(tree: SourceTree) -> Iterator[Source]:

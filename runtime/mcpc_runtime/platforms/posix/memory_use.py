@@ -1,13 +1,34 @@
-"""Memory of processes from /proc; a system without it does not tell."""
+"""Memory of processes from /proc, and of the container from its control group; a system without them does not tell."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["resident_bytes"]
+__all__ = ["available_bytes", "resident_bytes"]
 
 RESIDENT = 1
 """The field of `statm` with the resident pages."""
+
+MEMORY = "/proc/meminfo"
+AVAILABLE = b"MemAvailable:"
+LIMIT, USED = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"
+"""Files of the control group of a container; a group without a limit has a word in the first."""
+
+
+def available_bytes() -> int | None:
+    """Return the bytes of memory that more processes can have; None if the system does not tell."""
+    found = []
+    try:
+        with open(MEMORY, "rb") as file:
+            found += [int(line.split()[1]) << 10 for line in file if line.startswith(AVAILABLE)]
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        with open(LIMIT, "rb") as limit, open(USED, "rb") as used:
+            found.append(int(limit.read()) - int(used.read()))
+    except (OSError, ValueError):
+        pass
+    return min(found, default=None)
 
 
 def resident_bytes(pid: int) -> int:

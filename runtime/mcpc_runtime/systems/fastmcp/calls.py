@@ -44,6 +44,17 @@ _is_made = allocate_lock()
 _is_made.acquire()
 
 
+async def done() -> Object:
+    """Return an empty result."""
+    return {}
+
+
+def start_program(program: Program, name: str, values: Object, session: Object, context: Context) -> Awaitable[Object]:
+    """Start the program before its first call."""
+    served_server(program, context)
+    return done()
+
+
 def call_tool(program: Program, name: str, values: Object, session: Object, context: Context) -> Awaitable[Object]:
     """Call a tool."""
     server, call = served_server(program, context), CallOfWorker(context, session)

@@ -50,6 +50,11 @@ LISTS = {
 }
 
 
+async def start_program(program: Program, name: str, values: Object, session: Object, context: Context) -> Object:
+    """Start the program's process before its first call, and have it make a list, as any of its clients would."""
+    return await forward("tools/list", {}, program, CallListener(context, session))
+
+
 async def call_tool(program: Program, name: str, values: Object, session: Object, context: Context) -> Object:
     """Call a tool; what ends the process is an error of the tool."""
     listener, choice = CallListener(context, session), session.get("choice")
