@@ -1,7 +1,8 @@
 """Very many requests of one server over HTTP: every kind of client, most of which leave without a word.
 
-What is kept of sessions and streams is kept for a while, so memory goes up and down with it: what counts is whether the
-last part of a soak is higher than the part before.  Descriptors and processes are counted when all clients have gone.
+What is kept of sessions and streams is kept for a while, so the memory of the process goes up and down with the number
+of clients at once, and with the gaps that they leave.  So a leak is looked for when all clients have gone, among the
+blocks that Python has then; the process may keep some more memory than it had.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from faults.client import below, processes, require, resident, until
-from support.http_sample import SERVER, TOOLS, project
+from support.http_sample import INLINE, NONE, SERVER, TOOLS, project
 from support.knocks import ECHO, mirrors, request, stateless
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ PATIENCE = 60.0
 MEBIBYTE = 1 << 20
 LONG, KEPT = 50_000, 4096
 """In fewer requests than LONG nothing may have been forgotten yet; of a request so many bytes may be kept until then."""
+FORGOTTEN_SECONDS = 45.0
+"""Sessions that were not used are looked for twice a minute."""
+KEPT_BLOCKS = 1000
+MAX_ENDED = 1 << 16
+"""The ids of so many ended sessions are kept, in two blocks each."""
+DELETED = 'mcpc_requests_total{method="DELETE",status="204"}'
 OPTIONS = ("--session-ttl", "3", "--metrics")
 CAPABLE = {"elicitation": {"form": {}}}
 ANN = {"action": "accept", "content": {"name": "Ann"}}
@@ -52,6 +59,8 @@ class Figures:
         self.samples: list[tuple[int, int]] = []
         self.descriptors = self.processes = (0, 0)
         self.gauges: dict[str, float] = {}
+        self.blocks = (0, 0)
+        """How many Python may have when all sessions are over, and has."""
 
     def growth(self, column: int) -> tuple[float, float]:
         """Return by how much the highest of the last third is above the highest of the second: bytes, per cent."""
@@ -63,15 +72,19 @@ class Figures:
     def problems(self) -> list[str]:
         """Return what is not as it has to be."""
         found = []
-        most = 2 * MEBIBYTE if self.requests >= LONG else max(2 * MEBIBYTE, self.requests * KEPT)
+        most = 4 * MEBIBYTE if self.requests >= LONG else max(4 * MEBIBYTE, self.requests * KEPT)
         for name, column in (("the server", 0), ("all processes", 1)):
             grown, share = self.growth(column)
-            if share >= 2 and grown >= most:
+            if share >= 10 and grown >= most:
                 found.append(f"memory of {name} grows by {share:.1f} % ({grown / MEBIBYTE:.1f} MiB)")
         if self.descriptors[1] > self.descriptors[0]:
             found.append("descriptors: {} before, {} after".format(*self.descriptors))
         if self.processes[1] > self.processes[0]:
             found.append("processes: {} before, {} after".format(*self.processes))
+        if self.blocks[1] > self.blocks[0]:
+            found.append(
+                "Python has {1} blocks of memory when all sessions are over, more than {0}".format(*self.blocks)
+            )
         for name, value in self.gauges.items():
             if value:
                 found.append(f"{name}: {value:g} when all had gone")
@@ -298,7 +311,9 @@ DEEDS: dict[Deed, int] = {
 
 def artifact(folder: Path, build: Callable[..., Path]) -> Path:
     """Build what is served."""
-    return build(project(folder / "project", SERVER, TOOLS), folder / "soak.pyz", "--http")
+    return build(
+        project(folder / "project", SERVER, {**TOOLS, "blocks": (NONE, INLINE)}), folder / "soak.pyz", "--http"
+    )
 
 
 def soak(server: Served, count: int, seed: int = 1) -> Figures:
@@ -313,7 +328,7 @@ async def visited(server: Served, count: int, chance: random.Random) -> Figures:
     deeds, weights = list(DEEDS), list(DEEDS.values())
     await visits(server, warm, WARM, itertools.cycle(deeds).__next__)
     await asyncio.to_thread(settle, server)
-    before = counted(server)
+    before, blocks = counted(server), await blocks_of(server)
     began = time.monotonic()
     await visits(server, figures, count, lambda: chance.choices(deeds, weights)[0])
     figures.seconds = time.monotonic() - began
@@ -323,7 +338,25 @@ async def visited(server: Served, count: int, chance: random.Random) -> Figures:
     after = counted(server)
     figures.descriptors, figures.processes = (before[0], after[0]), (before[1], after[1])
     figures.gauges = await asyncio.to_thread(gauges, server)
+    most = blocks + KEPT_BLOCKS + 2 * min(ended_sessions(server), MAX_ENDED)
+    figures.blocks = most, await fewest_blocks(server, most)
     return figures
+
+
+async def blocks_of(server: Served) -> int:
+    """Return how many blocks of memory Python has in the server."""
+    visitor = Visitor(server.url)
+    result = await visitor.modern("tools/call", {"name": "blocks", "arguments": {}})
+    await visitor.close()
+    return int(result["content"][0]["text"])
+
+
+async def fewest_blocks(server: Served, wanted: int) -> int:
+    """Return how many blocks Python has in the server, once they are not more than wanted or all sessions are over."""
+    end = time.monotonic() + FORGOTTEN_SECONDS
+    while (found := await blocks_of(server)) > wanted and time.monotonic() < end:
+        await asyncio.sleep(0.5)
+    return found
 
 
 async def visits(server: Served, figures: Figures, count: int, choose: Callable[[], Deed]) -> None:
@@ -332,7 +365,8 @@ async def visits(server: Served, figures: Figures, count: int, choose: Callable[
     async def visit() -> None:
         visitor = Visitor(server.url)
         while figures.requests < count:
-            figures.requests += await choose()(visitor)
+            made = await choose()(visitor)
+            figures.requests += made  # in one step: what others add during the wait would be lost
         await visitor.close()
 
     async def measure() -> None:
@@ -376,14 +410,23 @@ def settle(server: Served) -> None:
     )
 
 
+def metrics(server: Served) -> list[list[str]]:
+    """Return the server's metrics, each with its value."""
+    with urllib.request.urlopen(f"{server.root}/metrics", timeout=5) as answer:
+        return [line.split() for line in answer.read().decode().splitlines() if not line.startswith("#")]
+
+
+def ended_sessions(server: Served) -> int:
+    """Return how many sessions were ended by their clients."""
+    return sum(int(float(words[-1])) for words in metrics(server) if words[0].startswith(DELETED))
+
+
 def gauges(server: Served) -> dict[str, float]:
     """Return what the server says it still waits for, once that is nothing or some seconds have passed."""
     found: dict[str, float] = {}
 
     def look() -> bool:
-        with urllib.request.urlopen(f"{server.root}/metrics", timeout=5) as answer:
-            lines = [line.split() for line in answer.read().decode().splitlines() if not line.startswith("#")]
-        values = {words[0].partition("{")[0]: float(words[-1]) for words in lines}
+        values = {words[0].partition("{")[0]: float(words[-1]) for words in metrics(server)}
         found.update({name: values[name] for name in ("mcpc_requests_in_flight", "mcpc_streams")})
         return not any(found.values())
 

@@ -17,7 +17,7 @@ from support.serving import served
 if TYPE_CHECKING:
     from pathlib import Path
 
-REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", scaled(1000, 500)))
+REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", scaled(4000, 2000)))
 
 
 @pytest.mark.slow
@@ -32,12 +32,13 @@ def test_nothing_is_left_of_clients_that_leave(tmp_path: Path) -> None:
 
 
 LEAKS = {
-    "memory": (LONG, [(50 + n, 80 + n) for n in range(9)], (9, 9), (3, 3), {}, 2),
+    "memory": (LONG, [(50 + 2 * n, 80 + 4 * n) for n in range(9)], (9, 9), (3, 3), {}, 2),
     "memory that is kept for a while": (900, [(50 + n, 80) for n in range(9)], (9, 9), (3, 3), {}, 0),
     "much memory, soon": (900, [(50 + 2 * n, 80) for n in range(9)], (9, 9), (3, 3), {}, 1),
     "descriptors": (900, [(50, 80)] * 9, (9, 10), (3, 3), {}, 1),
     "processes": (900, [(50, 80)] * 9, (9, 9), (3, 4), {}, 1),
     "streams": (900, [(50, 80)] * 9, (9, 9), (3, 3), {"mcpc_streams": 1.0}, 1),
+    "blocks": (900, [(50, 80)] * 9, (9, 9), (3, 3), {}, 1),
     "nothing": (LONG, [(50, 80), (60, 90)] * 9, (9, 9), (3, 3), {"mcpc_streams": 0.0}, 0),
 }
 
@@ -49,4 +50,5 @@ def test_a_leak_is_noticed(leak: str) -> None:
     figures.requests, figures.seconds = requests, 1.0
     figures.samples = [(server * MEBIBYTE, everything * MEBIBYTE) for server, everything in samples]
     figures.descriptors, figures.processes, figures.gauges = descriptors, processes, gauges
+    figures.blocks = (9, 9 + (leak == "blocks"))
     assert len(figures.problems()) == problems, figures.problems()

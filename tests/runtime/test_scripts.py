@@ -67,7 +67,7 @@ SAME = {
     "place": 'pwd; echo "$PWD ${OLDPWD-none}"; env | grep ^OLDPWD; declare x; cd /; echo $OLDPWD',
     "environment": "env | grep -v -e ^_= -e ^MCPC_CALL= | sort",
     "variables": "compgen_free=1; echo ${IFS@Q} ${OPTIND} ${PATH} ${HOME-none} ${MCPC_NOTES-none} ${UID}",
-    "options": 'shopt | grep -c on; [[ $SECONDS == 0 ]] && echo "just begun"',
+    "options": 'shopt | grep -c on; (( SECONDS < 60 )) && echo "just begun"',
     "descriptors": "for n in 3 4 5 6 7 8 9 10 13; do { true >&$n; } 2>/dev/null && echo open $n; done; echo none",
     "no such command": "nosuchcommand; echo $?",
     "syntax": "echo a\nif then\necho b",

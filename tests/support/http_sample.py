@@ -52,10 +52,11 @@ TOOLS = {
     "marked": (TEXT, {}),
 }
 CODE = """
-import pathlib, threading, time
+import gc, pathlib, sys, threading, time
 from mcpc import Context, ProtocolError
 
 def echo(text): return text
+def blocks(): gc.collect(); return str(sys.getallocatedblocks())
 def where_inline(): return str(threading.get_ident())
 def where_loop(): return str(threading.get_ident())
 def quick(text): return text
