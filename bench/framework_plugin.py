@@ -1,6 +1,7 @@
 """A pytest plugin that puts mcpc's stand-ins in place of a framework, and keeps the outcome of every test.
 
-`MCPC_STANDINS` names the generation; empty, the framework itself is tested. `MCPC_OUTCOMES` is the file to write.
+`MCPC_STANDINS` names the generation, and `MCPC_VERSION` its version; without the former, the framework itself is
+tested. `MCPC_OUTCOMES` is the file to write.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LENGTH = 4000
 def install() -> None:
     """Install the stand-ins, with the client of `framework_client.py` in place of the one that they do not have."""
     client = import_module("framework_client")
-    import_module("mcpc_runtime.systems.fastmcp.standins").install(GENERATION)
+    import_module("mcpc_runtime.systems.fastmcp.standins").install(GENERATION, os.environ["MCPC_VERSION"])
     framework = import_module("fastmcp")
     module = ModuleType("fastmcp.client")
     module.__path__ = []

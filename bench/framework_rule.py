@@ -18,6 +18,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from mcpc.frontends.fastmcp.framework_names import names_in
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -51,6 +53,7 @@ ABOUT = {
 FILES = {"openapi": "proxies and OpenAPI", "proxy": "proxies and OpenAPI", "auth": "authorization"}
 """Parts of the names of files and folders, by the same reasons."""
 CLIENT = r"NeedsClientError|`fastmcp\.client\.\w+"
+OWN_CLIENT = r"fastmcp\.(Client|client)\b"
 PATCHED = re.compile(r"fastmcp(\.\w+)*\._\w+")
 
 
@@ -65,6 +68,30 @@ def why_not(checkout: Path, test: str, said: str) -> str:
     return module_of(checkout / name).reason(names) or (
         "needs more of a client" if re.search(CLIENT, said[-2500:]) else ""
     )
+
+
+def names_of(checkout: Path, test: str) -> list[str]:
+    """Return the names of the framework that a test uses, as a build would find them; the suite has its own client."""
+    name, _, inner = test.partition("::")
+    module = module_of(checkout / name)
+    used = module.used([part.partition("[")[0] for part in inner.split("::")])
+    wanted = {name for node in used for name in mentioned(node)}
+    imported = [statement for node in ast.walk(module.tree) for statement in narrowed(node, wanted)]
+    found = {name for name, _ in names_in(ast.Module([*imported, *used], []))}
+    return sorted(name for name in found if not re.match(OWN_CLIENT, name))
+
+
+def narrowed(node: ast.AST, wanted: set[str]) -> Iterator[ast.stmt]:
+    """Yield an import of only those names that are wanted, if there are any."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in wanted]
+        if names:
+            where = {"lineno": node.lineno, "col_offset": 0}
+            yield (
+                ast.ImportFrom(node.module, names, node.level, **where)
+                if isinstance(node, ast.ImportFrom)
+                else (ast.Import(names, **where))
+            )
 
 
 @lru_cache(256)

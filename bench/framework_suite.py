@@ -1,12 +1,13 @@
-"""Run FastMCP's own tests of servers against mcpc's stand-ins, and sort what fails.
+"""Run FastMCP's own tests of servers as a build would handle their servers, and sort what fails.
 
-    python bench/framework_suite.py CHECKOUT INTERPRETER GENERATION [--runtime FOLDER] [-o FILE] [PATH ...]
+    python bench/framework_suite.py [-o FILE] [--paths PATH ...] [VERSION ...]
 
-GENERATION is fastmcp2, fastmcp3 or fastmcp4. CHECKOUT has the framework's tests, INTERPRETER the framework itself,
-pytest, pytest-asyncio, pytest-timeout and inline-snapshot. Each test runs twice, with the framework and with the
-stand-ins of `--runtime` (this project's), neither with the tests' conftest.py. Only what passes with the framework
-counts, and of it only what applies: `framework_rule.py` says which tests do, and why others do not. A failure is of
-the first class in `CLASSES` whose pattern the end of its traceback has; `differs` is what is left, and what matters.
+Each VERSION (4.1.2 and 4.2.3) is installed into `.cache/frameworks`, with the tests of its source distribution. Each
+file with tests runs twice, with the framework and with the adapter, neither with the tests' conftest.py. Only what
+passes with the framework counts, and of it only what applies: `framework_rule.py` says which tests do, and why others
+do not. A test that names what the adapter lacks is handled by the framework itself, as `mcpc build` decides, so it
+passes. What the adapter fails is of the first class in `CLASSES` whose pattern the end of its traceback has; `differs`
+is what is left, and what matters.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
 import framework_rule
 import places
 
+VERSIONS = ("4.1.2", "4.2.3")
 PATHS = (
     "tests/tools",
     "tests/resources",
@@ -58,43 +62,132 @@ PATHS = (
     ),
 )
 """The tests that use what a server's author uses; those that a version does not have are left out."""
+PASSES, ORIGINAL, BROKEN = "passes with the adapter", "the framework itself", "pytest ends"
 CLASSES = {
-    "has no stand-in": r"is not available in a built server|UnsupportedFeatureError|placeholders\.py",
+    "has no stand-in": r"the adapter does not have|UnsupportedFeatureError|placeholders\.py",
     "imports what is not there": r"ModuleNotFoundError|ImportError",
     "uses a name that is not there": r"AttributeError|got an unexpected keyword argument",
     "takes too long": r"Timeout",
     "differs": r"",
 }
-"""The classes of failures, by what the end of the traceback says."""
+"""The classes of failures of the adapter, by what the end of the traceback says."""
 INI = "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\ntimeout = 10\n"
-NOT_THERE = r"`([\w.]+)` is not available|No module named '([\w.]+)'|(object '?\w*'? ?has no attribute '\w+')"
+TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "inline-snapshot", "dirty-equals")
+INDEX = os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("PIP_INDEX_URL") or "https://pypi.org/simple"
+SIMPLE = "application/vnd.pypi.simple.v1+json"
+ASKS = (
+    "import json, sys; from mcpc_runtime.systems.fastmcp import standins; standins.install(*sys.argv[1:]);"
+    "from mcpc_runtime.systems.fastmcp.description import is_there;"  # it prints to standard error from here on
+    "print(json.dumps([name for name in json.load(sys.stdin) if not is_there(name)]), file=sys.__stdout__)"
+)
+"""Prints which of the names on standard input the adapter lacks."""
+Outcomes = dict[str, dict[str, str]]
 
 
-def run(
-    checkout: Path, interpreter: str, generation: str, runtime: Path, paths: list[str]
-) -> dict[str, dict[str, str]]:
-    """Run tests with a generation's stand-ins, or with the framework; return the outcome of each."""
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        (place / "pytest.ini").write_text(INI)
-        outcomes = place / "outcomes.json"
-        variables = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(places.ROOT / "bench"), str(runtime))),
-            "MCPC_STANDINS": generation,
-            "MCPC_OUTCOMES": str(outcomes),
-            "FASTMCP_TEST_MODE": "1",
-            "HOME": name,
-        }
-        argv = [interpreter, "-m", "pytest", "-q", "--noconftest", "-p", "framework_plugin", "-p", "no:cacheprovider"]
-        more = ["-c", str(place / "pytest.ini"), f"--rootdir={checkout}", "--continue-on-collection-errors"]
-        done = subprocess.run(
-            [*argv, *more, *paths], cwd=checkout, env=variables, capture_output=True, text=True, check=False
+class Suite:
+    """The tests of one version of FastMCP, and the Python that has it."""
+
+    def __init__(self, version: str, paths: list[str]) -> None:
+        self.version = version
+        self.generation = f"fastmcp{version.partition('.')[0]}"
+        folder = places.ROOT / ".cache/frameworks"
+        self.checkout = folder / f"fastmcp-{version}"
+        self.python = str(folder / f"tests-{version}/bin/python")
+        uv = [sys.executable, "-m", "uv", "--quiet"]
+        if not self.checkout.exists():
+            fetch_source(version, folder)
+        subprocess.run(
+            [*uv, "venv", "--allow-existing", "--python", "3.11", self.python.rpartition("/bin")[0]], check=True
         )
-        if not outcomes.exists():
-            sys.exit(f"pytest ended with status {done.returncode}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        found: dict[str, dict[str, str]] = json.loads(outcomes.read_text())
+        packages = [f"fastmcp=={version}", *TOOLS]
+        subprocess.run([*uv, "pip", "install", "--python", self.python, *packages], check=True)
+        self.files = [path for part in paths or PATHS for path in self._below(part)]
+
+    def _below(self, part: str) -> list[str]:
+        place = self.checkout / part
+        found = sorted(place.rglob("test_*.py")) if place.is_dir() else [place] if place.exists() else []
+        return [str(path.relative_to(self.checkout)) for path in found]
+
+    def outcomes(self, generation: str) -> Outcomes:
+        """Return the outcomes of all tests, with the adapter of a generation, or with the framework."""
+        found: Outcomes = {}
+        for file in self.files:
+            found |= self._run(file, generation)
         return found
+
+    def _run(self, file: str, generation: str) -> Outcomes:
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "pytest.ini").write_text(INI)
+            outcomes = Path(name) / "outcomes.json"
+            variables = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join((str(places.ROOT / "bench"), str(places.ROOT / "runtime"))),
+                "MCPC_STANDINS": generation,
+                "MCPC_VERSION": self.version,
+                "MCPC_OUTCOMES": str(outcomes),
+                "FASTMCP_TEST_MODE": "1",
+                "HOME": name,
+            }
+            argv = [
+                self.python,
+                "-m",
+                "pytest",
+                "-q",
+                "--noconftest",
+                "-p",
+                "framework_plugin",
+                "-p",
+                "no:cacheprovider",
+            ]
+            more = ["-c", f"{name}/pytest.ini", f"--rootdir={self.checkout}", "--continue-on-collection-errors", file]
+            done = subprocess.run(
+                [*argv, *more], cwd=self.checkout, env=variables, capture_output=True, text=True, check=False
+            )
+            if outcomes.exists():
+                found: Outcomes = json.loads(outcomes.read_text())
+                return found
+            return {file: {"outcome": BROKEN, "said": done.stdout[-2000:] + done.stderr[-2000:]}}
+
+    def lacking(self, tests: list[str]) -> dict[str, str]:
+        """Return the first name that the adapter lacks of each test that has one."""
+        named = {test: framework_rule.names_of(self.checkout, test) for test in tests}
+        every = json.dumps(sorted({name for names in named.values() for name in names}))
+        variables = {**os.environ, "PYTHONPATH": str(places.ROOT / "runtime")}
+        argv = [self.python, "-c", ASKS, self.generation, self.version]
+        said = subprocess.run(argv, input=every, env=variables, stdout=-1, text=True, check=True).stdout
+        missing = set(json.loads(said.splitlines()[-1]))
+        found = {test: next((name for name in names if name in missing), "") for test, names in named.items()}
+        return {test: name for test, name in found.items() if name}
+
+    def rows(self) -> Outcomes:
+        """Return each test that passes with the framework, with what becomes of it when it is built."""
+        theirs, ours = self.outcomes(""), self.outcomes(self.generation)
+        passing = [test for test, row in theirs.items() if row["outcome"] == "passed"]
+        missing = self.lacking(passing)
+        rows: Outcomes = {}
+        for test in passing:
+            file = test.partition("::")[0]
+            found = ours.get(test) or ours.get(file) or {"outcome": BROKEN, "said": "the test is not collected"}
+            passed, said = found["outcome"] == "passed", "" if found["outcome"] == "passed" else found["said"]
+            kind = PASSES if passed else BROKEN if found["outcome"] == BROKEN else classified(said)
+            kind = ORIGINAL if test in missing else kind
+            reason = framework_rule.why_not(self.checkout, test, said)
+            rows[test] = {"class": kind, "why not": reason, "said": said, "lacks": missing.get(test, "")}
+        return rows
+
+
+def fetch_source(version: str, folder: Path) -> None:
+    """Unpack the source distribution of a version, with its tests, into a folder."""
+    asked = urllib.request.Request(f"{INDEX.rstrip('/')}/fastmcp/", headers={"Accept": SIMPLE})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        files = {row["filename"]: row["url"] for row in json.load(answer)["files"]}
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        packed = Path(name) / "source.tar.gz"
+        urllib.request.urlretrieve(files[f"fastmcp-{version}.tar.gz"], packed)
+        with tarfile.open(packed) as archive:
+            archive.extractall(name, filter="data")
+        (Path(name) / f"fastmcp-{version}").rename(folder / f"fastmcp-{version}")
 
 
 def classified(said: str) -> str:
@@ -103,74 +196,44 @@ def classified(said: str) -> str:
     return next(name for name, pattern in CLASSES.items() if re.search(pattern, end))
 
 
-def compared(
-    checkout: Path, theirs: dict[str, dict[str, str]], ours: dict[str, dict[str, str]]
-) -> dict[str, dict[str, str]]:
-    """Return each test that passes with the framework, with what becomes of it with the stand-ins."""
-    rows = {}
-    for test, row in theirs.items():
-        if row["outcome"] != "passed":
-            continue
-        found = ours.get(test) or ours.get(test.partition("::")[0]) or {"outcome": "not collected", "said": ""}
-        passed, said = found["outcome"] == "passed", found["said"]
-        rows[test] = {
-            "class": "passes" if passed else classified(said),
-            "why not": framework_rule.why_not(checkout, test, "" if passed else said),
-            "said": "" if passed else said,
-        }
-    return rows
-
-
-def report(every: dict[str, dict[str, str]], theirs: dict[str, dict[str, str]]) -> None:
-    """Print the classes, the files with tests that differ, and what is used but is not there."""
-    passing = sum(row["class"] == "passes" for row in every.values())
-    print(f"{len(every)} of {len(theirs)} tests pass with the framework, {passing} of them with the stand-ins")
-    print("do not apply:")
+def report(version: str, every: Outcomes) -> None:
+    """Print the classes, the files with tests that differ, and what the adapter lacks."""
+    print(f"FastMCP {version}: {len(every)} tests pass with the framework; do not apply:")
     for name, count in Counter(row["why not"] for row in every.values() if row["why not"]).most_common():
         print(f"  {name:<40}{count:>6}")
-    rows = {test: row for test, row in every.items() if not row["why not"]}
-    print(f"{len(rows)} apply; with the stand-ins:")
+    rows = {test: row for test, row in every.items() if not row["why not"] and row["class"] != BROKEN}
     classes = Counter(row["class"] for row in rows.values())
-    for name in ("passes", *CLASSES):
-        if classes[name]:
-            print(f"  {name:<40}{classes[name]:>6}{classes[name] / len(rows):>8.1%}")
-    files = Counter(test.partition("::")[0] for test, row in rows.items() if row["class"] == "differs")
-    print("differs, by file:")
-    for name, count in files.most_common(25):
+    right = classes[PASSES] + classes[ORIGINAL]
+    kept = len(rows) - classes[ORIGINAL]
+    broken = sum(not row["why not"] for row in every.values()) - len(rows)
+    print(f"{len(rows)} apply, and {broken} in which pytest itself ends:")
+    for name in (PASSES, ORIGINAL, *CLASSES):
+        print(f"  {name:<40}{classes[name]:>6}{classes[name] / max(1, len(rows)):>8.1%}")
+    print(f"as they are built: {right / max(1, len(rows)):.1%}; the adapter, of what it has: ", end="")
+    print(f"{classes[PASSES] / max(1, kept):.1%} of {kept}")
+    failed = {test: row for test, row in rows.items() if row["class"] in CLASSES}
+    print("fail, by file:")
+    for name, count in Counter(test.partition("::")[0] for test in failed).most_common(25):
         print(f"  {name:<70}{count:>5}")
-    missing: Counter[str] = Counter()
-    for row in rows.values():
-        if found := re.findall(NOT_THERE, row["said"][-2500:]):
-            missing["".join(found[-1])] += 1
-    print("used, and not there:")
-    for name, count in missing.most_common(40):
+    print("lacking:")
+    for name, count in Counter(row["lacks"] for row in rows.values() if row["lacks"]).most_common(25):
         print(f"  {name:<70}{count:>5}")
 
 
 def main() -> int:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=Path)
-    parser.add_argument("interpreter")
-    parser.add_argument("generation", choices=("fastmcp2", "fastmcp3", "fastmcp4"))
-    parser.add_argument("paths", nargs="*")
-    parser.add_argument("--runtime", type=Path, default=places.ROOT / "runtime")
+    parser.add_argument("versions", nargs="*", default=VERSIONS)
+    parser.add_argument("--paths", nargs="+", default=[])
     parser.add_argument("-o", "--output", type=Path)
-    parser.add_argument("--kept", type=Path, help="a file that keeps the framework's own outcomes between runs")
     given = parser.parse_args()
     os.nice(5)
-    checkout, runtime = given.checkout.resolve(), given.runtime.resolve()
-    paths = [path for path in (given.paths or PATHS) if (checkout / path.partition("::")[0]).exists()]
-    theirs = json.loads(given.kept.read_text()) if given.kept and given.kept.exists() else None
-    theirs = theirs or run(checkout, given.interpreter, "", runtime, paths)
-    if given.kept:
-        given.kept.write_text(json.dumps(theirs))
-    ours = run(checkout, given.interpreter, given.generation, runtime, paths)
-    chosen = {test: row for test, row in theirs.items() if test.startswith(tuple(paths))}
-    rows = compared(checkout, chosen, ours)
-    report(rows, theirs)
+    results = {}
+    for version in given.versions:
+        results[version] = Suite(version, given.paths).rows()
+        report(version, results[version])
     if given.output:
-        given.output.write_text(json.dumps(rows, indent=1))
+        given.output.write_text(json.dumps(results, indent=1))
     return 0
 
 

@@ -25,7 +25,6 @@ PYTHON = "3.11"
 SDK = {"sdk1": "mcp<2", "sdk2": "mcp>=2"}
 DEMOS = {"sdk1": ("sdk1_fastmcp", "sdk1_lowlevel", "sdk1_old"), "sdk2": ("sdk2_mcpserver", "sdk2_lowlevel")}
 """The servers of the SDK whose answers are recorded."""
-NO_PROVIDERS = ("fastmcp2",)
 
 
 def main(*words: str) -> None:
@@ -86,11 +85,10 @@ def recordings(generation: str, version: str, python: str) -> Any:
         for demo in DEMOS[generation] if is_sdk else ():
             text = run(python, "fastmcp_sdk/record.py", demo, version)
             yield f"answers of {demo}", f"fastmcp_sdk/{demo}-{last(generation)}.json", "", json.loads(text)
-        for folder, script in (("engine", "record.py"), ("providers", "record_providers.py")) if not is_sdk else ():
-            if folder == "engine" or generation not in NO_PROVIDERS:
-                run(sys.executable, f"fastmcp_{folder}/{script}", str(file), python)
-                answers = json.loads(file.read_text())[version]
-                yield f"answers of the {folder} server", f"fastmcp_{folder}/results.json", last(generation), answers
+        if not is_sdk:
+            run(sys.executable, "fastmcp_engine/record.py", str(file), python)
+            answers = json.loads(file.read_text())[version]
+            yield "answers of the engine server", "fastmcp_engine/results.json", last(generation), answers
 
 
 def last(generation: str) -> str:

@@ -52,19 +52,30 @@ LACKING = {
 LACKING_HEAD = (
     'from mcp.server.fastmcp import FastMCP\nmcp = FastMCP("a")\n@mcp.tool()\ndef add() -> int:\n    return 1\n'
 )
+FASTMCP_HEAD = LACKING_HEAD.replace("mcp.server.fastmcp", "fastmcp")
 
 
-@pytest.mark.parametrize("name", LACKING)
+LACKING_FASTMCP = {
+    "middleware that is ready": "from fastmcp.server.middleware.»timing import TimingMiddleware\n",
+    "a method in a function": "def later(server):\n    server.»add_provider(1)\n",
+    "a version of a component": "@»mcp.tool(version='1.0')\ndef one() -> int:\n    return 1\n",
+}
+"""Parts of FastMCP without a stand-in."""
+
+
+@pytest.mark.parametrize("name", [*LACKING, *LACKING_FASTMCP])
 def test_what_has_no_stand_in_lets_the_framework_be_bundled(name: str) -> None:
-    files, marks = marked({"server.py": f"{LACKING_HEAD}{LACKING[name]}mcp.run()\n"})
-    found, problems = parsed({**files, "requirements.txt": "mcp==1.26.0\n"})
+    package, head = ("mcp 1.26.0", LACKING_HEAD) if name in LACKING else ("fastmcp 4.1.2", FASTMCP_HEAD)
+    lines = {**LACKING, **LACKING_FASTMCP}[name]
+    files, marks = marked({"server.py": f"{head}{lines}mcp.run()\n"})
+    found, problems = parsed({**files, "requirements.txt": f"{package.replace(' ', '==')}\n"})
     assert found is not None, problems
-    assert [tool.node.value["name"] for tool in found.tools] == ["add"]
+    assert found.tools[0].node.value["name"] == "add"
     (note,) = [problem for problem in problems if problem.code == "MCP296"]
     assert [place[1:] for place in places([note], files)] == marks
-    assert note.message.startswith("mcp 1.26.0 itself handles calls, because ")
+    assert note.message.startswith(f"{package} itself handles calls, because ")
     assert "mcpc_runtime" not in note.message
-    assert {item.name for item in found.requirements or ()} >= {"mcp"}
+    assert {item.name for item in found.requirements or ()} >= {package.partition(" ")[0]}
 
 
 def test_an_object_that_makes_its_server_when_it_is_used_is_served() -> None:

@@ -11,8 +11,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "runtime")]
 from replay import RecordingCall  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp import changes, standins  # noqa: E402
-from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError  # noqa: E402
 from mcpc_runtime.systems.fastmcp.engine.notes import taken_notes  # noqa: E402
 
 GENERATION = sys.argv[1]
@@ -20,14 +19,10 @@ standins.install(GENERATION)
 from fastmcp import Context, FastMCP  # noqa: E402
 from fastmcp.resources import FileResource, TextResource  # noqa: E402
 from fastmcp.server.middleware import Middleware  # noqa: E402
-from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware  # noqa: E402
-from fastmcp.server.middleware.logging import LoggingMiddleware  # noqa: E402
-from fastmcp.server.middleware.timing import TimingMiddleware  # noqa: E402
 from fastmcp.tools import Tool, tool  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp.standins.exports import TABLES, names_of  # noqa: E402
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import context as contexts  # noqa: E402
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.providers import FastMCPProvider  # noqa: E402
 
 LATER = GENERATION != "fastmcp2"
 
@@ -137,34 +132,6 @@ def test_visibility():
         asyncio.run(made().get_tool("a")).disable()
 
 
-def test_middleware():
-    errors = ErrorHandlingMiddleware()
-    kept = [LoggingMiddleware(include_payloads=True), TimingMiddleware(), errors]
-    server = FastMCP("n", middleware=kept)
-    counted = []
-
-    @server.tool
-    def count(size: int) -> str:
-        counted.append(size)
-        return "x" * size
-
-    @server.tool
-    def fails() -> str:
-        raise ValueError("x")
-
-    assert text(call(server, "count", size=1)) == "x"
-    assert counted == [1]
-    assert "x" in str(result_or_error(server, "fails"))
-    assert list(errors.get_error_stats().values()) == [1]
-
-
-def result_or_error(server, name, **arguments):
-    try:
-        return call(server, name, **arguments)
-    except ProtocolError as problem:
-        return problem
-
-
 def test_lifespans_and_routes():
     entered = []
 
@@ -219,7 +186,7 @@ def test_own_tools_and_resources():
     assert [each.tags for each in asyncio.run(server.get_tools()).values()] == [set(), {"t"}]
 
 
-def test_completions_and_versions():
+def test_completions():
     server = FastMCP("n")
 
     @server.completion
@@ -229,9 +196,13 @@ def test_completions_and_versions():
     ref = {"type": "ref/prompt", "name": "p"}
     found = server.mcpc_complete(ref, {"name": "a", "value": "t"}, {}, RecordingCall({}, None))
     assert asyncio.run(found) == {"values": ["two"]}
-    server.tool(lambda: 1, name="x", version="1.9")
-    server.tool(lambda: 2, name="x", version="1.10")
-    assert text(call(server, "x")) == "2"
+
+
+def test_what_the_adapter_lacks_says_so():
+    for name in ("providers", "transforms", "tool_transformations"):
+        assert name in raised(UnsupportedFeatureError, FastMCP, "n", **{name: [1]})
+    assert "versions" in raised(UnsupportedFeatureError, FastMCP("n").tool, lambda: 1, name="x", version="1.9")
+    raised(AttributeError, lambda: FastMCP("n").add_provider)
 
 
 def test_a_mounted_component_with_a_method_of_its_own_runs_in_its_server():
@@ -254,38 +225,9 @@ def test_a_mounted_component_with_a_method_of_its_own_runs_in_its_server():
     assert text(call(outer, "in_own")) == "changed"
 
 
-def test_lists_made_by_providers_and_transforms_of_the_project():
-    if not LATER:
-        return
-    providers = importlib.import_module("fastmcp.server.providers")
-    transforms = importlib.import_module("fastmcp.server.transforms")
-
-    class Rows(providers.Provider):
-        async def _list_tools(self):
-            return [*self.rows]
-
-    class Fixed(providers.Provider):
-        async def _list_tools(self):
-            return []
-
-    class Renaming(transforms.Transform):
-        async def list_prompts(self, prompts):
-            return prompts[:1]
-
-    def found(*given, transform=None):
-        server = FastMCP("n", providers=given, transforms=[transform] if transform else None)
-        return {kind: note.text for kind, note in dynamic_lists(server, str(HERE)).items()}
-
-    assert found(Fixed(), providers.LocalProvider()) == {}
-    assert "`Rows._list_tools`" in found(Rows().wrap_transform(transforms.Namespace("x")))["tools"]
-    assert [*found(providers.AggregateProvider([Rows()]))] == ["tools"]
-    assert "`Renaming.list_prompts`" in found(transform=Renaming())["prompts"]
-    assert [*found(FastMCPProvider(FastMCP("i", providers=[Rows()])))] == ["tools"]
-
-
 def test_changes_while_the_server_runs():
     changes.begin()
-    server, changed = FastMCP("n"), {}
+    server = FastMCP("n")
     try:
         server.tool(lambda: 1, name="x")
         assert changes.taken_changes() == {"tools": True}
@@ -294,16 +236,9 @@ def test_changes_while_the_server_runs():
         server.mount(FastMCP("inner"))
         assert [*changes.taken_changes()] == ["tools", "prompts", "resources"]
         if LATER:
-            providers = importlib.import_module("fastmcp.server.providers")
-            local = providers.LocalProvider()
-            changed["add_provider"] = lambda: server.add_provider(local)
-            changed["provider"] = lambda: local.disable(names={"x"})
-            changed["transform"] = lambda: server.add_transform(local.transforms[0])
-            changed["enable"] = lambda: server.enable(names={"x"})
-            changed["nested"] = lambda: providers.AggregateProvider().add_provider(local)
-            for name, change in changed.items():
-                change()
-                assert len(changes.taken_changes()) == 3, name
+            for change in (server.enable, server.disable):
+                change(names={"x"})
+                assert len(changes.taken_changes()) == 3
     finally:
         changes.forget()
 

@@ -779,7 +779,6 @@ ROWS: list[Row] = [
         add,
         {"name": "t8", "tags": {"b"}, "meta": {"z": 1, "fastmcp": {"q": 1}, "_fastmcp": {"r": 2}}},
     ),
-    ("tool", "version", add, {"name": "t9", "version": "1.2"}),
     ("tool", "all", add, {"name": "t10", "title": "T", "icons": [ICON], "annotations": HINTS, "meta": {"m": 1}}),
     ("tool", "structured_off", add, {"name": "t11", "structured_output": False}),
     ("tool", "structured_on", add, {"name": "t12", "structured_output": True}),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FRAMEWORKS = ("fastmcp", "mcp", "mcp_types")
 """The packages with stand-ins whose names are asked for."""
+METHODS = frozenset({"add_provider", "add_transform", "add_tool_transformation", "local_provider"})
+"""Attributes that only servers of FastMCP have, of any object in a file that imports it."""
 Named = tuple[str, int]
 """A dotted name, and its line."""
 
@@ -25,12 +27,12 @@ def framework_names(tree: SourceTree, entry: EntryPoint) -> list[list[object]]:
     rows: list[list[object]] = []
     for source in reached_files(tree, entry):
         parsed = parse_python(source)
-        named = {} if parsed is None else dict(sorted(_named(parsed), reverse=True))
+        named = {} if parsed is None else dict(sorted(names_in(parsed), reverse=True))
         rows += ([name, source.path, line] for name, line in sorted(named.items()))
     return rows
 
 
-def _named(parsed: ast.Module) -> Iterator[Named]:
+def names_in(parsed: ast.Module) -> Iterator[Named]:
     """Yield what is imported, unless the import is ready to fail, and what is used of it.
 
     A name that means something else somewhere in the file (`import mcp` and `def register(mcp)`) is left out.
@@ -46,6 +48,8 @@ def _named(parsed: ast.Module) -> Iterator[Named]:
             first, *rest = _attributes(node)
             if first in meant:
                 yield ".".join((meant[first], *rest)), node.lineno
+            elif node.attr in METHODS and any(name.startswith("fastmcp") for _, _, name, _ in imported):
+                yield f"fastmcp.FastMCP.{node.attr}", node.lineno
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str, str, int]]:

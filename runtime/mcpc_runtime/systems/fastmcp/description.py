@@ -23,6 +23,7 @@ from mcpc_runtime.build_time.raised import raised_facts, relative, tracebacks
 from mcpc_runtime.platforms.alarms import raise_after
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, lists_after_lifespan, unhandled_lists
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
 from mcpc_runtime.systems.fastmcp.list_reasons import list_row
@@ -36,7 +37,6 @@ from mcpc_runtime.systems.fastmcp.program import (
 from mcpc_runtime.systems.fastmcp.standins.placeholders import (
     PlaceholderMeta,
     PlaceholderModule,
-    UnsupportedFeatureError,
     touched,
 )
 

@@ -67,8 +67,6 @@ def reasons(server: Any, folder: str) -> Iterator[Reason]:
     """Yield why lists of a server, and of those in it, are made at run time."""
     yield from overriding(type(server))
     yield from wrapping(getattr(getattr(server, "inner", server), "middleware", ()))
-    transforms, providers = getattr(server, "mcpc_transforms", ()), getattr(server, "mcpc_providers", ())
-    yield from providing((*transforms, *sources(providers)), folder)
     yield from registering(given_lifespan(server), folder)
     yield from low_level_lists(server, folder)
     for part in server.mcpc_parts():
@@ -182,14 +180,6 @@ def providing(found: Iterable[Any], folder: str) -> Iterator[Reason]:
                 if is_of_project(function) and why_varying(function, folder, changed) is not None:
                     text = f"the list of {kind} is made by `{type(source).__name__}.{name}` of the project"
                     yield kind, Note(text, *place_of(function))
-
-
-def sources(providers: Iterable[Any]) -> Iterator[Any]:
-    """Yield providers with the transforms and the providers in them."""
-    for each in providers:
-        yield each
-        yield from each.transforms
-        yield from sources(each.mcpc_inner)
 
 
 def given_lifespan(server: Any) -> object:

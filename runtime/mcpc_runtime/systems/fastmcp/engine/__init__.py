@@ -11,17 +11,13 @@ from `server.BaseServer` directly.  The build and the worker know only the latte
     components.py        Tool, Prompt, Resource, Template; UNSET
     entries.py, schemas.py, schema_*.py, docstrings.py   lists and schemas, byte for byte as the original's
 
-    component_server.py  ComponentServer(BaseServer): components, providers, lifespan, calls
-    providers.py         where components come from: Provider, AggregateProvider; local.py: those that are registered
-    mounts.py            servers in others, which are providers; Host: what calls need of a server
-    transforms.py        what changes components on their way to clients: Transform, Namespace, VersionFilter
-    visibility.py        a transform that shows and hides components
-    versions.py          versions of components: their order, VersionSpec
+    component_server.py  ComponentServer(BaseServer): components, mounted servers, lifespan, calls
     registration.py      its decorators, add_…, remove_…
     registry.py          components of one kind by their keys, and what happens to duplicates
     creation.py          components from functions
-    listing.py           lists of a server: of all its providers, through its transforms
-    finding.py           a component by its name or address, in the same way
+    mounts.py            servers in others: their components under other names; Host: what calls need of a server
+    visibility.py        rules that show and hide components
+    listing.py           what clients see of all components: lists, and single ones by name or address
     replies.py           results on the wire, and errors as clients see them
     running.py           calls of components
     functions.py         calls of functions, in the event loop or in threads

@@ -6,13 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp import program
-from mcpc_runtime.systems.fastmcp.engine import completions, finding, replies, running
+from mcpc_runtime.systems.fastmcp.engine import completions, replies, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
-from mcpc_runtime.systems.fastmcp.engine.local import LocalComponents
 from mcpc_runtime.systems.fastmcp.engine.path_policies import ResourceSecurity
-from mcpc_runtime.systems.fastmcp.engine.providers import server_of
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Lists
 from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication, note_middleware
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.systems.fastmcp.engine import listing
     from mcpc_runtime.systems.fastmcp.engine.calls import Call
     from mcpc_runtime.systems.fastmcp.engine.components import Component
+    from mcpc_runtime.systems.fastmcp.engine.mounts import Mount
     from mcpc_runtime.systems.fastmcp.engine.server import Route
-    from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
     from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
 
     Object = dict[str, Any]
@@ -58,8 +56,8 @@ class ComponentServer(Registration, BaseServer):
         self.mcpc_lifespan_result: Any = None
         self.mcpc_is_entered = False
         self.mcpc_is_noted = noted
-        self.mcpc_providers: list[Any] = [self.mcpc_local()]
-        self.mcpc_transforms: list[Any] = []
+        self.mcpc_mounts: list[Mount] = []
+        self.mcpc_rules: list[Visibility] = []
         self.mcpc_masked: bool | None = None
         self.mcpc_path_policy: ResourceSecurity | None = ResourceSecurity()
         self.mcpc_changed_at_run_time: set[str] = set()
@@ -106,28 +104,22 @@ class ComponentServer(Registration, BaseServer):
         given = {**self.mcpc_given, "name": self.name, "version": self.mcpc_given.get("version") or ""}
         return {key: wire(value) for key, value in given.items() if value or key in ("name", "version")}
 
-    def mcpc_local(self) -> LocalComponents:
-        """Return the provider of the server's own components."""
-        local = LocalComponents()
-        local.mcpc_components = self.mcpc_components
-        return local
-
     async def mcpc_lists(self, call: Call | None = None) -> Lists:
         """Return what the server offers, to the session of a call if there is one."""
         with self.mcpc_entered(call):
             return await listing.lists_of(self)
 
     async def mcpc_visible(self, kind: str) -> list[Any]:
-        """Return the components of a kind that clients see, each version of them."""
+        """Return the components of a kind that clients see."""
         return await listing.visible(self, kind)
 
     async def mcpc_listed(self, kind: str) -> list[Any]:
         """Return the same as the framework's own handler does: through what a project may have overridden."""
         return await self.mcpc_visible(kind)
 
-    async def mcpc_get(self, kind: str, key: str, version: VersionSpec | None = None) -> Any:
+    async def mcpc_get(self, kind: str, key: str) -> Any:
         """Return a component that clients see, or None."""
-        return await finding.find(self, kind, key, version)
+        return await listing.find(self, kind, key)
 
     async def mcpc_session_rules(self) -> Sequence[Visibility]:
         """Return what the session of the current call shows and hides."""
@@ -139,7 +131,7 @@ class ComponentServer(Registration, BaseServer):
 
     @asynccontextmanager
     async def mcpc_lifespan(self) -> AsyncIterator[Any]:
-        """Enter the lifespans of the server and of its providers, which are those of the servers mounted in it, too."""
+        """Enter the lifespans of the server and of the servers mounted in it."""
         if self.mcpc_is_entered:  # by another session with the server
             yield self.mcpc_lifespan_result
             return
@@ -148,18 +140,18 @@ class ComponentServer(Registration, BaseServer):
             stack.callback(setattr, self, "mcpc_is_entered", False)
             if self.mcpc_given_lifespan is not None:
                 self.mcpc_lifespan_result = await stack.enter_async_context(self.mcpc_given_lifespan(self))
-            for provider in self.mcpc_providers:
-                await stack.enter_async_context(provider.lifespan())
+            for mount in self.mcpc_mounts:
+                await stack.enter_async_context(mount.server.mcpc_lifespan())
             yield self.mcpc_lifespan_result
 
     def mcpc_parts(self) -> list[BaseServer]:
-        """Return the servers that are mounted in this one, and those that it is a proxy of."""
-        return [part for each in self.mcpc_providers for part in each.mcpc_parts()]
+        """Return the servers that are mounted in this one; those in them, too, if no program may serve them."""
+        servers = [mount.server for mount in self.mcpc_mounts]
+        return [part for each in servers for part in ((each,) if each.mcpc_is_noted else (each, *each.mcpc_parts()))]
 
     def mcpc_routes(self) -> list[Route]:
         """Return the HTTP routes of the server and of the servers mounted in it."""
-        mounted = (server for each in self.mcpc_providers if (server := server_of(each)) is not None)
-        return [*self.mcpc_own_routes, *(route for server in mounted for route in server.mcpc_routes())]
+        return [*self.mcpc_own_routes, *(route for mount in self.mcpc_mounts for route in mount.server.mcpc_routes())]
 
     def mcpc_entered(self, call: Call | None = None, method: str = "") -> AbstractContextManager[BaseContext]:
         """Enter a context of this server: a new one for a call, else one in the current call."""
@@ -179,46 +171,46 @@ class ComponentServer(Registration, BaseServer):
     async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
         """Call a tool."""
         with self.mcpc_entered(call, "tools/call"):
-            return await replies.tool_reply(self, name, arguments, replies.wanted_version(call))
+            return await replies.tool_reply(self, name, arguments)
 
     async def mcpc_get_prompt(self, name: str, arguments: Object, call: Call) -> Object:
         """Return the messages of a prompt."""
         with self.mcpc_entered(call, "prompts/get"):
-            return await replies.prompt_reply(self, name, arguments, replies.wanted_version(call))
+            return await replies.prompt_reply(self, name, arguments)
 
     async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
         """Return the contents of a resource."""
         with self.mcpc_entered(call, "resources/read"):
-            return await replies.resource_reply(self, uri, replies.wanted_version(call))
+            return await replies.resource_reply(self, uri)
 
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
         """Return the values that complete an argument."""
         with self.mcpc_entered(call, "completion/complete"):
             return await completions.completion_answer(self, ref, argument, context)
 
-    async def mcpc_run_tool(self, name: str, arguments: Object, version: VersionSpec | None = None) -> Any:
+    async def mcpc_run_tool(self, name: str, arguments: Object) -> Any:
         """Run a tool, of this server or of a mounted one; return its ToolResult."""
-        return await running.call_tool(self, name, arguments, version)
+        return await running.call_tool(self, name, arguments)
 
-    async def mcpc_run_prompt(self, name: str, arguments: Object | None, version: VersionSpec | None = None) -> Any:
+    async def mcpc_run_prompt(self, name: str, arguments: Object | None) -> Any:
         """Run a prompt; return its PromptResult."""
-        return await running.render_prompt(self, name, arguments, version)
+        return await running.render_prompt(self, name, arguments)
 
-    async def mcpc_run_resource(self, uri: str, version: VersionSpec | None = None) -> Any:
+    async def mcpc_run_resource(self, uri: str) -> Any:
         """Read a resource; return its ResourceResult."""
-        return await running.read_resource(self, uri, version)
+        return await running.read_resource(self, uri)
 
-    async def mcpc_tool_result(self, name: str, arguments: Object, version: VersionSpec | None = None) -> Any:
+    async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as the framework's own handler does: through what a project may have overridden."""
-        return await self.mcpc_run_tool(name, arguments, version)
+        return await self.mcpc_run_tool(name, arguments)
 
-    async def mcpc_prompt_result(self, name: str, arguments: Object | None, version: VersionSpec | None = None) -> Any:
+    async def mcpc_prompt_result(self, name: str, arguments: Object | None) -> Any:
         """Get a prompt as the framework's own handler does."""
-        return await self.mcpc_run_prompt(name, arguments, version)
+        return await self.mcpc_run_prompt(name, arguments)
 
-    async def mcpc_resource_result(self, uri: str, version: VersionSpec | None = None) -> Any:
+    async def mcpc_resource_result(self, uri: str) -> Any:
         """Read a resource as the framework's own handler does."""
-        return await self.mcpc_run_resource(uri, version)
+        return await self.mcpc_run_resource(uri)
 
     def mcpc_serves_with(self, options: Object) -> None:
         """Keep what a program says of its web application when it serves."""

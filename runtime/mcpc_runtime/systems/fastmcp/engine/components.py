@@ -11,6 +11,7 @@ from copy import copy as shallow_copy
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
 
 TYPE_CHECKING = False
@@ -39,18 +40,6 @@ class Unset:
 UNSET: Any = Unset()
 
 
-def checked_version(version: Any) -> str | None:
-    """Return a component's version as text; TypeError, ValueError: it is not a version."""
-    if version is None:
-        return None
-    if isinstance(version, bool) or not isinstance(version, (str, int, float)):
-        kind = type(version).__name__
-        raise TypeError(f"Version must be a string, int, or float, got {kind}: {version!r}")
-    if "@" in str(version):
-        raise ValueError(f"Version string cannot contain '@': {version!r}")
-    return str(version)
-
-
 class Component:
     """What all components have.
 
@@ -73,7 +62,7 @@ class Component:
         icons: list[Any] | None = None,
         meta: dict[str, Any] | None = None,
         tags: Iterable[str] | None = None,
-        version: str | float | None = None,
+        version: object = None,
         annotations: Any = None,
         enabled: bool | None = None,
         injected: frozenset[str] = frozenset(),
@@ -86,7 +75,8 @@ class Component:
         self.icons = icons
         self.meta = meta
         self.tags: set[str] = set(tags or ())
-        self.version = checked_version(version)
+        if version is not None:
+            raise UnsupportedFeatureError("versions of components")
         self.annotations = annotations
         self.enabled = enabled is not False
         self.injected = injected
@@ -111,7 +101,7 @@ class Component:
     @property
     def key(self) -> str:
         """The same as the framework gives it: in some versions with the kind and the version."""
-        return f"{self.kind}:{self.identifier}@{self.version or ''}" if behaviour().whole_keys else self.identifier
+        return f"{self.kind}:{self.identifier}@" if behaviour().whole_keys else self.identifier
 
     def mcpc_meta(self) -> dict[str, Any] | None:
         """Return the metadata for the list."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         icons: list[Any] | None
         meta: dict[str, Any] | None
         tags: Collection[str]
-        version: str | None
 
     class ToolLike(Described, Protocol):
         """A tool."""
@@ -206,17 +205,13 @@ def wire_object(value: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def meta_of(component: Described, version: SchemaRules) -> dict[str, Any] | None:
-    """Return the `_meta` of a component: its own, and the tags and version where the framework writes them."""
+    """Return the `_meta` of a component: its own, and the tags where the framework writes them."""
     meta = dict(component.meta or {})
     if version.meta_key:
         own: dict[str, Any] = {"tags": sorted(component.tags)}
-        if component.version is not None:
-            own["version"] = component.version
         given = meta.get(version.meta_key) or {}
         kept = {key: value for key, value in given.items() if not key.startswith("_")}
-        versions = version.versions_listed and component.version is not None and "versions" not in kept
-        listed = {"versions": [component.version]} if versions else {}
-        meta[version.meta_key] = {**listed, **kept, **own}
+        meta[version.meta_key] = {**kept, **own}
     return meta or None
 
 

@@ -28,6 +28,14 @@ class ProtocolError(Exception):
         self.data = data
 
 
+class UnsupportedFeatureError(Exception):
+    """A project uses a part of its framework that the adapter does not have.  `feature`: its dotted name."""
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"the adapter does not have `{feature}`")
+        self.feature = feature
+
+
 class FastMCPError(Exception):
     """The base of the errors that a project may raise and catch."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from mcpc_runtime.systems.fastmcp.engine import finding
+from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ValidationError
 from mcpc_runtime.systems.fastmcp.engine.running import plan_of
@@ -21,7 +21,7 @@ async def input_problem(server: Host, name: str, arguments: dict[str, Any]) -> s
     """Return what is wrong with the arguments of a tool; empty if nothing is, or if the project has no `jsonschema`."""
     if not behaviour().checks_input:
         return ""
-    tool = await finding.find(server, "tool", name)
+    tool = await listing.find(server, "tool", name)
     if tool is None or (tool.function is not None and plan_of(tool).reader.fits(arguments)):
         return ""
     try:

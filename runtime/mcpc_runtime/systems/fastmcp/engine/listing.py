@@ -1,16 +1,18 @@
-"""The lists of a server: the components of its providers, as clients see them."""
+"""The components of a server as clients see them, its own and those of mounted servers: lists, and single ones."""
 
 from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
-from mcpc_runtime.systems.fastmcp.engine.notes import taken_notes
-from mcpc_runtime.systems.fastmcp.engine.providers import collected
+from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
+from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.server import ListEntry, Lists
-from mcpc_runtime.systems.fastmcp.engine.transforms import listed_through
-from mcpc_runtime.systems.fastmcp.engine.versions import highest, version_order
+from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.engine.visibility import with_visibility
 from mcpc_runtime.systems.fastmcp.generation import selected
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 else:
     entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
 
+log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}
 """The kinds of lists that may change."""
 PLAIN = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Template}
@@ -61,44 +64,91 @@ def described(component: Any) -> Any:
     return made
 
 
-async def every_version(server: Host, kind: str) -> list[Any]:
-    """Return all components of a kind, those that clients do not see included."""
-    found = await collected(server.mcpc_providers, kind)
-    return await listed_through(server.mcpc_transforms, kind, found)
+@dataclass(slots=True)
+class FoundResource:
+    """A resource or a template that was found by an address; `values`: those of the template's variables."""
+
+    component: Any
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+async def every_one(server: Host, kind: str) -> list[Any]:
+    """Return all components of a kind, those that clients do not see included: the server's own first.
+
+    A mounted server that cannot list its components has none.
+    """
+    found = list(server.mcpc_components[kind])
+    for mount in server.mcpc_mounts:
+        try:
+            found += await mount.every(kind)
+        except Exception as problem:  # noqa: BLE001 - as the frameworks do
+            log.warning("%s cannot list its %ss: %s", mount, kind, problem)
+            note(f"{mount!r} cannot list its {kind}s at build: {type(problem).__name__}: {problem}")
+    return with_visibility(server.mcpc_rules, found)
 
 
 async def every(server: Host, kind: str) -> list[Any]:
-    """Return the highest version of all components of a kind, those that clients do not see included."""
-    return deduplicated(await every_version(server, kind))
+    """Return the components of a kind, one of each name, those that clients do not see included."""
+    return deduplicated(await every_one(server, kind))
 
 
 async def visible(server: Host, kind: str) -> list[Any]:
-    """Return the components of a kind that clients see: the server's own first, then those of other providers."""
+    """Return the components of a kind that clients see: the server's own first, then those of mounted servers."""
     rules = await server.mcpc_session_rules()
-    return [each for each in with_visibility(rules, await every_version(server, kind)) if server.mcpc_shows(each)]
+    return [each for each in with_visibility(rules, await every_one(server, kind)) if server.mcpc_shows(each)]
 
 
 def deduplicated(components: Sequence[Any]) -> list[Any]:
-    """Return the component with the highest version of each name or address; its metadata lists all versions.
+    """Return one component of each name or address: the first, or the last one where mounted servers win.
 
     Objects of the protocol, which a project's own handler may return, stay what they are.
     """
-    groups: dict[Any, list[Any]] = {}
+    found: dict[Any, Any] = {}
     for place, each in enumerate(components):
-        groups.setdefault(str(each.identifier) if hasattr(each, "kind") else place, []).append(each)
-    return [group[0] if is_alone(group) else top_of(group) for group in groups.values()]
+        key = str(each.identifier) if hasattr(each, "kind") else place
+        if key not in found or behaviour().mounted_first:
+            found[key] = each
+    return list(found.values())
 
 
-def is_alone(group: list[Any]) -> bool:
-    """Tell whether a component has no versions, or is an object of the protocol."""
-    return len(group) == 1 and getattr(group[0], "version", None) is None
+async def find(server: Host, kind: str, key: str) -> Any:
+    """Return a component that clients see, or None."""
+    found = await find_any(server, kind, key)
+    if found is None:
+        return None
+    rules = await server.mcpc_session_rules()
+    shown = with_visibility([*server.mcpc_rules, *rules], [found])
+    return shown[0] if server.mcpc_shows(shown[0]) else None
 
 
-def top_of(group: list[Any]) -> Any:
-    """Return the highest version of a component, the first one of equals; the last one where mounted servers win."""
-    top = highest(reversed(group) if behaviour().mounted_first else group)
-    versions = sorted({each.version for each in group if each.version is not None}, key=version_order, reverse=True)
-    if not versions:
-        return top
-    meta = top.meta or {}
-    return top.copy({"meta": {**meta, "fastmcp": {**meta.get("fastmcp", {}), "versions": versions}}})
+async def find_any(server: Host, kind: str, key: str) -> Any:
+    """Return a component, whether clients see it or not, or None: the server's own, or else a mounted server's."""
+    own = server.mcpc_components[kind]
+    if kind == "template":
+        found = next((each for each in own if uri_template(each.uri_template).match(key) is not None), None)
+    else:
+        found = own.get(key)
+    if found is not None and not behaviour().mounted_first:
+        return found
+    mounts = reversed(server.mcpc_mounts) if behaviour().mounted_first else server.mcpc_mounts
+    for mount in mounts:
+        try:
+            other = await mount.find(kind, key)
+        except NotFoundError:
+            continue
+        except Exception as problem:  # noqa: BLE001 - as the frameworks do
+            log.warning("%s cannot find the %s %r: %s", mount, kind, key, problem)
+            continue
+        if other is not None:
+            return other
+    return found
+
+
+async def find_address(server: Host, uri: str) -> FoundResource | None:
+    """Return the resource, or the template, of an address."""
+    found = await server.mcpc_get("resource", uri)
+    if found is not None:
+        return FoundResource(found)
+    template = await server.mcpc_get("template", uri)
+    values = None if template is None else uri_template(template.uri_template).match(uri)
+    return None if values is None else FoundResource(template, values)

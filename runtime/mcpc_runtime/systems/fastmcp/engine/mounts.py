@@ -1,25 +1,21 @@
-"""Servers mounted in others: a provider of another server's components; and what calls need of a server."""
+"""Servers mounted in others: their components under other names, which run there; and what calls need of a server."""
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.providers import UniformProvider
-from mcpc_runtime.systems.fastmcp.engine.transforms import Namespace, ToolNames
-from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
-from mcpc_runtime.systems.fastmcp.engine.versions import exactly
+from mcpc_runtime.systems.fastmcp.engine.uris import uri_template, with_prefix, without_prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from mcpc_runtime.systems.fastmcp.engine.path_policies import ResourceSecurity
-    from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
+    from mcpc_runtime.systems.fastmcp.engine.registry import Registry
     from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
 
     Values = dict[str, Any]
@@ -29,10 +25,11 @@ if TYPE_CHECKING:
 
         mcpc_changed_at_run_time: set[str]
         mcpc_completion: Callable[..., Any] | None
+        mcpc_components: dict[str, Registry[Any]]
         mcpc_masked: bool | None
+        mcpc_mounts: list[Mount]
         mcpc_path_policy: ResourceSecurity | None
-        mcpc_providers: list[Any]
-        mcpc_transforms: list[Any]
+        mcpc_rules: list[Visibility]
 
         def mcpc_shows(self, component: Any) -> bool:
             """Tell whether clients see a component."""
@@ -44,21 +41,28 @@ if TYPE_CHECKING:
             """Enter a context of the server."""
 
         async def mcpc_listed(self, kind: str) -> list[Any]:
-            """List components as the framework's own handler does, each version of them."""
+            """List components as the framework's own handler does."""
 
-        async def mcpc_get(self, kind: str, key: str, version: VersionSpec | None = None) -> Any:
+        async def mcpc_get(self, kind: str, key: str) -> Any:
             """Return a component that clients see, or None."""
 
-        async def mcpc_tool_result(self, name: str, arguments: Values, version: VersionSpec | None = None) -> Any:
+        async def mcpc_tool_result(self, name: str, arguments: Values) -> Any:
             """Call a tool as the framework's own handler does."""
 
-        async def mcpc_prompt_result(
-            self, name: str, arguments: Values | None, version: VersionSpec | None = None
-        ) -> Any:
+        async def mcpc_prompt_result(self, name: str, arguments: Values | None) -> Any:
             """Get a prompt as the framework's own handler does."""
 
-        async def mcpc_resource_result(self, uri: str, version: VersionSpec | None = None) -> Any:
+        async def mcpc_resource_result(self, uri: str) -> Any:
             """Read a resource as the framework's own handler does."""
+
+    class Renaming(Protocol):
+        """What gives the components of a mounted server other names."""
+
+        def named(self, component: Any) -> Any:
+            """Return a component under its outer name."""
+
+        def inner(self, kind: str, key: str) -> str | None:
+            """Return the inner name or address of an outer one, None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,75 +79,112 @@ class Origin:
         )
         return context
 
-    async def call(self, tool: Any, arguments: Values) -> Any:
+    async def call(self, arguments: Values) -> Any:
         """Call the tool."""
         with self.entered():
-            return await self.server.mcpc_tool_result(self.key, arguments, exactly(tool.version))
+            return await self.server.mcpc_tool_result(self.key, arguments)
 
-    async def render(self, prompt: Any, arguments: Values | None) -> Any:
+    async def render(self, arguments: Values | None) -> Any:
         """Get the prompt."""
         with self.entered():
-            return await self.server.mcpc_prompt_result(self.key, arguments, exactly(prompt.version))
+            return await self.server.mcpc_prompt_result(self.key, arguments)
 
-    async def read(self, resource: Any) -> Any:
+    async def read(self) -> Any:
         """Read the resource."""
         with self.entered():
-            return await self.server.mcpc_resource_result(self.key, exactly(resource.version))
+            return await self.server.mcpc_resource_result(self.key)
 
-    async def read_template(self, template: Any, values: Values) -> Any:
+    async def read_template(self, values: Values) -> Any:
         """Read the resource of the template with some values."""
         with self.entered():
-            uri = uri_template(self.key).expanded(values)
-            return await self.server.mcpc_resource_result(uri, exactly(template.version))
+            return await self.server.mcpc_resource_result(uri_template(self.key).expanded(values))
 
 
-class Mount(UniformProvider):
-    """The components of a server, which run there."""
+class Prefix:
+    """Puts a prefix before names and addresses; `whole`: also before the names of resources."""
 
-    def __init__(self, server: Any) -> None:
-        super().__init__()
+    def __init__(self, prefix: str, *, whole: bool) -> None:
+        self._prefix = prefix
+        self._whole = whole
+
+    def named(self, component: Any) -> Any:
+        """Return a component under its outer name."""
+        if component.kind in ("tool", "prompt"):
+            return component.copy({"name": f"{self._prefix}_{component.name}"})
+        field = "uri" if component.kind == "resource" else "uri_template"
+        changes = {field: with_prefix(component.identifier, self._prefix)}
+        if self._whole:
+            changes["name"] = f"{self._prefix}_{component.name}"
+        return component.copy(changes)
+
+    def inner(self, kind: str, key: str) -> str | None:
+        """Return a name or an address without the prefix, None if it has another one."""
+        if kind in ("resource", "template"):
+            return without_prefix(key, self._prefix)
+        name = key.removeprefix(f"{self._prefix}_")
+        return None if name == key else name
+
+
+class ToolNames:
+    """Gives tools other names."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._outer = names
+        self._inner = {outer: inner for inner, outer in names.items()}
+
+    def named(self, component: Any) -> Any:
+        """Return a component, a tool under its other name."""
+        is_renamed = component.kind == "tool" and component.name in self._outer
+        return component.copy({"name": self._outer[component.name]}) if is_renamed else component
+
+    def inner(self, kind: str, key: str) -> str | None:
+        """Return the name of a tool by its other name, None if it is one that has another."""
+        if kind != "tool" or key in self._inner:
+            return self._inner.get(key, key)
+        return None if key in self._outer else key
+
+
+class Mount:
+    """A server that is mounted in another.  `renamings`: the innermost first."""
+
+    def __init__(self, server: Any, renamings: Sequence[Renaming]) -> None:
         self.server = server
+        self._renamings = renamings
 
     def __repr__(self) -> str:
         """Return the class and the server."""
         return f"{type(self).__name__}({self.server!r})"
 
-    @property
-    def mcpc_server(self) -> Any:
-        """The server."""
-        return self.server
-
-    async def mcpc_own(self, kind: str) -> Sequence[Any]:
+    async def every(self, kind: str) -> list[Any]:
         """Return the components of a kind that the server shows."""
         with self.server.mcpc_entered():
-            return [self.delegated(each) for each in await self.server.mcpc_listed(kind)]
+            return [self._delegated(each) for each in await self.server.mcpc_listed(kind)]
 
-    async def mcpc_own_one(self, kind: str, key: str, version: VersionSpec | None) -> Any:
+    async def find(self, kind: str, key: str) -> Any:
         """Return a component that the server shows, or None."""
+        for renaming in reversed(self._renamings):
+            inner = renaming.inner(kind, key)
+            if inner is None:
+                return None
+            key = inner
         with self.server.mcpc_entered():
-            found = await self.server.mcpc_get(kind, key, version)
-        return None if found is None else self.delegated(found)
+            found = await self.server.mcpc_get(kind, key)
+        return None if found is None else self._delegated(found)
 
-    def delegated(self, component: Any) -> Any:
-        """Return a component that runs in its server."""
-        return component.copy({"origin": Origin(self.server, component.identifier)})
-
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        """Enter the server's."""
-        async with self.server.mcpc_lifespan():
-            yield
+    def _delegated(self, component: Any) -> Any:
+        """Return a component under its outer name, which runs in its server."""
+        found = component.copy({"origin": Origin(self.server, component.identifier)})
+        for renaming in self._renamings:
+            found = renaming.named(found)
+        return found
 
 
-def mounted(server: Any, prefix: str, names: dict[str, str]) -> Any:
-    """Return the provider of a server that is mounted under a prefix; `names`: other names of its tools."""
-    provider: Any = Mount(server)
+def mounted(server: Any, prefix: str, names: dict[str, str]) -> Mount:
+    """Return a server that is mounted under a prefix; `names`: other names of its tools."""
     first = behaviour().prefixes_renamed_tools
-    if names and first:
-        provider = provider.wrap_transform(ToolNames(names))
+    renamings: list[Renaming] = [ToolNames(names)] if names and first else []
     if prefix:
-        provider = provider.wrap_transform(Namespace(prefix, whole=behaviour().prefixes_names))
+        renamings.append(Prefix(prefix, whole=behaviour().prefixes_names))
     if names and not first:
-        prefixed = {f"{prefix}_{inner}" if prefix else inner: outer for inner, outer in names.items()}
-        provider = provider.wrap_transform(ToolNames(prefixed))
-    return provider
+        renamings.append(ToolNames({f"{prefix}_{inner}" if prefix else inner: outer for inner, outer in names.items()}))
+    return Mount(server, renamings)

@@ -110,19 +110,19 @@ class Registration:
         """Add a template of resources."""
         return self.mcpc_add(template)
 
-    def remove_tool(self, name: str, version: str | None = None) -> None:
+    def remove_tool(self, name: str) -> None:
         """Remove a tool."""
-        self.mcpc_remove("tool", name, version)
+        self.mcpc_remove("tool", name)
 
-    def remove_prompt(self, name: str, version: str | None = None) -> None:
+    def remove_prompt(self, name: str) -> None:
         """Remove a prompt."""
-        self.mcpc_remove("prompt", name, version)
+        self.mcpc_remove("prompt", name)
 
-    def remove_resource(self, uri: Any, version: str | None = None) -> None:
+    def remove_resource(self, uri: Any) -> None:
         """Remove a resource."""
-        self.mcpc_remove("resource", str(uri), version)
+        self.mcpc_remove("resource", str(uri))
 
-    def mcpc_remove(self, kind: str, key: str, version: str | None = None) -> None:
-        """Remove a component, or one version of it; NotFoundError: there is none."""
-        if self.mcpc_components[kind].remove(key, version) is None:
+    def mcpc_remove(self, kind: str, key: str) -> None:
+        """Remove a component; NotFoundError: there is none."""
+        if self.mcpc_components[kind].remove(key) is None:
             raise NotFoundError(behaviour().unknown_tool.format(name=key))

@@ -14,14 +14,12 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
 from mcpc_runtime.systems.fastmcp.engine.input_checks import input_problem
 from mcpc_runtime.systems.fastmcp.engine.requests import protocol_error
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
-from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.systems.fastmcp.engine import listing
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
     from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 
     Object = dict[str, Any]
@@ -29,21 +27,14 @@ else:
     listing = lazy("mcpc_runtime.systems.fastmcp.engine.listing")
 
 
-def wanted_version(call: Call) -> VersionSpec | None:
-    """Return the version of a component that a request asks for in its metadata."""
-    asked = call.meta.get("fastmcp") if behaviour().versioned else None
-    version = asked.get("version") if isinstance(asked, dict) else None
-    return VersionSpec(eq=str(version)) if isinstance(version, (str, int, float)) else None
-
-
-async def tool_reply(server: Host, name: str, arguments: Object, version: VersionSpec | None = None) -> Object:
+async def tool_reply(server: Host, name: str, arguments: Object) -> Object:
     """Return the protocol's CallToolResult."""
     rules = behaviour()
     try:
         problem_of_input = await input_problem(server, name, arguments)
         if problem_of_input:
             return failure(problem_of_input)
-        result = await server.mcpc_tool_result(name, arguments, version)
+        result = await server.mcpc_tool_result(name, arguments)
         found: Object = result.to_wire()
         return found
     except (NotFoundError, DisabledError):
@@ -84,11 +75,11 @@ async def list_reply(server: Host, method: str, cursor: str | None) -> Object:
     return {member: [each.entry for each in entries]}
 
 
-async def prompt_reply(server: Host, name: str, arguments: Object, version: VersionSpec | None = None) -> Object:
+async def prompt_reply(server: Host, name: str, arguments: Object) -> Object:
     """Return the protocol's GetPromptResult."""
     rules = behaviour()
     try:
-        result = await server.mcpc_prompt_result(name, arguments, version)
+        result = await server.mcpc_prompt_result(name, arguments)
         found: Object = result.to_wire()
         return found
     except (NotFoundError, DisabledError) as problem:
@@ -97,11 +88,11 @@ async def prompt_reply(server: Host, name: str, arguments: Object, version: Vers
         raise protocol_error(problem) or ProtocolError(rules.prompt_error_code, str(problem)) from problem
 
 
-async def resource_reply(server: Host, uri: str, version: VersionSpec | None = None) -> Object:
+async def resource_reply(server: Host, uri: str) -> Object:
     """Return the protocol's ReadResourceResult."""
     rules = behaviour()
     try:
-        result = await server.mcpc_resource_result(uri, version)
+        result = await server.mcpc_resource_result(uri)
         found: Object = result.to_wire(uri)
         return found
     except (NotFoundError, DisabledError) as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from mcpc_runtime.systems.fastmcp.engine import finding, prompt_results, resource_results, results
+from mcpc_runtime.systems.fastmcp.engine import listing, prompt_results, resource_results, results
 from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.systems.fastmcp.engine.components import Component
     from mcpc_runtime.systems.fastmcp.engine.mounts import Host
-    from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
 
     Result = TypeVar("Result")
     Values = dict[str, Any]
@@ -73,7 +72,7 @@ async def invoke(component: Component, values: Values, dependencies: Values) -> 
 async def run_tool(tool: Tool, arguments: Values) -> results.ToolResult:
     """Run a tool's function; exceptions are those of the function, or ValidationError."""
     if tool.origin is not None:
-        return await tool.origin.call(tool, arguments)  # type: ignore[no-any-return]
+        return await tool.origin.call(arguments)  # type: ignore[no-any-return]
     plan = plan_of(tool)
     values = plan.reader.read(arguments)
     running = invoke(tool, values, plan.dependencies)
@@ -95,7 +94,7 @@ async def limited(tool: Tool, running: Awaitable[Result]) -> Result:
 async def render(prompt: Prompt, arguments: Values | None) -> prompt_results.PromptResult:
     """Run a prompt's function."""
     if prompt.origin is not None:
-        return await prompt.origin.render(prompt, arguments)  # type: ignore[no-any-return]
+        return await prompt.origin.render(arguments)  # type: ignore[no-any-return]
     plan = plan_of(prompt)
     check_required(prompt, plan.reader, arguments or {})
     version = behaviour()
@@ -112,7 +111,7 @@ async def render(prompt: Prompt, arguments: Values | None) -> prompt_results.Pro
 async def read(resource: Resource, values: Values | None = None) -> resource_results.ResourceResult:
     """Read a resource."""
     if resource.origin is not None:
-        return await resource.origin.read(resource)  # type: ignore[no-any-return]
+        return await resource.origin.read()  # type: ignore[no-any-return]
     if resource.function is None:
         return resource_results.converted(resource, resource.content)
     return await read_function(resource, {})
@@ -121,7 +120,7 @@ async def read(resource: Resource, values: Values | None = None) -> resource_res
 async def read_template(template: Template, values: Values) -> resource_results.ResourceResult:
     """Read the resource of a template with some values."""
     if template.origin is not None:
-        return await template.origin.read_template(template, values)  # type: ignore[no-any-return]
+        return await template.origin.read_template(values)  # type: ignore[no-any-return]
     return await read_function(template, template_values(template, values))
 
 
@@ -182,11 +181,9 @@ def simple_value(hint: Any, name: str, value: Any) -> Any:
         return value
 
 
-async def call_tool(
-    server: Host, name: str, arguments: Values, version: VersionSpec | None = None
-) -> results.ToolResult:
+async def call_tool(server: Host, name: str, arguments: Values) -> results.ToolResult:
     """Call a tool of a server by its name; errors are as the framework's clients see them."""
-    tool = await server.mcpc_get("tool", name, version)
+    tool = await server.mcpc_get("tool", name)
     if tool is None:
         raise NotFoundError(behaviour().unknown_tool.format(name=name))
     rules = behaviour()
@@ -202,11 +199,9 @@ async def call_tool(
         raise ToolError(masked(server, "tool", problem, name=name)) from problem
 
 
-async def render_prompt(
-    server: Host, name: str, arguments: Values | None, version: VersionSpec | None = None
-) -> prompt_results.PromptResult:
+async def render_prompt(server: Host, name: str, arguments: Values | None) -> prompt_results.PromptResult:
     """Get a prompt of a server by its name."""
-    prompt = await server.mcpc_get("prompt", name, version)
+    prompt = await server.mcpc_get("prompt", name)
     if prompt is None:
         raise NotFoundError(behaviour().unknown_prompt.format(name=name))
     try:
@@ -220,9 +215,9 @@ async def render_prompt(
         raise PromptError(masked(server, "prompt", problem, name=name)) from problem
 
 
-async def read_resource(server: Host, uri: str, version: VersionSpec | None = None) -> resource_results.ResourceResult:
+async def read_resource(server: Host, uri: str) -> resource_results.ResourceResult:
     """Read a resource of a server by its address."""
-    found = await finding.find_address(server, uri, version)
+    found = await listing.find_address(server, uri)
     if found is None:
         raise NotFoundError(UNKNOWN_RESOURCE.format(uri=uri))
     component = found.component

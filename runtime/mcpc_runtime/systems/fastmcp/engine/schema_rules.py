@@ -82,8 +82,6 @@ class SchemaRules:
     """A template has a media type."""
     meta_key: str = ""
     """The key of the framework's own metadata in `_meta`."""
-    versions_listed: bool = False
-    """The metadata of a component with a version lists its versions."""
     sorted_fields: bool = False
     """The wire's objects have their fields sorted, and a schema begins with the wire's own."""
     text_names: tuple[str, ...] = ("Sequence",)
@@ -148,7 +146,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "root_inlined": True,
                 "dereferences": "listed",
                 "meta_key": "fastmcp",
-                "versions_listed": True,
                 "text_names": ("Literal",),
                 "argument_note": JSON_NOTE,
             },
@@ -189,7 +186,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "output_aliases": "each",
                 "sorted_fields": True,
                 "meta_key": "fastmcp",
-                "versions_listed": True,
                 "text_names": ("Literal",),
                 "titles_from_names": True,
                 "argument_note": VALUE_NOTE,

@@ -1,31 +1,26 @@
-"""Which components clients see: transforms that show or hide those of some names, keys, tags, kinds and versions.
+"""Which components clients see: rules that show or hide those of some names, keys, tags and kinds.
 
-A transform removes nothing: a later one may show a component again, and the server removes hidden ones at the end,
-after the rules of the session.
+A rule removes nothing: a later one may show a component again, and the server removes hidden ones at the end, after the
+rules of the session.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
-
-from mcpc_runtime.systems.fastmcp.engine.transforms import UniformTransform
-from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from mcpc_runtime.systems.fastmcp.engine.transforms import Next
+    from typing import Any
 
     Rule = dict[str, Any]
 
-CRITERIA = ("names", "keys", "version", "tags", "components")
+CRITERIA = ("names", "keys", "tags", "components")
 KINDS = {"tools": "tool", "prompts": "prompt", "resources": "resource", "templates": "template"}
 """The kinds by their plurals, which FastMCP 3.0 takes, too."""
 
 
-class Visibility(UniformTransform):
+class Visibility:
     """Shows or hides the components that all given criteria match; without criteria it changes nothing."""
 
     def __init__(  # noqa: PLR0913 - FastMCP's parameters
@@ -34,7 +29,6 @@ class Visibility(UniformTransform):
         *,
         names: Iterable[str] | None = None,
         keys: Iterable[str] | None = None,
-        version: VersionSpec | str | None = None,
         tags: Iterable[str] | None = None,
         components: Iterable[str] | None = None,
         match_all: bool = False,
@@ -47,7 +41,6 @@ class Visibility(UniformTransform):
         self._enabled = enabled
         self.names = None if names is None else set(names)
         self.keys = None if keys is None else set(keys)
-        self.version = VersionSpec(eq=version) if isinstance(version, str) else version
         self.tags = None if tags is None else set(tags)
         self.components = None if components is None else {KINDS.get(each, each) for each in components}
         self.match_all = match_all
@@ -73,38 +66,21 @@ class Visibility(UniformTransform):
             (self.components is None or component.kind in self.components)
             and (self.keys is None or key_of(component) in self.keys)
             and (self.names is None or bool(self.names & {component.name, component.identifier}))
-            and (self.version is None or self.version.matches(component.version, match_none=False))
             and (self.tags is None or bool(self.tags & component.tags))
         )
-
-    _matches = matches
 
     def applied_to(self, component: Any) -> Any:
         """Return a component, shown or hidden if the criteria match it."""
         return component.copy({"shown": self._enabled}) if self.matches(component) else component
 
-    async def mcpc_list(self, kind: str, components: Sequence[Any]) -> Sequence[Any]:
-        """Return the components, each shown or hidden if the criteria match it."""
-        return [self.applied_to(each) for each in components]
-
-    async def mcpc_get(self, kind: str, key: str, call_next: Next, version: VersionSpec | None) -> Any:
-        """Return a component, shown or hidden if the criteria match it."""
-        found = await call_next(key, version=version)
-        return None if found is None else self.applied_to(found)
-
 
 def key_of(component: Any) -> str:
-    """Return a component's kind, name or address, and version, as one text."""
-    return f"{component.kind}:{component.identifier}@{component.version or ''}"
-
-
-def is_enabled(component: Any) -> bool:
-    """Tell whether clients see a component."""
-    return component.shown is not False
+    """Return a component's kind, and its name or address, as one text."""
+    return f"{component.kind}:{component.identifier}@"
 
 
 def visibility_rules(enabled: bool, rule: Rule) -> list[Visibility]:
-    """Return the transforms of a call of `enable` or `disable`; `only` hides everything else."""
+    """Return the rules of a call of `enable` or `disable`; `only` hides everything else."""
     given = {key: value for key, value in rule.items() if key != "only" and value is not None}
     first = [Visibility(False, match_all=True)] if enabled and rule.get("only") else []
     return [*first, Visibility(enabled, **given)]

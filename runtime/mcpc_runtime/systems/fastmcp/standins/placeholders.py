@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.notes import running_place
 
 TYPE_CHECKING = False
@@ -13,14 +14,6 @@ if TYPE_CHECKING:
 
 touched: dict[str, tuple[str, int]] = {}
 """The names without a stand-in that code has touched, each with its first place."""
-
-
-class UnsupportedFeatureError(Exception):
-    """A project uses a part of its framework that the adapter does not have.  `feature`: its dotted name."""
-
-    def __init__(self, feature: str) -> None:
-        super().__init__(f"the adapter does not have `{feature}`")
-        self.feature = feature
 
 
 class PlaceholderMeta(type):

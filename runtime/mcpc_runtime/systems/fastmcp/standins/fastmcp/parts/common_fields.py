@@ -20,7 +20,6 @@ else:
 Object = dict[str, Any]
 FIELDS = (
     "name",
-    "version",
     "title",
     "description",
     "icons",
@@ -73,14 +72,13 @@ class Described:
     name: str
     key: str
     tags: set[str]
-    version: str | None
     meta: Object | None
     options: Object
     enabled: bool
 
     @classmethod
     def make_key(cls, identifier: str) -> str:
-        """Return a component's key without its version."""
+        """Return the key of a component with a name or an address."""
         return f"{cls.kind}:{identifier}"
 
     @property
@@ -97,8 +95,6 @@ class Described:
         """Return the metadata as clients see it."""
         found: Object = self.meta or {}
         own: Object = {"tags": sorted(self.tags)}
-        if self.version is not None:
-            own["version"] = self.version
         given = {key: value for key, value in found.get("fastmcp", {}).items() if not key.startswith("_")}
         return {**found, "fastmcp": {**given, **own}}
 

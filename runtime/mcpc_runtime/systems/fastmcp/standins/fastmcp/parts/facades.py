@@ -30,7 +30,7 @@ class ComponentsByKey(MutableMapping[str, Any]):
         self._registries = server.mcpc_components
 
     def _all(self) -> dict[str, Any]:
-        return {key_of(each): each for registry in self._registries.values() for each in registry.every()}
+        return {key_of(each): each for registry in self._registries.values() for each in registry}
 
     def __getitem__(self, key: str) -> Any:
         """Return a component."""
@@ -45,7 +45,7 @@ class ComponentsByKey(MutableMapping[str, Any]):
     def __delitem__(self, key: str) -> None:
         """Remove a component."""
         found = self._all()[key]
-        self._registries[found.kind].remove(found.identifier, found.version)
+        self._registries[found.kind].remove(found.identifier)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys."""

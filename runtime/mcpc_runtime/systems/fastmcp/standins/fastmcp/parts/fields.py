@@ -33,7 +33,6 @@ KNOWN = frozenset(
         "icons",
         "meta",
         "tags",
-        "version",
         "annotations",
         "parameters",
         "output_schema",

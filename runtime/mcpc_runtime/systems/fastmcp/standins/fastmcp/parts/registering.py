@@ -7,6 +7,7 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import CLASSES
@@ -17,7 +18,6 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.metas import (
     attach,
     get_fastmcp_meta,
 )
-from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 Object = dict[str, Any]
 METAS: dict[str, Any] = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
@@ -43,7 +43,7 @@ class Registering(Registration):
         return super().mcpc_make(kind, function, name, with_interface(options))
 
     def mcpc_add(self, component: Any) -> Any:
-        """Register a component; from FastMCP 3 on one that is not enabled is hidden by a transform."""
+        """Register a component; from FastMCP 3 on one that is not enabled is hidden by a rule."""
         if behaviour().versioned and not component.enabled:
             component.enabled = True
             self.mcpc_hide(component.key)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 MIME_TYPE = "text/plain"
-CREATED_WITH = ("name", "title", "description", "mime_type", "icons", "tags", "annotations", "version")
+CREATED_WITH = ("name", "title", "description", "mime_type", "icons", "tags", "annotations")
 """What a resource has of the template that creates it."""
 READ = "Subclasses must implement read()"
 

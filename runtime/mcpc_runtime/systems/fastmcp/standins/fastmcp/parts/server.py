@@ -10,23 +10,19 @@ from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine import listing, results
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
-from mcpc_runtime.systems.fastmcp.engine.components import checked_version
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError
-from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, mounted
+from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.mounts import mounted
 from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.providers import namespaced
 from mcpc_runtime.systems.fastmcp.engine.visibility import visibility_rules
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent
-from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcpc_runtime.systems.fastmcp.engine import middleware as chains
-    from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
 else:
     chains = lazy("mcpc_runtime.systems.fastmcp.engine.middleware", "chains")
 
@@ -62,6 +58,8 @@ SERVED = (
     "sampling_handler_behavior",
 )
 """Options that only say how a server is served, or what the built server does in its own way."""
+LACKING = ("tool_transformations", "providers", "transforms")
+"""Options that the adapter does not have."""
 QUIET = frozenset({"dependencies", "debug", "log_level", "include_fastmcp_meta", "dereference_schemas"})
 """Those of them that are not worth a note."""
 
@@ -83,7 +81,6 @@ class FastMCP(ServerContent):
         lifespan: Any = None,
         **options: Any,
     ) -> None:
-        checked_version(version)
         told = {"name": name or "FastMCP", "version": "" if version is None else str(version), "icons": icons}
         self.mcpc_start(
             {**told, "instructions": instructions, "websiteUrl": website_url}, lifespan, policies_of(options)
@@ -92,15 +89,12 @@ class FastMCP(ServerContent):
         self.mcpc_masked = options.pop("mask_error_details", None)
         self.mcpc_serializer = options.pop("tool_serializer", None)
         self.mcpc_path_policy = options.pop("resource_security", self.mcpc_path_policy)
-        if options.pop("tool_transformations", None):
-            raise UnsupportedFeatureError("fastmcp.FastMCP(tool_transformations=…)")
-        self.mcpc_transforms += tag_rules(options.pop("include_tags", None), options.pop("exclude_tags", None))
+        for name in LACKING:
+            if options.pop(name, None):
+                raise UnsupportedFeatureError(f"fastmcp.FastMCP({name}=…)")
+        self.mcpc_rules += tag_rules(options.pop("include_tags", None), options.pop("exclude_tags", None))
         for tool in options.pop("tools", None) or ():
             self.add_tool(tool)
-        for each in options.pop("providers", None) or ():
-            self.add_provider(each)
-        for each in options.pop("transforms", None) or ():
-            self.add_transform(each)
         self.settings = facades.server_settings(options)
         note_options(options)
 
@@ -110,22 +104,22 @@ class FastMCP(ServerContent):
 
     # What the protocol's handlers do
 
-    async def mcpc_tool_result(self, name: str, arguments: Object, version: VersionSpec | None = None) -> Any:
+    async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as FastMCP's own handler does."""
         if overrides(self, "_call_tool_mcp"):
             try:
                 return results_of(await self._call_tool_mcp(name, arguments))
             except NotFoundError as problem:
                 raise ToolError(str(problem)) from problem
-        return results_of(await self.call_tool(name, arguments, **version_argument(version)))
+        return results_of(await self.call_tool(name, arguments))
 
-    async def mcpc_prompt_result(self, name: str, arguments: Object | None, version: VersionSpec | None = None) -> Any:
+    async def mcpc_prompt_result(self, name: str, arguments: Object | None) -> Any:
         """Get a prompt as FastMCP's own handler does."""
-        return await self.render_prompt(name, arguments, **version_argument(version))
+        return await self.render_prompt(name, arguments)
 
-    async def mcpc_resource_result(self, uri: str, version: VersionSpec | None = None) -> Any:
+    async def mcpc_resource_result(self, uri: str) -> Any:
         """Read a resource as FastMCP's own handler does."""
-        return await self.read_resource(uri, **version_argument(version))
+        return await self.read_resource(uri)
 
     async def _call_tool_mcp(self, key: str, arguments: Object) -> Any:
         return await self.call_tool(key, arguments)
@@ -133,43 +127,43 @@ class FastMCP(ServerContent):
     # Calls
 
     async def call_tool(
-        self, name: str, arguments: Object | None = None, *, version: Any = None, run_middleware: bool = True, **_: Any
+        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: Any
     ) -> Any:
         """Call a tool by its name."""
         with self.mcpc_entered():
             given = arguments or {}
             if not run_middleware or not self.middleware:
-                return await self.mcpc_run_tool(name, given, version)
+                return await self.mcpc_run_tool(name, given)
 
             async def last(context: Any) -> Any:
-                return await self.mcpc_run_tool(context.message.name, context.message.arguments or {}, version)
+                return await self.mcpc_run_tool(context.message.name, context.message.arguments or {})
 
             message = typed("CallToolRequestParams", {"name": name, "arguments": given})
             return await self.mcpc_chain("tools/call", message, last)
 
-    async def read_resource(self, uri: Any, *, version: Any = None, run_middleware: bool = True, **_: Any) -> Any:
+    async def read_resource(self, uri: Any, *, run_middleware: bool = True, **_: Any) -> Any:
         """Read a resource by its address."""
         with self.mcpc_entered():
             if not run_middleware or not self.middleware:
-                return await self.mcpc_run_resource(str(uri), version)
+                return await self.mcpc_run_resource(str(uri))
 
             async def last(context: Any) -> Any:
-                return await self.mcpc_run_resource(str(context.message.uri), version)
+                return await self.mcpc_run_resource(str(context.message.uri))
 
             message = typed("ReadResourceRequestParams", {"uri": str(uri)})
             return await self.mcpc_chain("resources/read", message, last)
 
     async def render_prompt(
-        self, name: str, arguments: Object | None = None, *, version: Any = None, run_middleware: bool = True, **_: Any
+        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: Any
     ) -> Any:
         """Return the messages of a prompt."""
         with self.mcpc_entered():
             texts = all(isinstance(each, str) for each in (arguments or {}).values())
             if not run_middleware or (not self.middleware and texts):
-                return await self.mcpc_run_prompt(name, arguments, version)
+                return await self.mcpc_run_prompt(name, arguments)
 
             async def last(context: Any) -> Any:
-                return await self.mcpc_run_prompt(context.message.name, context.message.arguments, version)
+                return await self.mcpc_run_prompt(context.message.name, context.message.arguments)
 
             message = typed("GetPromptRequestParams", {"name": name, "arguments": arguments})
             return await self.mcpc_chain("prompts/get", message, last)
@@ -193,39 +187,15 @@ class FastMCP(ServerContent):
         """Let a function complete arguments."""
         self.completion(handler)
 
-    @property
-    def providers(self) -> list[Any]:
-        """Where the server's components come from: its own first."""
-        return self.mcpc_providers
-
-    @property
-    def transforms(self) -> list[Any]:
-        """What changes the server's components, the innermost one first."""
-        return list(self.mcpc_transforms)
-
-    def add_transform(self, transform: Any) -> None:
-        """Change the server's components."""
-        self.mcpc_transforms.append(transform)
-        note_change()
-
-    def add_provider(self, provider: Any, *, namespace: str = "") -> None:
-        """Add the components of a provider, or of a server."""
-        if isinstance(provider, ComponentServer):
-            provider = Mount(provider)
-        if not hasattr(provider, "list_tools"):
-            raise UnsupportedFeatureError(f"fastmcp.FastMCP.add_provider({type(provider).__name__})")
-        self.mcpc_providers.append(namespaced(provider, namespace))
-        note_change()
-
     def enable(self, **rule: Any) -> FastMCP:
         """Show components."""
-        self.mcpc_transforms += visibility_rules(True, rule)
+        self.mcpc_rules += visibility_rules(True, rule)
         note_change()
         return self
 
     def disable(self, **rule: Any) -> FastMCP:
         """Hide components."""
-        self.mcpc_transforms += visibility_rules(False, rule)
+        self.mcpc_rules += visibility_rules(False, rule)
         note_change()
         return self
 
@@ -242,7 +212,7 @@ class FastMCP(ServerContent):
         if self.mcpc_masked and not server.mcpc_masked:
             log.warning("%r masks details of errors, and %r, which it mounts, does not", self.name, server.name)
         names = dict(options.get("tool_names") or {})
-        self.mcpc_providers.append(mounted(server, namespace or prefix or "", names))
+        self.mcpc_mounts.append(mounted(server, namespace or prefix or "", names))
         if self.mcpc_is_noted:
             note_change()
 
@@ -250,9 +220,9 @@ class FastMCP(ServerContent):
         """Add the components that a server has now."""
         if isinstance(server, str):
             server, prefix = prefix, server
-        provider = mounted(server, prefix or "", {})
+        mount = mounted(server, prefix or "", {})
         for kind in listing.KINDS:
-            for each in await provider.mcpc_all(kind):
+            for each in await mount.every(kind):
                 self.mcpc_add(each)
 
     @classmethod
@@ -262,14 +232,9 @@ class FastMCP(ServerContent):
 
 
 def tag_rules(included: Any, excluded: Any) -> list[Any]:
-    """Return the transforms for tags that are included and excluded."""
+    """Return the rules for tags that are included and excluded."""
     shown = [] if included is None else visibility_rules(True, {"tags": included, "only": True})
     return [*shown, *([] if excluded is None else visibility_rules(False, {"tags": excluded}))]
-
-
-def version_argument(version: VersionSpec | None) -> Object:
-    """Return the argument of a call that asks for a version."""
-    return {} if version is None else {"version": version}
 
 
 def policies_of(options: Object) -> dict[str, str | None]:

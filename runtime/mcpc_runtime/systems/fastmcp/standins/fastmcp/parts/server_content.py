@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import finding, listing
+from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.transforms import GETTING
+from mcpc_runtime.systems.fastmcp.engine.visibility import visibility_rules
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades, server_lists
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.providers import LocalProvider
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.registering import Registering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc_runtime.systems.fastmcp.engine.versions import VersionSpec
     from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
 
 Object = dict[str, Any]
+GETTING = {
+    "tool": "get_tool",
+    "prompt": "get_prompt",
+    "resource": "get_resource",
+    "template": "get_resource_template",
+}
+"""The method for a single component of each kind."""
 
 
 class ServerContent(Registering, ComponentServer):
@@ -93,55 +98,44 @@ class ServerContent(Registering, ComponentServer):
         """Return the templates by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "template")}
 
-    async def get_tool(self, name: str, version: VersionSpec | None = None) -> Any:
+    async def get_tool(self, name: str) -> Any:
         """Return a tool by its name; where there is none, None or NotFoundError."""
-        return await self._single("tool", name, version, f"Unknown tool: {name}")
+        return await self._single("tool", name, f"Unknown tool: {name}")
 
-    async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Any:
+    async def get_prompt(self, name: str) -> Any:
         """Return a prompt by its name."""
-        return await self._single("prompt", name, version, f"Unknown prompt: {name}")
+        return await self._single("prompt", name, f"Unknown prompt: {name}")
 
-    async def get_resource(self, uri: Any, version: VersionSpec | None = None) -> Any:
+    async def get_resource(self, uri: Any) -> Any:
         """Return a resource by its address."""
-        return await self._single("resource", str(uri), version, f"Unknown resource: {uri}")
+        return await self._single("resource", str(uri), f"Unknown resource: {uri}")
 
-    async def get_resource_template(self, uri: Any, version: VersionSpec | None = None) -> Any:
+    async def get_resource_template(self, uri: Any) -> Any:
         """Return the template of an address; in FastMCP 2 by its own text."""
-        return await self._single("template", str(uri), version, f"Unknown resource template: {uri}")
+        return await self._single("template", str(uri), f"Unknown resource template: {uri}")
 
-    async def _single(self, kind: str, key: str, version: VersionSpec | None, problem: str) -> Any:
+    async def _single(self, kind: str, key: str, problem: str) -> Any:
         with self.mcpc_entered():
             if behaviour().gives_none:
-                return await finding.find(self, kind, key, version)
+                return await listing.find(self, kind, key)
             found = {each.identifier: each for each in await listing.every(self, kind)}
         if key not in found:
             raise NotFoundError(problem)
         return found[key]
 
-    async def mcpc_get(self, kind: str, key: str, version: VersionSpec | None = None) -> Any:
+    async def mcpc_get(self, kind: str, key: str) -> Any:
         """Return a component that clients see, or None: by the method that a project may have overridden."""
         if not behaviour().gives_none:
-            return await finding.find(self, kind, key, version)
-        return await getattr(self, GETTING[kind])(key, version)
+            return await listing.find(self, kind, key)
+        return await getattr(self, GETTING[kind])(key)
 
     async def mcpc_session_rules(self) -> Sequence[Visibility]:
         """Return what the session of the current call shows and hides."""
         return session_rules(current_context())
 
     def mcpc_hide(self, key: str) -> None:
-        """Hide a component."""
-        self.mcpc_providers[0].disable(keys={key})
-
-    def mcpc_local(self) -> LocalProvider:
-        """Return the provider of the server's own components."""
-        return LocalProvider().mcpc_sharing(self.mcpc_components)
-
-    @property
-    def local_provider(self) -> Any:
-        """The server's own components, as a provider."""
-        return self.mcpc_providers[0]
-
-    _local_provider = local_provider
+        """Hide a component, unless a rule shows it."""
+        self.mcpc_rules[:0] = visibility_rules(False, {"keys": {key}})
 
     @property
     def _tool_manager(self) -> Any:
@@ -161,7 +155,7 @@ class ServerContent(Registering, ComponentServer):
 
     @property
     def _mounted_servers(self) -> list[Any]:
-        return self.mcpc_providers[1:]
+        return self.mcpc_mounts
 
     @property
     def _lifespan_result(self) -> Any:

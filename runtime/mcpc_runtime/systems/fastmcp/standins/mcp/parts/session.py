@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import coded_error
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-from mcpc_runtime.systems.fastmcp.standins.placeholders import UnsupportedFeatureError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
