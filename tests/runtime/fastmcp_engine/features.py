@@ -1,6 +1,7 @@
 """Uses the parts of the stand-in that calls of the demo server do not: `python features.py GENERATION`; it asserts."""
 
 import asyncio
+import functools
 import importlib
 import sys
 from contextlib import asynccontextmanager
@@ -73,6 +74,27 @@ def test_a_server_and_its_options():
         raise ValueError("secret")
 
     assert text(call(server, "fails")) == "Error calling tool 'fails'"
+
+
+def test_names_and_descriptions_of_what_is_not_a_function():
+    def multiply(x: int, y: int) -> int:
+        """Multiply."""
+        return x * y
+
+    class Adder:
+        """Adds."""
+
+        def __call__(self, x: int) -> int:
+            """Ignored."""
+            return x
+
+    server = FastMCP("n")
+    server.add_tool(Tool.from_function(functools.partial(multiply, y=2)))
+    server.add_tool(Tool.from_function(Adder()))
+    found = [(each.entry["name"], each.entry["description"]) for each in asyncio.run(server.mcpc_lists()).tools]
+    assert found[1] == ("Adder", "Adds.")
+    assert found[0][0] == ("multiply" if GENERATION == "fastmcp4" else "partial")
+    assert found[0][1] == "Multiply." or GENERATION != "fastmcp4"
 
 
 def test_duplicates():

@@ -25,8 +25,8 @@ class Behaviour:
     # Registration
     decorators_return_components: bool = False
     """`@server.tool` returns the component, not the function."""
-    raw_docstrings: bool = False
-    """A description is the docstring as it is written, with its indentation."""
+    names_partials: bool = False
+    """A tool of a partial function has the name of the function in it."""
 
     # Tools
     unknown_tool: str = "Unknown tool: {name}"
@@ -149,7 +149,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (2, 8),
             {
-                "raw_docstrings": True,
                 "prefixes_names": True,
                 "indented": True,
                 "blocks_last": True,
@@ -163,7 +162,7 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "unread_resource": "Unknown resource: {uri!r}",
             },
         ),
-        ((2, 9), {"raw_docstrings": False, "converts_prompt_arguments": True}),
+        ((2, 9), {"converts_prompt_arguments": True}),
         ((2, 10), {"structured": True, "checks_input": True}),
         ((2, 10, 3), {"indented": False}),
         ((2, 11), {"structured_logs": True}),
@@ -216,6 +215,7 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (4, 0),
             {
+                "names_partials": True,
                 "unknown_tool": "Unknown tool: {name!r}",
                 "unknown_prompt": "Unknown prompt: {name!r}",
                 "whole_keys": True,

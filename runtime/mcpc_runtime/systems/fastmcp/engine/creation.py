@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component
-from mcpc_runtime.systems.fastmcp.engine.functions import innermost
 from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
 from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 
@@ -18,11 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mcpc_runtime.systems.fastmcp.engine.docstrings import divided
+    from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
 
     Options = dict[str, Any]
 else:
-    divided = lazy("mcpc_runtime.systems.fastmcp.engine.docstrings:divided")
+    description_of = lazy("mcpc_runtime.systems.fastmcp.engine.docstrings:description_of")
 
 RENAMED = {"output_schema": "given_output", "timeout": "seconds"}
 """The frameworks' names of options, with ours."""
@@ -46,7 +45,7 @@ def component(kind: str, cls: Any, given: Any, name: str | None, options: Option
 
 def make(cls: Any, function: Any, name: str | None, options: Options) -> Any:
     """Make a component of a class from a function."""
-    chosen = name or function_name(function)
+    chosen = name or component_name(cls.kind, function)
     if chosen == "<lambda>":
         raise ValueError(LAMBDA)
     check_parameters(cls.kind, function)
@@ -62,7 +61,7 @@ def make(cls: Any, function: Any, name: str | None, options: Options) -> Any:
     found = cls(name=chosen, **given)
     found.function = function.__func__ if isinstance(function, staticmethod) else function
     found.injected = injected_parameters(found.function)
-    found.description = description_of(cls.kind, found.function, options.get("description"))
+    found.description = description_of(options.get("description"), found.function, cls.kind, selected())
     if cls.kind == "template":
         check_template(found)
     return found
@@ -80,25 +79,12 @@ OBJECT_KEYS = {"properties", "$ref", "anyOf", "oneOf", "allOf", "x-fastmcp-wrap-
 """The keys by which a schema without a type may be an object's."""
 
 
-def function_name(function: Any) -> str:
-    """Return a function's name, or that of its class."""
+def component_name(kind: str, function: Any) -> str:
+    """Return a function's name, or that of its class; in FastMCP 4 a partial tool has that of the function in it."""
+    is_unwrapped = kind == "tool" and behaviour().names_partials
+    while is_unwrapped and isinstance(function, functools.partial) and not hasattr(function, "__name__"):
+        function = function.func
     return str(getattr(function, "__name__", None) or type(function).__name__)
-
-
-def description_of(kind: str, function: Any, given: str | None) -> str | None:
-    """Return a component's description: the given one, or what its docstring says."""
-    version = rules(selected())
-    if given or (given is not None and kind == "tool" and version.author_titles):
-        return given
-    if behaviour().raw_docstrings:
-        return function.__doc__ or ""
-    if version.docstrings and kind in DIVIDED:
-        return divided(innermost(function), version.docstrings).description
-    return inspect.getdoc(function)
-
-
-DIVIDED = frozenset({"tool", "prompt"})
-"""The kinds whose docstrings are divided."""
 
 
 def task_support(given: Any) -> str | None:
