@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: record venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: framework-tests record venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,6 +39,9 @@ nightly:  ## run everything: every case, new random seeds, Windows under Wine, m
 
 record: venv-test  ## record what FastMCP and the SDK answer, and say what differs from the records (FRAMEWORK=fastmcp==X: one)
 	@$(RUN) tests/runtime/record_frameworks.py $(FRAMEWORK)
+
+framework-tests: venv  ## run FastMCP's own tests with what the build takes for them (FRAMEWORK='4.1.2 4.2.3')
+	@$(RUN) bench/framework_suite.py $(FRAMEWORK)
 
 coverage: venv-test  ## run `make test ALL=1` under coverage, with branches, and write build/coverage
 	@ALL=1 $(RUN) tests/tiers.py test --cov=compiler/mcpc --cov=runtime/mcpc_runtime --cov-branch \

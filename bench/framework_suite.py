@@ -92,15 +92,9 @@ class Suite:
         self.generation = f"fastmcp{version.partition('.')[0]}"
         folder = places.ROOT / ".cache/frameworks"
         self.checkout = folder / f"fastmcp-{version}"
-        self.python = str(folder / f"tests-{version}/bin/python")
-        uv = [sys.executable, "-m", "uv", "--quiet"]
         if not self.checkout.exists():
             fetch_source(version, folder)
-        subprocess.run(
-            [*uv, "venv", "--allow-existing", "--python", "3.11", self.python.rpartition("/bin")[0]], check=True
-        )
-        packages = [f"fastmcp=={version}", *TOOLS]
-        subprocess.run([*uv, "pip", "install", "--python", self.python, *packages], check=True)
+        self.python = installed(version)
         self.files = [path for part in paths or PATHS for path in self._below(part)]
 
     def _below(self, part: str) -> list[str]:
@@ -174,6 +168,16 @@ class Suite:
             reason = framework_rule.why_not(self.checkout, test, said)
             rows[test] = {"class": kind, "why not": reason, "said": said, "lacks": missing.get(test, "")}
         return rows
+
+
+def installed(version: str) -> str:
+    """Return a Python with a version of FastMCP, and with what its tests need."""
+    environment = places.ROOT / f".cache/frameworks/tests-{version}"
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    subprocess.run([*uv, "venv", "--allow-existing", "--python", "3.11", str(environment)], check=True)
+    python = str(environment / "bin/python")
+    subprocess.run([*uv, "pip", "install", "--python", python, f"fastmcp=={version}", *TOOLS], check=True)
+    return python
 
 
 def fetch_source(version: str, folder: Path) -> None:
