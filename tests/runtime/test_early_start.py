@@ -79,6 +79,11 @@ def test_nothing_is_started_that_a_call_has_started_or_that_no_client_can_call(
     assert (driver.started, driver.reactor.timers) == ([], [])
 
 
+def test_nothing_is_started_for_a_client_that_asks_only_once(driver: Driver) -> None:
+    driver.channel.ended = True
+    assert begun(driver).reactor.timers == []
+
+
 @pytest.mark.parametrize(("available", "starts"), [((512 << 20) - 1, 0), (512 << 20, 1)])
 def test_little_memory_leaves_the_start_to_the_first_call(
     driver: Driver, monkeypatch: pytest.MonkeyPatch, available: int, starts: int

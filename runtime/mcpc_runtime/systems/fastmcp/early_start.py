@@ -42,8 +42,10 @@ START = "start_program"
 
 def start_when_idle(driver: StdioDriver, request: Request) -> None:
     """Start the program when its client has sent and received nothing for a moment (hook `after_list`)."""
+    if driver.channel.ended or EARLY_START in system.environ.get(WITHOUT, b"").split(b","):
+        return
     available = available_bytes()
-    if EARLY_START in system.environ.get(WITHOUT, b"").split(b",") or (available is not None and available < MIN_BYTES):
+    if available is not None and available < MIN_BYTES:
         return
     reactor = driver.watch()
 
