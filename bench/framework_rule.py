@@ -71,12 +71,16 @@ def why_not(checkout: Path, test: str, said: str) -> str:
 
 
 def names_of(checkout: Path, test: str) -> list[str]:
-    """Return the names of the framework that a test uses, as a build would find them; the suite has its own client."""
+    """Return the names of the framework that a test uses, and that its file imports, as a build would find them.
+
+    The suite has its own client.
+    """
     name, _, inner = test.partition("::")
     module = module_of(checkout / name)
     used = module.used([part.partition("[")[0] for part in inner.split("::")])
     wanted = {name for node in used for name in mentioned(node)}
-    imported = [statement for node in ast.walk(module.tree) for statement in narrowed(node, wanted)]
+    imported = [node for node in module.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported += [statement for node in used for each in ast.walk(node) for statement in narrowed(each, wanted)]
     found = {name for name, _ in names_in(ast.Module([*imported, *used], []))}
     return sorted(name for name in found if not re.match(OWN_CLIENT, name))
 

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import importlib
 import sys
+import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +13,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "runtime")]
 from replay import RecordingCall  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp import changes, standins  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError  # noqa: E402
 from mcpc_runtime.systems.fastmcp.engine.notes import taken_notes  # noqa: E402
 
 GENERATION = sys.argv[1]
@@ -95,6 +96,87 @@ def test_names_and_descriptions_of_what_is_not_a_function():
     assert found[1] == ("Adder", "Adds.")
     assert found[0][0] == ("multiply" if GENERATION == "fastmcp4" else "partial")
     assert found[0][1] == "Multiply." or GENERATION != "fastmcp4"
+
+
+def test_a_query_of_a_template_may_be_continued_or_written_out():
+    if not LATER:
+        return
+    server, outer = FastMCP("n"), FastMCP("outer")
+
+    @server.resource("data://items{?page}{&size}")
+    def items(page: int = 1, size: int = 2) -> str:
+        return f"{page} {size}"
+
+    @server.resource("search://{$top}/x?q={q}")
+    def search(_top: str, q: str) -> str:
+        return f"{_top} {q}"
+
+    outer.mount(server, "in")
+    for uri, expected in {
+        "data://items?page=3&size=4": "3 4",
+        "data://items": "1 2",
+        "search://5/x?q=a%20b": "5 a b",
+    }.items():
+        for one, address in ((server, uri), (outer, uri.replace("://", "://in/"))):
+            read = asyncio.run(one.mcpc_read_resource(address, RecordingCall({}, None)))
+            assert read["contents"][0]["text"] == expected, address
+    assert "RFC 6570" in raised(ValueError, server.resource("x://{+path}"), items)
+
+
+def test_a_hidden_resource_is_not_served_by_a_template():
+    server = FastMCP("n")
+
+    @server.resource("data://{name}")
+    def named(name: str) -> str:
+        return name
+
+    server.resource("data://x", name="hidden")(lambda: "x")
+    if LATER:
+        server.disable(names={"hidden"})
+        assert "data://x" in raised(
+            ProtocolError, asyncio.run, server.mcpc_read_resource("data://x", RecordingCall({}, None))
+        )
+
+
+def test_the_time_limit_of_a_tool_is_not_its_own_error():
+    if not LATER:
+        return
+    server = FastMCP("n")
+
+    @server.tool(timeout=30)
+    def upstream() -> str:
+        raise TimeoutError("upstream timed out")
+
+    @server.tool(timeout=0.01)
+    async def slow() -> str:
+        await asyncio.sleep(30)
+
+    assert "upstream timed out" in str(result_or_error(server, "upstream"))
+    assert "execution timed out after 0.01s" in str(result_or_error(server, "slow"))
+
+
+def result_or_error(server, name, **arguments):
+    try:
+        return call(server, name, **arguments)
+    except ProtocolError as problem:
+        return problem
+
+
+def test_a_generator_is_read_where_it_is_made():
+    if GENERATION != "fastmcp4":
+        return
+    threads = []
+    server = FastMCP("n")
+
+    @server.tool
+    def numbers():
+        threads.append(threading.get_ident())
+        yield 1
+        threads.append(threading.get_ident())
+        yield 2
+
+    assert text(call(server, "numbers")) == "[1,2]"
+    assert len(set(threads)) == 1 and threading.get_ident() not in threads
 
 
 def test_duplicates():

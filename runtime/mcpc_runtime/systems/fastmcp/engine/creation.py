@@ -10,7 +10,7 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
 from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
+from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 
 TYPE_CHECKING = False
@@ -99,8 +99,8 @@ def check_parameters(kind: str, function: Any) -> None:
     for each in inspect.signature(function).parameters.values():
         if each.kind is inspect.Parameter.VAR_POSITIONAL:
             raise ValueError(f"Functions with *args are not supported as {PLURALS[kind]}")
-        if each.kind is inspect.Parameter.POSITIONAL_ONLY and kind == "tool" and behaviour().versioned:
-            raise ValueError("Functions with positional-only parameters are not supported as tools")
+        if each.kind is inspect.Parameter.POSITIONAL_ONLY and kind != "resource" and behaviour().versioned:
+            raise ValueError(f"Functions with positional-only parameters are not supported as {PLURALS[kind]}")
         if each.kind is inspect.Parameter.VAR_KEYWORD and kind in ("tool", "prompt"):
             raise ValueError(f"Functions with **kwargs are not supported as {PLURALS[kind]}")
 
@@ -128,9 +128,18 @@ def kind_of_resource(uri: str, function: Any) -> str:
     return "template" if "{" in uri or arguments else "resource"
 
 
+OPERATORS = "+#./;"
+"""What a variable begins with that no address can be matched with."""
+
+
 def check_template(template: Any) -> None:
     """Raise ValueError where the parameters are not those of the address."""
     address = uri_template(template.uri_template)
+    operators = sorted({each[0] for each in VARIABLE.findall(template.uri_template) if each[0] in OPERATORS})
+    if operators:
+        raise ValueError(
+            f"RFC 6570 level-3 operators {{{', '.join(operators)}...}} are not supported: {template.uri_template}"
+        )
     every = inspect.signature(template.function).parameters
     parameters = {name: each for name, each in every.items() if name not in template.injected}
     names = set(address.names)

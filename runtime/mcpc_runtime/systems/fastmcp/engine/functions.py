@@ -41,17 +41,21 @@ async def in_thread(function: Callable[..., Any], **values: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(_threads[0], run)
 
 
-async def call_function(function: Callable[..., Any], values: dict[str, Any], *, threaded: bool) -> Any:
-    """Call a function; `threaded`: in a thread, if it is synchronous."""
+async def call_function(
+    function: Callable[..., Any], values: dict[str, Any], *, threaded: bool, collects: bool = False
+) -> Any:
+    """Call a function; `threaded`: in a thread, if it is synchronous; `collects`: a generator as a list."""
+    called = functools.partial(collected, function) if collects else function
     if threaded and not is_asynchronous(function):
-        result = await in_thread(function, **values)
+        result = await in_thread(called, **values)
     else:
-        result = function(**values)
-    return await result if inspect.isawaitable(result) else result
+        result = called(**values)
+    if inspect.isawaitable(result):
+        result = await result
+    return [item async for item in result] if collects and inspect.isasyncgen(result) else result
 
 
-async def items_of(result: Any) -> Any:
-    """Return the items of a generator as a list, other results as they are."""
-    if inspect.isasyncgen(result):
-        return [item async for item in result]
+def collected(function: Callable[..., Any], /, **values: Any) -> Any:
+    """Return what a function returns, the items of a generator as a list: where it is called, so that it can block."""
+    result = function(**values)
     return list(result) if inspect.isgenerator(result) else result

@@ -149,6 +149,8 @@ async def find_address(server: Host, uri: str) -> FoundResource | None:
     found = await server.mcpc_get("resource", uri)
     if found is not None:
         return FoundResource(found)
+    if uri in server.mcpc_components["resource"].items:  # a hidden resource is not served by a template
+        return None
     template = await server.mcpc_get("template", uri)
     values = None if template is None else uri_template(template.uri_template).match(uri)
     return None if values is None else FoundResource(template, values)

@@ -104,7 +104,9 @@ class Registration:
 
     def add_resource(self, resource: Any, **options: Any) -> Any:
         """Add a resource."""
-        return self.mcpc_add(creation.component("resource", self.classes["resource"], resource, None, options))
+        meta = getattr(resource, "__fastmcp__", None)
+        kind = "resource" if meta is None else creation.kind_of_resource(meta.uri, resource)
+        return self.mcpc_add(creation.component(kind, self.classes[kind], resource, None, options))
 
     def add_template(self, template: Any) -> Any:
         """Add a template of resources."""

@@ -96,7 +96,13 @@ def converted(resource: Resource | Template, result: Any) -> ResourceResult:
         return ResourceResult([ResourceContent(result, kind, public_meta(resource))])
     if isinstance(result, NATIVE) and not is_parts(result):
         return ResourceResult([ResourceContent(json.dumps(result), kind, public_meta(resource))])
-    return ResourceResult(result)
+    found = ResourceResult(result)
+    meta = public_meta(resource)
+    if meta is not None:
+        found.contents = [
+            ResourceContent(each.content, each.mime_type, {**meta, **(each.meta or {})}) for each in found.contents
+        ]
+    return found
 
 
 def is_parts(result: Any) -> bool:

@@ -19,7 +19,7 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     ToolError,
     ValidationError,
 )
-from mcpc_runtime.systems.fastmcp.engine.functions import call_function, items_of
+from mcpc_runtime.systems.fastmcp.engine.functions import call_function
 from mcpc_runtime.systems.fastmcp.engine.injection import entered_dependencies, find_dependencies
 from mcpc_runtime.systems.fastmcp.engine.path_policies import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.prompt_arguments import check_required, prompt_values
@@ -63,10 +63,11 @@ async def invoke(component: Component, values: Values, dependencies: Values) -> 
     """Call a component's function with values and with what it is given."""
     function: Any = component.function
     threaded = behaviour().synchronous_in_threads and component.options.get("run_in_thread") is not False
+    collects = component.kind == "tool" and behaviour().reads_generators
     if not dependencies:
-        return await call_function(function, values, threaded=threaded)
+        return await call_function(function, values, threaded=threaded, collects=collects)
     async with entered_dependencies(function, dependencies, values) as given:
-        return await call_function(function, {**values, **given}, threaded=threaded)
+        return await call_function(function, {**values, **given}, threaded=threaded, collects=collects)
 
 
 async def run_tool(tool: Tool, arguments: Values) -> results.ToolResult:
@@ -77,16 +78,18 @@ async def run_tool(tool: Tool, arguments: Values) -> results.ToolResult:
     values = plan.reader.read(arguments)
     running = invoke(tool, values, plan.dependencies)
     result = await (running if tool.seconds is None else limited(tool, running))
-    if behaviour().reads_generators:
-        result = await items_of(result)
     return results.converted(tool, result)
 
 
 async def limited(tool: Tool, running: Awaitable[Result]) -> Result:
     """Return a result within a tool's time limit."""
+    deadline = asyncio.timeout(tool.seconds)
     try:
-        return await asyncio.wait_for(running, tool.seconds)
+        async with deadline:
+            return await running
     except TimeoutError:
+        if not deadline.expired():  # the function's own
+            raise
         text = f"Tool '{tool.name}' execution timed out after {tool.seconds}s"
         raise sdk_error(ProtocolError(TIMED_OUT, text)) from None
 

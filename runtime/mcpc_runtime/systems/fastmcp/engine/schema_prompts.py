@@ -16,10 +16,11 @@ from types import EllipsisType, UnionType
 from typing import Annotated, Any, Literal, Protocol, TypeAlias, Union
 
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic.fields import FieldInfo
 
 from mcpc_runtime.systems.fastmcp.engine.schema_cleaning import cleaned
 from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import add_descriptions, parameters_schema
-from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, resolved
+from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, hints_of, resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,10 +60,10 @@ def arguments_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def argument(name: str, description: str | None, *, required: bool) -> dict[str, Any]:
+def argument(name: str, description: str | None, *, required: bool, title: str | None = None) -> dict[str, Any]:
     """Return an argument of a prompt."""
-    text = {} if description is None else {"description": description}
-    return {"name": name, **text, "required": required}
+    found = {"name": name, "title": title, "description": description, "required": required}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def noted_arguments(function: Callable[..., Any], hidden: frozenset[str], rules: SchemaRules) -> list[dict[str, Any]]:
@@ -70,13 +71,28 @@ def noted_arguments(function: Callable[..., Any], hidden: frozenset[str], rules:
     schema = cleaned(parameters_schema(function, hidden, rules), rules, titles=rules.prunes_prompt_titles)
     add_descriptions(schema, function, rules)
     arguments = arguments_of(schema)
+    titles = titles_of(function) if rules.argument_titles else {}
     written = inspect.signature(function).parameters
     for each in arguments:
         note = note_of(written[each["name"]].annotation, rules)
         if note:
             text = each.get("description")
             each["description"] = f"{text}\n\n{note}" if text else note
-    return [argument(each["name"], each.get("description"), required=each["required"]) for each in arguments]
+    return [
+        argument(each["name"], each.get("description"), required=each["required"], title=titles.get(each["name"]))
+        for each in arguments
+    ]
+
+
+def titles_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the titles of parameters that `Field(title=…)` says, as a default or in an annotation."""
+    hints = hints_of(function)
+    found: dict[str, str] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        fields = [*getattr(hints.get(name), "__metadata__", ()), parameter.default]
+        titles = [each.title for each in fields if isinstance(each, FieldInfo) and each.title]
+        found |= {name: titles[-1]} if titles else {}
+    return found
 
 
 def note_of(annotation: Any, rules: SchemaRules) -> str:

@@ -88,6 +88,8 @@ class SchemaRules:
     """Names that can be resolved in the annotation of a prompt's argument that is text, besides the usual ones."""
     titles_from_names: bool = False
     """A tool without a title has one made of its name."""
+    argument_titles: bool = False
+    """An argument of a prompt has the title that its field says."""
     argument_note: str = ""
     """What is added to the description of a prompt's argument that is not a string; `{schema}` is its schema."""
 
@@ -191,6 +193,7 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "argument_note": VALUE_NOTE,
             },
         ),
+        ((4, 2), {"argument_titles": True}),
     ),
 }
 """The changes of each generation, from its oldest version to its latest."""

@@ -1,16 +1,21 @@
-"""Templates of addresses: `{x}` is a part of the path, `{x*}` one with slashes, `{?a,b}` values of the query."""
+"""Templates of addresses: `{x}` is a part of the path, `{x*}` one with slashes, `{?a,b}` and `{&c}` are in the query.
+
+A query may also be written out (`?q={q}`): its variables are parts of the path's pattern then.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from urllib.parse import parse_qs, quote, unquote, unquote_plus, urlencode
+from urllib.parse import parse_qs, quote, unquote, unquote_plus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 VARIABLE = re.compile(r"\{([^{}]+)\}")
+QUERY = ("?", "&")
+"""What a variable begins with that stands for values of the query."""
 RESERVED = ":/?#[]@!$&'()*+,;="
 
 
@@ -23,16 +28,21 @@ class UriTemplate:
         self.exploded: set[str] = set()
         pattern, position = "", 0
         names: list[str] = []
+        self.has_literal_query = False
         for match in VARIABLE.finditer(text):
-            pattern += literal(text[position : match.start()])
+            before = text[position : match.start()]
+            pattern += literal(before)
             position = match.end()
+            self.has_literal_query = self.has_literal_query or "?" in before
             variable = match[1]
-            if variable.startswith("?"):
+            if variable.startswith(QUERY):
                 self._add_query(variable[1:])
                 continue
             name = parameter(variable)
             names.append(name)
-            pattern += f"(?P<{name}>{'.+' if variable.endswith('*') else '[^/]+'})"
+            values = "[^&]*" if self.has_literal_query else ".+" if variable.endswith("*") else "[^/]+"
+            pattern += f"(?P<{name}>{values})"
+        self.has_literal_query = self.has_literal_query or "?" in text[position:]
         self.path_names = names
         self.names = [*names, *map(parameter, self.query)]
         try:
@@ -53,7 +63,7 @@ class UriTemplate:
         `lists`: the parameters whose value in the query is a list with commas.
         """
         address = uri if "#" in self.text else uri.partition("#")[0]
-        path, _, query = address.partition("?")
+        path, _, query = (address, "", "") if self.has_literal_query else address.partition("?")
         found = self.pattern.match(path) if self.pattern is not None else None
         if found is None:
             return None
@@ -62,17 +72,19 @@ class UriTemplate:
 
     def expanded(self, values: dict[str, Any]) -> str:
         """Return the address with some values."""
-
-        def put(match: re.Match[str]) -> str:
+        found, position = "", 0
+        for match in VARIABLE.finditer(self.text):
+            found += self.text[position : match.start()]
+            position = match.end()
             variable = match[1]
-            if not variable.startswith("?"):
+            if not variable.startswith(QUERY):
                 safe = "/" if variable.endswith("*") else ""
-                return quote(str(values.get(parameter(variable), "")), safe=safe)
-            names = [each.strip().removesuffix("*") for each in variable[1:].split(",")]
-            given = [(name, values[parameter(name)]) for name in names if values.get(parameter(name)) is not None]
-            return f"?{urlencode(given, doseq=True)}" if given else ""
-
-        return VARIABLE.sub(put, self.text)
+                found += quote(str(values.get(parameter(variable), "")), safe=safe)
+                continue
+            pairs = [pair for each in variable[1:].split(",") for pair in query_pairs(each.strip(), values)]
+            if pairs:
+                found += ("&" if "?" in found else "?") + "&".join(pairs)
+        return found + self.text[position:]
 
     def _query_values(self, query: str, lists: frozenset[str]) -> dict[str, Any]:
         given = parse_qs(query, keep_blank_values=True)
@@ -91,9 +103,21 @@ class UriTemplate:
         return values
 
 
+def query_pairs(variable: str, values: dict[str, Any]) -> list[str]:
+    """Return the parts of a query for a variable: one for each item of a list if it is exploded, else one at most."""
+    name = variable.removesuffix("*")
+    value = values.get(parameter(name))
+    items = [quote(str(item), safe="") for item in (value if isinstance(value, list | tuple) else (value,))]
+    if value is None or not items:
+        return []
+    return [f"{quote(name, safe='')}={item}" for item in (items if variable.endswith("*") else [",".join(items)])]
+
+
 def parameter(variable: str) -> str:
-    """Return the name of a variable as a function's parameter."""
-    return variable.removesuffix("*").strip().replace("-", "_")
+    """Return the name of a variable as a function's parameter: `_` for what no identifier has."""
+    name = re.sub(r"\W", "_", variable.removesuffix("*").strip())
+    name = name if name.isidentifier() else re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{name}" if not name or name[0].isdigit() else name
 
 
 def literal(text: str) -> str:
@@ -124,8 +148,8 @@ def with_prefix(uri: str, prefix: str) -> str:
 
 def without_prefix(uri: str, prefix: str) -> str | None:
     """Return an address as the mounted server knows it, None if it is not one of its addresses."""
-    if not prefix:
-        return uri
     scheme, separator, rest = uri.partition("://")
+    if not prefix or not separator:  # an address without `://` gets no prefix
+        return uri
     inner = rest.removeprefix(f"{prefix}/")
-    return f"{scheme}://{inner}" if separator and inner != rest else None
+    return f"{scheme}://{inner}" if inner != rest else None
