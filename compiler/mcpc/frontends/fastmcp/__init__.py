@@ -287,7 +287,7 @@ def original_framework(framework: Framework, fault: Diagnostic | None) -> Iterat
     """Yield the note that the original framework handles calls, why, and what that costs."""
     reason = "" if fault is None else fault.message
     span = None if fault is None else fault.span
-    cost = "about 40 MB, and a first call of about 2 seconds"
+    cost = "about 40 MB, and about 2 seconds before the first call, unless the client waits that long"
     yield diagnose("MCP296", span, original_text(framework, reason), "", f"this costs {cost}")
 
 
