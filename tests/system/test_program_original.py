@@ -58,6 +58,7 @@ FASTMCP_HEAD = LACKING_HEAD.replace("mcp.server.fastmcp", "fastmcp")
 LACKING_FASTMCP = {
     "middleware that is ready": "from fastmcp.server.middleware.»timing import TimingMiddleware\n",
     "a method in a function": "def later(server):\n    server.»add_provider(1)\n",
+    "a hook of middleware": "class Hello:\n    async def »on_initialize(self, context, call_next):\n        pass\n",
     "a version of a component": "@»mcp.tool(version='1.0')\ndef one() -> int:\n    return 1\n",
 }
 """Parts of FastMCP without a stand-in."""

@@ -305,6 +305,7 @@ def test_completions():
 def test_what_the_adapter_lacks_says_so():
     for name in ("providers", "transforms", "tool_transformations"):
         assert name in raised(UnsupportedFeatureError, FastMCP, "n", **{name: [1]})
+    assert "dereference" in raised(UnsupportedFeatureError, FastMCP, "n", dereference_schemas=False)
     assert "versions" in raised(UnsupportedFeatureError, FastMCP("n").tool, lambda: 1, name="x", version="1.9")
     raised(AttributeError, lambda: FastMCP("n").add_provider)
 

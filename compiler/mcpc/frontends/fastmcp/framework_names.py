@@ -18,6 +18,8 @@ FRAMEWORKS = ("fastmcp", "mcp", "mcp_types")
 """The packages with stand-ins whose names are asked for."""
 METHODS = frozenset({"add_provider", "add_transform", "add_tool_transformation", "local_provider"})
 """Attributes that only servers of FastMCP have, of any object in a file that imports it."""
+HOOKS = frozenset({"on_initialize"})
+"""Methods that middleware of FastMCP may define."""
 Named = tuple[str, int]
 """A dotted name, and its line."""
 
@@ -43,12 +45,16 @@ def names_in(parsed: ast.Module) -> Iterator[Named]:
     others = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     others |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     meant = {bound: module for bound, module, _, _ in imported if bound not in others}
+    is_fastmcp = any(name.startswith("fastmcp") for _, _, name, _ in imported)
     for node in nodes:
-        if isinstance(node, ast.Attribute):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name in HOOKS and is_fastmcp:
+                yield f"fastmcp.server.middleware.Middleware.{node.name}", node.lineno
+        elif isinstance(node, ast.Attribute):
             first, *rest = _attributes(node)
             if first in meant:
                 yield ".".join((meant[first], *rest)), node.lineno
-            elif node.attr in METHODS and any(name.startswith("fastmcp") for _, _, name, _ in imported):
+            elif node.attr in METHODS and is_fastmcp:
                 yield f"fastmcp.FastMCP.{node.attr}", node.lineno
 
 

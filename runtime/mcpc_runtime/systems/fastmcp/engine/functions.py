@@ -52,7 +52,11 @@ async def call_function(
         result = called(**values)
     if inspect.isawaitable(result):
         result = await result
-    return [item async for item in result] if collects and inspect.isasyncgen(result) else result
+    if not collects:
+        return result
+    if inspect.isasyncgen(result):
+        return [item async for item in result]
+    return list(result) if inspect.isgenerator(result) else result
 
 
 def collected(function: Callable[..., Any], /, **values: Any) -> Any:

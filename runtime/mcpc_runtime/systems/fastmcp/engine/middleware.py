@@ -23,7 +23,6 @@ class NextCall:
 
 
 HOOKS = {
-    "initialize": "on_initialize",
     "tools/call": "on_call_tool",
     "resources/read": "on_read_resource",
     "prompts/get": "on_get_prompt",
@@ -75,10 +74,6 @@ class Middleware:
 
     async def on_notification(self, context: MiddlewareContext, call_next: CallNext) -> Any:
         """Run around every notification."""
-        return await call_next(context)
-
-    async def on_initialize(self, context: MiddlewareContext, call_next: CallNext) -> Any:
-        """Run when a client connects; the built server answers it itself."""
         return await call_next(context)
 
     async def on_call_tool(self, context: MiddlewareContext, call_next: CallNext) -> Any:

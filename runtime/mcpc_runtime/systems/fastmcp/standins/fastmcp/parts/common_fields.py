@@ -13,6 +13,8 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.tasks import TaskConfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from mcpc_runtime.systems.fastmcp.engine import entries
 else:
     entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
@@ -102,7 +104,7 @@ class Described:
         """Return the metadata for the list: what a project's class makes of it."""
         return self.meta if type(self).get_meta is Described.get_meta else self.get_meta()
 
-    def model_dump(self, *, exclude_none: bool = False, **_: Any) -> Object:
+    def model_dump(self, *, exclude_none: bool = False, exclude: Container[str] = (), **_: Any) -> Object:
         """Return the fields of the component."""
         found: Object = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
         found["task_config"] = vars(self.task_config)
@@ -111,7 +113,8 @@ class Described:
             found["fn"] = function
             if self.kind == "tool":
                 found["run_in_thread"] = self.options.get("run_in_thread", True)
-        return {name: each for name, each in found.items() if each is not None or not exclude_none}
+        kept = {name: each for name, each in found.items() if name not in exclude}
+        return {name: each for name, each in kept.items() if each is not None or not exclude_none}
 
     def enable(self) -> None:
         """Show the component; in FastMCP 3 and later NotImplementedError."""

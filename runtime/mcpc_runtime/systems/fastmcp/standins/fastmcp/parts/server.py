@@ -43,7 +43,6 @@ SERVED = (
     "event_store",
     "retry_interval",
     "list_page_size",
-    "dereference_schemas",
     "request_state_security",
     "cache_ttl",
     "cache_scope",
@@ -58,9 +57,15 @@ SERVED = (
     "sampling_handler_behavior",
 )
 """Options that only say how a server is served, or what the built server does in its own way."""
-LACKING = ("tool_transformations", "providers", "transforms")
-"""Options that the adapter does not have."""
-QUIET = frozenset({"dependencies", "debug", "log_level", "include_fastmcp_meta", "dereference_schemas"})
+NOTHING: tuple[Any, ...] = (None, [], (), {})
+LACKING: dict[str, tuple[Any, ...]] = {
+    "tool_transformations": NOTHING,
+    "providers": NOTHING,
+    "transforms": NOTHING,
+    "dereference_schemas": (None, True),
+}
+"""Options that the adapter does not have, with the values that mean nothing to it."""
+QUIET = frozenset({"dependencies", "debug", "log_level", "include_fastmcp_meta"})
 """Those of them that are not worth a note."""
 
 
@@ -89,8 +94,8 @@ class FastMCP(ServerContent):
         self.mcpc_masked = options.pop("mask_error_details", None)
         self.mcpc_serializer = options.pop("tool_serializer", None)
         self.mcpc_path_policy = options.pop("resource_security", self.mcpc_path_policy)
-        for name in LACKING:
-            if options.pop(name, None):
+        for name, ours in LACKING.items():
+            if options.pop(name, None) not in ours:
                 raise UnsupportedFeatureError(f"fastmcp.FastMCP({name}=…)")
         self.mcpc_rules += tag_rules(options.pop("include_tags", None), options.pop("exclude_tags", None))
         for tool in options.pop("tools", None) or ():
