@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from mcpc_runtime.systems.fastmcp.engine.path_policies import ResourceSecurity
-    from mcpc_runtime.systems.fastmcp.engine.registry import Registry
     from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
 
     Values = dict[str, Any]
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
         mcpc_changed_at_run_time: set[str]
         mcpc_completion: Callable[..., Any] | None
-        mcpc_components: dict[str, Registry[Any]]
+        mcpc_components: dict[str, Any]
         mcpc_masked: bool | None
         mcpc_mounts: list[Mount]
         mcpc_path_policy: ResourceSecurity | None
