@@ -1,4 +1,4 @@
-"""Decorators and other methods that register components, as FastMCP's servers and local providers have them."""
+"""Decorators and other methods that register components, as FastMCP's servers have them."""
 
 from __future__ import annotations
 
