@@ -17,18 +17,18 @@ LIMIT, USED = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"
 
 def available_bytes() -> int | None:
     """Return the bytes of memory that more processes can have; None if the system does not tell."""
-    found = []
+    limits = []
     try:
         with open(MEMORY, "rb") as file:
-            found += [int(line.split()[1]) << 10 for line in file if line.startswith(AVAILABLE)]
+            limits += [int(line.split()[1]) << 10 for line in file if line.startswith(AVAILABLE)]
     except (OSError, ValueError, IndexError):
         pass
     try:
         with open(LIMIT, "rb") as limit, open(USED, "rb") as used:
-            found.append(int(limit.read()) - int(used.read()))
+            limits.append(int(limit.read()) - int(used.read()))
     except (OSError, ValueError):
         pass
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def resident_bytes(pid: int) -> int:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 from inspect import isfunction
 
-from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
 from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
 from mcpc_runtime.systems.fastmcp.engine.notes import Note, place_of
 from mcpc_runtime.systems.fastmcp.list_reasons import making, registering
@@ -168,18 +167,6 @@ def sets_again(syntax: ast.AST, results: set[str], inner: str) -> bool:
         if any(isinstance(target, ast.Name) and target.id in results for target in changed):
             return True
     return False
-
-
-def providing(found: Iterable[Any], folder: str) -> Iterator[Reason]:
-    """Yield the lists that providers and transforms of the project make."""
-    changed = changed_names(folder)
-    for source in found:
-        for method, kind in METHODS.items():
-            for name in (method, f"_{method}", method.replace("list_", "transform_")):
-                function = getattr(type(source), name, None)
-                if is_of_project(function) and why_varying(function, folder, changed) is not None:
-                    text = f"the list of {kind} is made by `{type(source).__name__}.{name}` of the project"
-                    yield kind, Note(text, *place_of(function))
 
 
 def given_lifespan(server: Any) -> object:

@@ -77,14 +77,14 @@ async def every_one(server: Host, kind: str) -> list[Any]:
 
     A mounted server that cannot list its components has none.
     """
-    found = list(server.mcpc_components[kind])
+    components = list(server.mcpc_components[kind])
     for mount in server.mcpc_mounts:
         try:
-            found += await mount.every(kind)
+            components += await mount.every(kind)
         except Exception as problem:  # noqa: BLE001 - as the frameworks do
             log.warning("%s cannot list its %ss: %s", mount, kind, problem)
             note(f"{mount!r} cannot list its {kind}s at build: {type(problem).__name__}: {problem}")
-    return with_visibility(server.mcpc_rules, found)
+    return with_visibility(server.mcpc_rules, components)
 
 
 async def every(server: Host, kind: str) -> list[Any]:
@@ -103,52 +103,55 @@ def deduplicated(components: Sequence[Any]) -> list[Any]:
 
     Objects of the protocol, which a project's own handler may return, stay what they are.
     """
-    found: dict[Any, Any] = {}
+    by_key: dict[Any, Any] = {}
     for place, each in enumerate(components):
         key = str(each.identifier) if hasattr(each, "kind") else place
-        if key not in found or behaviour().mounted_first:
-            found[key] = each
-    return list(found.values())
+        if key not in by_key or behaviour().mounted_first:
+            by_key[key] = each
+    return list(by_key.values())
 
 
 async def find(server: Host, kind: str, key: str) -> Any:
     """Return a component that clients see, or None."""
-    found = await find_any(server, kind, key)
-    if found is None:
+    component = await find_any(server, kind, key)
+    if component is None:
         return None
     rules = await server.mcpc_session_rules()
-    shown = with_visibility([*server.mcpc_rules, *rules], [found])
-    return shown[0] if server.mcpc_shows(shown[0]) else None
+    (component,) = with_visibility([*server.mcpc_rules, *rules], [component])
+    return component if server.mcpc_shows(component) else None
 
 
 async def find_any(server: Host, kind: str, key: str) -> Any:
-    """Return a component, whether clients see it or not, or None: the server's own, or else a mounted server's."""
-    own = server.mcpc_components[kind]
+    """Return a component, whether clients see it or not, or None: the server's own, or else a mounted server's.
+
+    In FastMCP 2 mounted servers are asked first, the last one first of all.
+    """
+    registry = server.mcpc_components[kind]
     if kind == "template":
-        found = next((each for each in own if uri_template(each.uri_template).match(key) is not None), None)
+        own = next((each for each in registry if uri_template(each.uri_template).match(key) is not None), None)
     else:
-        found = own.get(key)
-    if found is not None and not behaviour().mounted_first:
-        return found
+        own = registry.get(key)
+    if own is not None and not behaviour().mounted_first:
+        return own
     mounts = reversed(server.mcpc_mounts) if behaviour().mounted_first else server.mcpc_mounts
     for mount in mounts:
         try:
-            other = await mount.find(kind, key)
+            mounted = await mount.find(kind, key)
         except NotFoundError:
             continue
         except Exception as problem:  # noqa: BLE001 - as the frameworks do
             log.warning("%s cannot find the %s %r: %s", mount, kind, key, problem)
             continue
-        if other is not None:
-            return other
-    return found
+        if mounted is not None:
+            return mounted
+    return own
 
 
 async def find_address(server: Host, uri: str) -> FoundResource | None:
     """Return the resource, or the template, of an address."""
-    found = await server.mcpc_get("resource", uri)
-    if found is not None:
-        return FoundResource(found)
+    resource = await server.mcpc_get("resource", uri)
+    if resource is not None:
+        return FoundResource(resource)
     if uri in server.mcpc_components["resource"].items:  # a hidden resource is not served by a template
         return None
     template = await server.mcpc_get("template", uri)

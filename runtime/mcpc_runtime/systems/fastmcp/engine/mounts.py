@@ -167,15 +167,15 @@ class Mount:
                 return None
             key = inner
         with self.server.mcpc_entered():
-            found = await self.server.mcpc_get(kind, key)
-        return None if found is None else self._delegated(found)
+            inner_component = await self.server.mcpc_get(kind, key)
+        return None if inner_component is None else self._delegated(inner_component)
 
     def _delegated(self, component: Any) -> Any:
         """Return a component under its outer name, which runs in its server."""
-        found = component.copy({"origin": Origin(self.server, component.identifier)})
+        outer = component.copy({"origin": Origin(self.server, component.identifier)})
         for renaming in self._renamings:
-            found = renaming.named(found)
-        return found
+            outer = renaming.named(outer)
+        return outer
 
 
 def mounted(server: Any, prefix: str, names: dict[str, str]) -> Mount:

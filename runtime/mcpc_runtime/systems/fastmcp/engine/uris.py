@@ -72,19 +72,19 @@ class UriTemplate:
 
     def expanded(self, values: dict[str, Any]) -> str:
         """Return the address with some values."""
-        found, position = "", 0
+        address, position = "", 0
         for match in VARIABLE.finditer(self.text):
-            found += self.text[position : match.start()]
+            address += self.text[position : match.start()]
             position = match.end()
             variable = match[1]
             if not variable.startswith(QUERY):
                 safe = "/" if variable.endswith("*") else ""
-                found += quote(str(values.get(parameter(variable), "")), safe=safe)
+                address += quote(str(values.get(parameter(variable), "")), safe=safe)
                 continue
             pairs = [pair for each in variable[1:].split(",") for pair in query_pairs(each.strip(), values)]
             if pairs:
-                found += ("&" if "?" in found else "?") + "&".join(pairs)
-        return found + self.text[position:]
+                address += ("&" if "?" in address else "?") + "&".join(pairs)
+        return address + self.text[position:]
 
     def _query_values(self, query: str, lists: frozenset[str]) -> dict[str, Any]:
         given = parse_qs(query, keep_blank_values=True)

@@ -5,8 +5,17 @@ For the build only, in the process that runs the program.
 
 from __future__ import annotations
 
-from mcpc_runtime.systems.fastmcp.dynamic_lists import KINDS, of_another_server, overriding, providing, wrapping
-from mcpc_runtime.systems.fastmcp.engine.notes import Note
+from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
+from mcpc_runtime.systems.fastmcp.dynamic_lists import (
+    KINDS,
+    METHODS,
+    is_of_project,
+    of_another_server,
+    overriding,
+    wrapping,
+)
+from mcpc_runtime.systems.fastmcp.engine.notes import Note, place_of
+from mcpc_runtime.systems.fastmcp.project_code import changed_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,3 +57,15 @@ def sources(providers: Iterable[Any]) -> Iterator[Any]:
         for name in INNER:
             found = getattr(each, name, ())
             yield from sources(found if isinstance(found, list | tuple) else (found,))
+
+
+def providing(sources_of_lists: Iterable[Any], folder: str) -> Iterator[Reason]:
+    """Yield the lists that providers and transforms of the project make."""
+    changed = changed_names(folder)
+    for source in sources_of_lists:
+        for method, kind in METHODS.items():
+            for name in (method, f"_{method}", method.replace("list_", "transform_")):
+                function = getattr(type(source), name, None)
+                if is_of_project(function) and why_varying(function, folder, changed) is not None:
+                    text = f"the list of {kind} is made by `{type(source).__name__}.{name}` of the project"
+                    yield kind, Note(text, *place_of(function))
