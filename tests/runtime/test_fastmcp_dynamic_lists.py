@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.systems.fastmcp.constant_lists import why_varying
-from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on
-from mcpc_runtime.systems.fastmcp.list_reasons import registering
-from mcpc_runtime.systems.fastmcp.project_code import changed_names
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import lifespans
+from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on, registering
+from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,10 +164,10 @@ class ComposedLifespan:
 
 LIFESPANS = {
     "a decorated function": asynccontextmanager,
-    "an object": lifespans.lifespan,
-    "the second of two": lambda function: lifespans.lifespan(no_lifespan) | lifespans.lifespan(function),
-    "combined": lambda function: lifespans.combine_lifespans(no_lifespan, asynccontextmanager(function)),
-    "the second of two of FastMCP": lambda function: ComposedLifespan(no_lifespan, lifespans.lifespan(function)),
+    "an object": facades.lifespan,
+    "the second of two": lambda function: facades.lifespan(no_lifespan) | facades.lifespan(function),
+    "combined": lambda function: facades.combine_lifespans(no_lifespan, asynccontextmanager(function)),
+    "the second of two of FastMCP": lambda function: ComposedLifespan(no_lifespan, facades.lifespan(function)),
 }
 
 

@@ -57,7 +57,7 @@ from mcpc_runtime.systems.fastmcp import standins
 generation, version, module, name = sys.argv[1:]
 standins.install(generation, version)
 from importlib import import_module
-from mcpc_runtime.systems.fastmcp.engine.calls import current_call
+from mcpc_runtime.systems.fastmcp.engine.server import current_call
 class Call:
     request_id = session_id = "1"; client_id = None; meta = {}; client_capabilities = {}; client_info = {}
     protocol_version = "2025-11-25"; transport = "stdio"; headers = {}; http = {}; principal = None; tolerant = False

@@ -13,8 +13,8 @@ from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.original import calls
 from mcpc_runtime.systems.fastmcp.original import client as module
-from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
 from mcpc_runtime.systems.fastmcp.original.client import ProcessEndedError, ProgramClient, start_client
+from mcpc_runtime.systems.fastmcp.original.process import AdoptedServers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -12,9 +12,9 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[2] / "runtime")]
 from replay import RecordingCall  # noqa: E402
 
-from mcpc_runtime.systems.fastmcp import changes, standins  # noqa: E402
+from mcpc_runtime.systems.fastmcp import program, standins  # noqa: E402
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.notes import taken_notes  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.server import taken_notes  # noqa: E402
 
 GENERATION = sys.argv[1]
 standins.install(GENERATION)
@@ -331,21 +331,21 @@ def test_a_mounted_component_with_a_method_of_its_own_runs_in_its_server():
 
 
 def test_changes_while_the_server_runs():
-    changes.begin()
+    program.begin()
     server = FastMCP("n")
     try:
         server.tool(lambda: 1, name="x")
-        assert changes.taken_changes() == {"tools": True}
+        assert program.taken_changes() == {"tools": True}
         server._tool_manager.remove_tool("x")
-        assert changes.taken_changes() == {"tools": True}
+        assert program.taken_changes() == {"tools": True}
         server.mount(FastMCP("inner"))
-        assert [*changes.taken_changes()] == ["tools", "prompts", "resources"]
+        assert [*program.taken_changes()] == ["tools", "prompts", "resources"]
         if LATER:
             for change in (server.enable, server.disable):
                 change(names={"x"})
-                assert len(changes.taken_changes()) == 3
+                assert len(program.taken_changes()) == 3
     finally:
-        changes.forget()
+        program.forget()
 
 
 def test_the_state_of_so_many_sessions_is_kept():

@@ -61,7 +61,7 @@ COMMON_MODULES = (
     "generation",
     "standins.mcp",
     "standins.mcp_types",
-    "standins.placeholders",
+    "standins.exports",
     "standins.uvicorn",
 )
 """The modules that programs of any generation may import."""

@@ -11,17 +11,18 @@ from _thread import allocate_lock
 import mcpc_runtime
 from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.context import capabilities_of, port_of
+from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.handlers.python.program_bytecode import use_program_code
-from mcpc_runtime.systems.fastmcp import changes, standins
-from mcpc_runtime.systems.fastmcp.chosen_tools import refusal_of
+from mcpc_runtime.protocol.tool_choice import ToolChoice
+from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.engine import web
-from mcpc_runtime.systems.fastmcp.engine.calls import current_call
+from mcpc_runtime.systems.fastmcp.engine.server import current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgram
+from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgram, taken_changes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from typing import Any, NoReturn, TypedDict
 
     from mcpc_runtime.handlers.python.context import Context
@@ -36,6 +37,32 @@ if TYPE_CHECKING:
         entry: Entry
         folder: str
         arguments: list[str] | None
+
+
+MAX_PAGES = 1000
+
+
+async def refusal_of(name: str, choice: Object, page_at: Callable[[str | None], Awaitable[Object]]) -> Object | None:
+    """Return the result that a call of an unknown tool has, if this one is not chosen; `page_at` returns a page."""
+    chosen = ToolChoice(choice["patterns"], choice["tags"], read_only=choice["read_only"])
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        page = await page_at(cursor)
+        for tool in page["tools"]:
+            if tool["name"] == name:
+                return None if chosen.takes(tool) else unknown(name, *choice["refusal"])
+        cursor = page.get("nextCursor")
+        if not cursor:
+            break
+    return unknown(name, *choice["refusal"])
+
+
+def unknown(name: str, code: int, message: str) -> Object:
+    """Return the result of a call of an unknown tool, or raise the error."""
+    text = message.replace("{name}", name)
+    if code:
+        raise ProtocolError(code, text)
+    return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 _programs: list[ServedProgram] = []
@@ -111,7 +138,7 @@ async def reported(result: Awaitable[Object], call: CallOfWorker) -> Object:
     try:
         return await result
     finally:
-        for kind, announced in changes.taken_changes().items():
+        for kind, announced in taken_changes().items():
             if announced and selected().family == "fastmcp":
                 await call.list_changed(kind)
             else:
@@ -235,7 +262,7 @@ def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+    from mcpc_runtime.systems.fastmcp.engine.server import Call
 
     def is_a_call(call: CallOfWorker) -> Call:
         """State that a worker's call is what servers expect."""

@@ -22,11 +22,10 @@ from mcpc_runtime.build_time.other_machine import pretend_another_machine
 from mcpc_runtime.build_time.raised import raised_facts, relative, tracebacks
 from mcpc_runtime.platforms.alarms import raise_after
 from mcpc_runtime.systems.fastmcp import standins
-from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, lists_after_lifespan, unhandled_lists
+from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
+from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
-from mcpc_runtime.systems.fastmcp.list_reasons import list_row
 from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
     ProgramEndedError,
@@ -34,7 +33,7 @@ from mcpc_runtime.systems.fastmcp.program import (
     run_program,
     served_application,
 )
-from mcpc_runtime.systems.fastmcp.standins.placeholders import (
+from mcpc_runtime.systems.fastmcp.standins.exports import (
     PlaceholderMeta,
     PlaceholderModule,
     touched,

@@ -31,7 +31,6 @@ from types import ModuleType
 
 from mcpc_runtime.handlers.python.children import VARIABLE
 from mcpc_runtime.handlers.python.program_bytecode import ProgramLoader, program_code
-from mcpc_runtime.systems.fastmcp import changes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -310,9 +309,9 @@ class ServedProgram:
             raise NotStartedError("the server is served already")
         self._stop = asyncio.Event()
         self.has_served = True
-        changes.begin()
+        begin()
         async with server.mcpc_lifespan():
-            changes.hush()
+            hush()
             self.server, self.loop = server, asyncio.get_running_loop()
             self._ready.set()
             await self._stop.wait()
@@ -362,3 +361,40 @@ def note_application(app: object) -> None:
 def served_application() -> Any:
     """Return the web application that the program serves, None if it serves none."""
     return _applications[0] if _applications else None
+
+
+KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}
+"""The list of each kind of component."""
+_serving: list[bool] = []
+_changed: dict[str, bool] = {}
+"""The lists that have changed, each with whether clients are to be notified."""
+
+
+def begin() -> None:
+    """Note changes from now on: the program serves."""
+    _serving[:] = [True]
+
+
+def note_change(*kinds: str) -> None:
+    """Note that components of these kinds were added, removed, shown or hidden; of all kinds without any."""
+    if _serving:
+        _changed.update(dict.fromkeys((KINDS[kind] for kind in kinds or KINDS), True))
+
+
+def hush() -> None:
+    """Let clients not be notified of what has changed so far: the lifespan has begun."""
+    _changed.update(dict.fromkeys(_changed, False))
+
+
+def taken_changes() -> dict[str, bool]:
+    """Return the lists that have changed since the last time, each with whether clients are to be notified."""
+    found = dict(_changed)
+    for kind in found:
+        _changed.pop(kind, None)
+    return found
+
+
+def forget() -> None:
+    """Forget everything: a test begins."""
+    _serving.clear()
+    _changed.clear()

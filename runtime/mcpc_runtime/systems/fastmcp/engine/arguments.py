@@ -11,23 +11,28 @@ from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.systems.fastmcp.engine import tolerated_arguments
-from mcpc_runtime.systems.fastmcp.engine.errors import ValidationError
-from mcpc_runtime.systems.fastmcp.engine.functions import innermost
+from mcpc_runtime.protocol.tolerance import corrected
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.errors import PromptError, ProtocolError, ValidationError
+from mcpc_runtime.systems.fastmcp.engine.injection import innermost
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of
+from mcpc_runtime.systems.fastmcp.engine.server import current_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     import pydantic
 
+    from mcpc_runtime.systems.fastmcp.engine.components import Prompt
     from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import described
 
     Values = dict[str, Any]
 else:
     pydantic = lazy("pydantic")
     described = lazy("mcpc_runtime.systems.fastmcp.engine.schema_fastmcp:described")
+
 
 EMPTY = inspect.Parameter.empty
 SIMPLE: dict[Any, tuple[type, ...]] = {str: (str,), int: (int,), bool: (bool,), float: (float,)}
@@ -82,7 +87,7 @@ class ArgumentReader:
         if self._checker is None:
             self._checker = checker(self)
         try:
-            values: Values = tolerated_arguments.checked(self._checker, arguments)
+            values: Values = checked(self._checker, arguments)
         except pydantic.ValidationError as problem:
             raise ValidationError(str(problem)) from problem
         return values
@@ -117,3 +122,124 @@ def echo(target: Any, parameters: list[inspect.Parameter], hints: Values) -> Any
     made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     made.__annotations__ = hints
     return made
+
+
+def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Values) -> None:
+    """Raise ValueError if an argument that a prompt needs is not there."""
+    required = {name for name, each in reader.parameters.items() if each.default is EMPTY}
+    if isinstance(prompt.given_arguments, list):
+        required = {each["name"] for each in prompt.given_arguments if each.get("required")}
+    missing = required - set(arguments)
+    if missing:
+        rules = behaviour()
+        text = f"Missing required arguments: {missing}"
+        raise ProtocolError(rules.missing_arguments_code, text) if rules.missing_arguments_code else ValueError(text)
+
+
+def prompt_values(reader: ArgumentReader, arguments: Values) -> Values:
+    """Return the values of a prompt's parameters."""
+    version = behaviour()
+    if version.converts_prompt_arguments:
+        arguments = {name: converted(reader, name, value) for name, value in arguments.items()}
+    if version.prompts_are_strict:
+        return reader.read({name: value for name, value in arguments.items() if name in reader.parameters})
+    return arguments if version.prompt_arguments_unchecked else reader.read(arguments)
+
+
+def converted(reader: ArgumentReader, name: str, value: Any) -> Any:
+    """Return an argument as the type of its parameter: from JSON, or from the text itself."""
+    parameter = reader.parameters.get(name)
+    if parameter is None or parameter.annotation in (EMPTY, str) or not isinstance(value, str):
+        return value
+    kind = parameter.annotation
+    if isinstance(kind, str):
+        kind = reader.hints.get(name, kind)
+        if kind is str:
+            return value
+    try:
+        adapter = pydantic.TypeAdapter(kind)
+        return from_text(adapter, value) if behaviour().json_last else from_json(adapter, value)
+    except (ValueError, TypeError) as problem:
+        raise PromptError(
+            f"Could not convert argument '{name}' with value '{value}' to expected type {kind}. Error: {problem}"
+        ) from problem
+
+
+def from_json(adapter: Any, text: str) -> Any:
+    """Return the value of JSON, or of the text if it is not JSON."""
+    try:
+        return adapter.validate_json(text)
+    except (ValueError, TypeError):
+        return adapter.validate_python(text)
+
+
+def from_text(adapter: Any, text: str) -> Any:
+    """Return the value of a text that stays one, else that of JSON."""
+    try:
+        value = adapter.validate_python(text)
+    except (ValueError, TypeError):
+        return adapter.validate_json(text)
+    if isinstance(value, str):
+        return value
+    try:
+        return adapter.validate_json(text)
+    except (ValueError, TypeError):
+        return value
+
+
+EXPECTED = {
+    **dict.fromkeys(("list", "tuple", "set", "frozen_set"), "array"),
+    **dict.fromkeys(("dict", "model", "model_attributes", "dataclass"), "object"),
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+}
+"""What is expected by the begin of pydantic's types of errors, `list_type` or `int_parsing`."""
+UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+
+
+def is_tolerated() -> bool:
+    """Tell whether arguments of the current call may be corrected."""
+    return bool(getattr(current_call.get(), "tolerant", False))
+
+
+def checked(check: Callable[[Values], Any], arguments: Values) -> Any:
+    """Return what pydantic makes of arguments, or of corrected ones; else raise its first error."""
+    try:
+        return check(arguments)
+    except pydantic.ValidationError:
+        made: list[Any] = []
+
+        def accepts(values: object) -> bool:
+            try:
+                made.append(check(values))  # type: ignore[arg-type]
+            except pydantic.ValidationError:
+                return False
+            return True
+
+        if not is_tolerated() or corrected(arguments, lambda values: errors(check, values), accepts) is None:
+            raise
+        return made[-1]
+
+
+def errors(check: Callable[[Any], Any], values: object) -> list[tuple[str, str, object]]:
+    """Return pydantic's errors in the form of a compiled schema's."""
+    try:
+        check(values)
+    except pydantic.ValidationError as problem:
+        return [row(values, error["loc"], error["type"]) for error in problem.errors(include_url=False)]
+    return []
+
+
+def row(values: object, steps: tuple[int | str, ...], kind: str) -> tuple[str, str, object]:
+    """Return the JSON Pointer, the keyword and the expected type of an error."""
+    pointer = ""
+    for step in steps:  # those after the last value name alternatives of a type
+        is_item = type(values) is list and type(step) is int and step < len(values)
+        if not is_item and not (type(values) is dict and step in values):
+            break
+        values = values[step]  # type: ignore[index]
+        pointer += "/" + str(step).replace("~", "~0").replace("/", "~1")
+    if kind in UNKNOWN:
+        return pointer, "additionalProperties", []
+    return pointer, "type", EXPECTED.get(kind.removesuffix("_type").removesuffix("_parsing"))

@@ -6,14 +6,14 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp import program
-from mcpc_runtime.systems.fastmcp.engine import completions, replies, running
+from mcpc_runtime.systems.fastmcp.engine import replies, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
-from mcpc_runtime.systems.fastmcp.engine.path_policies import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Lists
-from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication, note_middleware
+from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
+from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.systems.fastmcp.engine import listing
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
     from mcpc_runtime.systems.fastmcp.engine.components import Component
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Mount
-    from mcpc_runtime.systems.fastmcp.engine.server import Route
-    from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
+    from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility
+    from mcpc_runtime.systems.fastmcp.engine.server import Call, Route
 
     Object = dict[str, Any]
 else:
@@ -186,7 +184,7 @@ class ComponentServer(Registration, BaseServer):
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
         """Return the values that complete an argument."""
         with self.mcpc_entered(call, "completion/complete"):
-            return await completions.completion_answer(self, ref, argument, context)
+            return await running.completion_answer(self, ref, argument, context)
 
     async def mcpc_run_tool(self, name: str, arguments: Object) -> Any:
         """Run a tool, of this server or of a mounted one; return its ToolResult."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from copy import copy as shallow_copy
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.program import note_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What functions see of the call in which they run, and the current one."""
+"""What functions see of the call in which they run, the current one, and requests to the client."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from contextvars import ContextVar
 from types import GenericAlias
 from typing import Any, ClassVar
 
-from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import elicitation
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
+from mcpc_runtime.systems.fastmcp.engine.errors import FastMCPError, ProtocolError
+from mcpc_runtime.systems.fastmcp.generation import selected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
+    from typing import TypeVar
 
-    from mcpc_runtime.systems.fastmcp.engine import requests
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
-else:
-    requests = lazy("mcpc_runtime.systems.fastmcp.engine.requests")
+    from mcpc_runtime.systems.fastmcp.engine.server import Call
+
+    Answer = TypeVar("Answer")
+
 
 STANDINS = "mcpc_runtime.systems.fastmcp.standins"
 current: ContextVar[BaseContext | None] = ContextVar("current", default=None)
@@ -87,7 +90,7 @@ class BaseContext:
     @property
     def request_context(self) -> Any:
         """The request as the SDK describes it."""
-        return requests.request_context(self)
+        return request_context(self)
 
     @property
     def mcpc_lifespan_context(self) -> Any:
@@ -110,7 +113,7 @@ class BaseContext:
 
     async def mcpc_elicit(self, message: str, schema: dict[str, Any], url: str = "") -> dict[str, Any]:
         """Ask the user; return the client's answer."""
-        return await requests.request_result(self.mcpc_call.elicit(message, schema, url))
+        return await request_result(self.mcpc_call.elicit(message, schema, url))
 
     async def close_sse_stream(self) -> None:
         """Do nothing: the built server decides about its streams."""
@@ -153,3 +156,56 @@ def entered(context: BaseContext) -> Iterator[BaseContext]:
         yield context
     finally:
         current.reset(token)
+
+
+SDK = "mcpc_runtime.systems.fastmcp.standins.mcp"
+TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.selected"
+
+
+async def request_result(answer: Awaitable[Answer]) -> Answer:
+    """Return a client's answer; its error is one of the SDK's."""
+    try:
+        return await answer
+    except ProtocolError as problem:
+        raise sdk_error(problem) from problem
+
+
+def sdk_error(problem: ProtocolError) -> Exception:
+    """Return an error as the SDK's exception, which projects catch."""
+    made: Exception = resolve(f"{SDK}.parts.exceptions:coded_error")(problem.code, problem.message, problem.data)
+    return made
+
+
+def protocol_error(problem: BaseException) -> ProtocolError | None:
+    """Return the error of the protocol that an exception of the SDK stands for, None for other exceptions."""
+    if isinstance(problem, ProtocolError):
+        return problem
+    error = getattr(problem, "error", None)
+    if type(problem).__module__.startswith(SDK) and error is not None:
+        return ProtocolError(error.code, error.message, error.data)
+    return None
+
+
+def request_context(context: Any) -> Any:
+    """Return the request of a context."""
+    call = context.mcpc_call
+    request = resolve(f"{SDK}.parts.requests:http_request")(call)
+    common = {"session": context.session, "lifespan_context": context.mcpc_lifespan_context, "request": request}
+    if selected().sdk == "sdk2":
+        made = resolve(f"{SDK}.parts.requests:ServerRequestContext")
+        meta = dict(call.meta) or None
+        return made(
+            protocol_version=call.protocol_version,
+            method=context._method,
+            request_id=call.request_id,
+            meta=meta,
+            **common,
+        )
+    known = resolve(f"{TYPES}:find_type")("RequestParams.Meta")
+    meta = known.model_validate(call.meta) if call.meta else None
+    return resolve(f"{SDK}.parts.requests:RequestContext")(request_id=call.request_id, meta=meta, **common)
+
+
+def is_raised_on_purpose(problem: BaseException) -> bool:
+    """Tell whether an exception is meant for the client: an error of the framework or of the protocol."""
+    return isinstance(problem, FastMCPError) or protocol_error(problem) is not None

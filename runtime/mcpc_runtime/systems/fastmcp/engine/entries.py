@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
-    from mcpc_runtime.systems.fastmcp.engine.schema_uris import normalized_uri
+    from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
     from mcpc_runtime.systems.fastmcp.generation import Generation
 
     class Described(Protocol):
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         mime_type: str | None
         annotations: Any
 else:
-    normalized_uri = lazy("mcpc_runtime.systems.fastmcp.engine.schema_uris:normalized_uri")
+    normalized_uri = lazy("mcpc_runtime.systems.fastmcp.engine.uris:normalized_uri")
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool without a function and without a schema."""

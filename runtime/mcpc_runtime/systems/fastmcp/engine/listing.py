@@ -10,10 +10,9 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.notes import note, taken_notes
-from mcpc_runtime.systems.fastmcp.engine.server import ListEntry, Lists
+from mcpc_runtime.systems.fastmcp.engine.mounts import with_visibility
+from mcpc_runtime.systems.fastmcp.engine.server import ListEntry, Lists, note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
-from mcpc_runtime.systems.fastmcp.engine.visibility import with_visibility
 from mcpc_runtime.systems.fastmcp.generation import selected
 
 TYPE_CHECKING = False

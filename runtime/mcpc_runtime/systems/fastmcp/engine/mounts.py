@@ -1,7 +1,8 @@
-"""Servers mounted in others: their components under other names, which run there; and what calls need of a server."""
+"""Servers mounted in others: their components under other names; rules that hide components; what calls need of a server."""
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -10,12 +11,11 @@ from mcpc_runtime.systems.fastmcp.engine.uris import uri_template, with_prefix, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, Protocol
 
-    from mcpc_runtime.systems.fastmcp.engine.path_policies import ResourceSecurity
-    from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
+    from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 
     Values = dict[str, Any]
 
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
         def inner(self, kind: str, key: str) -> str | None:
             """Return the inner name or address of an outer one, None if there is none."""
+
+    Rule = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +189,82 @@ def mounted(server: Any, prefix: str, names: dict[str, str]) -> Mount:
     if names and not first:
         renamings.append(ToolNames({f"{prefix}_{inner}" if prefix else inner: outer for inner, outer in names.items()}))
     return Mount(server, renamings)
+
+
+CRITERIA = ("names", "keys", "tags", "components")
+KIND_OF = {"tools": "tool", "prompts": "prompt", "resources": "resource", "templates": "template"}
+"""The kinds by their plurals, which FastMCP 3.0 takes, too."""
+
+
+class Visibility:
+    """Shows or hides the components that all given criteria match; without criteria it changes nothing."""
+
+    def __init__(  # noqa: PLR0913 - FastMCP's parameters
+        self,
+        enabled: bool,
+        *,
+        names: Iterable[str] | None = None,
+        keys: Iterable[str] | None = None,
+        tags: Iterable[str] | None = None,
+        components: Iterable[str] | None = None,
+        match_all: bool = False,
+    ) -> None:
+        malformed = sorted(key for key in keys or () if "@" not in key)
+        if malformed:
+            warnings.warn(
+                f"keys that are missing the '@' version delimiter match nothing: {malformed}", UserWarning, stacklevel=3
+            )
+        self._enabled = enabled
+        self.names = None if names is None else set(names)
+        self.keys = None if keys is None else set(keys)
+        self.tags = None if tags is None else set(tags)
+        self.components = None if components is None else {KIND_OF.get(each, each) for each in components}
+        self.match_all = match_all
+
+    def __repr__(self) -> str:
+        """Return the class and the criteria."""
+        if self.match_all:
+            return f"Visibility({self._enabled}, match_all=True)"
+        given = {name: getattr(self, name) for name in CRITERIA}
+        said = [
+            "enable" if self._enabled else "disable",
+            *(f"{name}={value}" for name, value in given.items() if value),
+        ]
+        return f"Visibility({', '.join(said)})"
+
+    def matches(self, component: Any) -> bool:
+        """Tell whether the criteria match a component."""
+        if self.match_all:
+            return True
+        if all(getattr(self, name) is None for name in CRITERIA):
+            return False
+        return (
+            (self.components is None or component.kind in self.components)
+            and (self.keys is None or key_of(component) in self.keys)
+            and (self.names is None or bool(self.names & {component.name, component.identifier}))
+            and (self.tags is None or bool(self.tags & component.tags))
+        )
+
+    def applied_to(self, component: Any) -> Any:
+        """Return a component, shown or hidden if the criteria match it."""
+        return component.copy({"shown": self._enabled}) if self.matches(component) else component
+
+
+def key_of(component: Any) -> str:
+    """Return a component's kind, and its name or address, as one text."""
+    return f"{component.kind}:{component.identifier}@"
+
+
+def visibility_rules(enabled: bool, rule: Rule) -> list[Visibility]:
+    """Return the rules of a call of `enable` or `disable`; `only` hides everything else."""
+    given = {key: value for key, value in rule.items() if key != "only" and value is not None}
+    first = [Visibility(False, match_all=True)] if enabled and rule.get("only") else []
+    return [*first, Visibility(enabled, **given)]
+
+
+def with_visibility(rules: Sequence[Visibility], components: Iterable[Any]) -> list[Any]:
+    """Return components, shown or hidden by rules."""
+    found = list(components)
+    for rule in rules:
+        found = [rule.applied_to(each) for each in found]
+    return found

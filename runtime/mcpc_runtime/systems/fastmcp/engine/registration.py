@@ -1,19 +1,87 @@
-"""Registration of components: the decorators and the functions `add_…` and `remove_…` of servers."""
+"""Registration of components: the decorators, `add_…` and `remove_…` of servers, and components made from functions."""
 
 from __future__ import annotations
 
-from mcpc_runtime.systems.fastmcp.engine import creation
+import functools
+import inspect
+import logging
+from typing import Generic, TypeVar
+
+from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.registry import Registry
+from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
+from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.program import note_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
+    from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
+
     Function = Callable[..., Any]
+    Options = dict[str, Any]
+else:
+    description_of = lazy("mcpc_runtime.systems.fastmcp.engine.docstrings:description_of")
+
+
+Kind = TypeVar("Kind", bound=Component)
+log = logging.getLogger(__name__)
+
+
+class Registry(Generic[Kind]):
+    """Components in the order of their registration, by their names or addresses.
+
+    `policy` decides about a second component with the same name: `warn` and `replace` let it take the first one's
+    place, `ignore` keeps the first one, `error` raises ValueError.
+    """
+
+    def __init__(self, policy: str | None = None) -> None:
+        self.policy = policy or "warn"
+        self.items: dict[str, Kind] = {}
+
+    def add(self, component: Kind) -> Kind:
+        """Add a component; return the one that is registered then."""
+        key = component.identifier
+        if key in self.items and not self._replaces(component):
+            return self.items[key]
+        self.items[key] = component
+        note_change(component.kind)
+        return component
+
+    def _replaces(self, component: Kind) -> bool:
+        text = behaviour().duplicate.format(kind=component.kind.capitalize(), key=component.key)
+        if self.policy == "error":
+            raise ValueError(text)
+        if self.policy == "warn":
+            log.warning(text)
+            note(f"{text}: this {component.kind} takes the place of the first one", kind="duplicate")
+        return self.policy != "ignore"
+
+    def remove(self, key: str) -> Kind | None:
+        """Remove a component; return it."""
+        removed = self.items.pop(key, None)
+        if removed is not None:
+            note_change(removed.kind)
+        return removed
+
+    def get(self, key: str) -> Kind | None:
+        """Return a component, or None."""
+        return self.items.get(key)
+
+    def __iter__(self) -> Iterator[Kind]:
+        """Iterate over the components."""
+        return iter(list(self.items.values()))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.items)
+
 
 KINDS = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Template}
 POLICIES = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}
@@ -44,7 +112,7 @@ class Registration:
 
     def mcpc_make(self, kind: str, function: Any, name: str | None, options: dict[str, Any]) -> Any:
         """Make a component from a function."""
-        return creation.make(self.classes[kind], function, name, options)
+        return make(self.classes[kind], function, name, options)
 
     def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: dict[str, Any]) -> Any:
         """Be a decorator: `given` is a name or a function, or None."""
@@ -54,7 +122,7 @@ class Registration:
             given, name = None, given
         if given is None:
             return lambda function: self.mcpc_decorate(kind, function, name, options)
-        creation.check_decorated(kind, given)
+        check_decorated(kind, given)
         added = self.mcpc_add(self.mcpc_make(kind, given, name, options))
         return added if behaviour().decorators_return_components else given
 
@@ -68,11 +136,11 @@ class Registration:
 
     def resource(self, uri: Any, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a resource, or as a template of resources if its address has variables."""
-        creation.check_uri(uri)
+        check_uri(uri)
 
         def decorate(function: Any) -> Any:
-            creation.check_decorated("resource", function)
-            kind = creation.kind_of_resource(str(uri), function)
+            check_decorated("resource", function)
+            kind = kind_of_resource(str(uri), function)
             added = self.mcpc_add(self.mcpc_make(kind, function, name, {**options, "uri": str(uri)}))
             return added if behaviour().decorators_return_components else function
 
@@ -96,17 +164,17 @@ class Registration:
 
     def add_tool(self, tool: Any, name: str | None = None, **options: Any) -> Any:
         """Add a tool, or a function as one."""
-        return self.mcpc_add(creation.component("tool", self.classes["tool"], tool, name, options))
+        return self.mcpc_add(component("tool", self.classes["tool"], tool, name, options))
 
     def add_prompt(self, prompt: Any, name: str | None = None, **options: Any) -> Any:
         """Add a prompt, or a function as one."""
-        return self.mcpc_add(creation.component("prompt", self.classes["prompt"], prompt, name, options))
+        return self.mcpc_add(component("prompt", self.classes["prompt"], prompt, name, options))
 
     def add_resource(self, resource: Any, **options: Any) -> Any:
         """Add a resource."""
         meta = getattr(resource, "__fastmcp__", None)
-        kind = "resource" if meta is None else creation.kind_of_resource(meta.uri, resource)
-        return self.mcpc_add(creation.component(kind, self.classes[kind], resource, None, options))
+        kind = "resource" if meta is None else kind_of_resource(meta.uri, resource)
+        return self.mcpc_add(component(kind, self.classes[kind], resource, None, options))
 
     def add_template(self, template: Any) -> Any:
         """Add a template of resources."""
@@ -128,3 +196,145 @@ class Registration:
         """Remove a component; NotFoundError: there is none."""
         if self.mcpc_components[kind].remove(key) is None:
             raise NotFoundError(behaviour().unknown_tool.format(name=key))
+
+
+RENAMED = {"output_schema": "given_output", "timeout": "seconds"}
+"""The frameworks' names of options, with ours."""
+NOTED = {"auth": "`auth` of a {kind} has no effect in a built server; its own `auth` settings say who may call it"}
+"""Options that a built server does not follow."""
+LAMBDA = "You must provide a name for lambda functions"
+PLURALS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resource templates"}
+
+
+def component(kind: str, cls: Any, given: Any, name: str | None, options: Options) -> Any:
+    """Return a given component, or the one made from a given function."""
+    if isinstance(given, Component):
+        return given
+    meta = getattr(given, "__fastmcp__", None)
+    if meta is not None and not options and name is None:
+        return meta.component(given, cls)
+    if not callable(given):
+        return given
+    return make(cls, given, name, options)
+
+
+def make(cls: Any, function: Any, name: str | None, options: Options) -> Any:
+    """Make a component of a class from a function."""
+    chosen = name or component_name(cls.kind, function)
+    if chosen == "<lambda>":
+        raise ValueError(LAMBDA)
+    check_parameters(cls.kind, function)
+    for option, text in NOTED.items():
+        if options.get(option) is not None:
+            note(text.format(kind=cls.kind), function)
+    given = {RENAMED.get(key, key): value for key, value in options.items() if key != "description"}
+    check_output(given.get("given_output"))
+    if "task" in given:
+        given["task"] = task_support(given["task"])
+    if cls.kind == "template":
+        given["uri_template"] = given.pop("uri")
+    found = cls(name=chosen, **given)
+    found.function = function.__func__ if isinstance(function, staticmethod) else function
+    found.injected = injected_parameters(found.function)
+    found.description = description_of(options.get("description"), found.function, cls.kind, selected())
+    if cls.kind == "template":
+        check_template(found)
+    return found
+
+
+def check_output(schema: Any) -> None:
+    """Raise ValueError for an output schema whose values are not objects."""
+    if isinstance(schema, dict) and schema.get("type") != "object" and not OBJECT_KEYS & set(schema):
+        raise ValueError(
+            f"Output schemas must represent object types due to MCP spec limitations. Received: {schema!r}"
+        )
+
+
+OBJECT_KEYS = {"properties", "$ref", "anyOf", "oneOf", "allOf", "x-fastmcp-wrap-result"}
+"""The keys by which a schema without a type may be an object's."""
+
+
+def component_name(kind: str, function: Any) -> str:
+    """Return a function's name, or that of its class; in FastMCP 4 a partial tool has that of the function in it."""
+    is_unwrapped = kind == "tool" and behaviour().names_partials
+    while is_unwrapped and isinstance(function, functools.partial) and not hasattr(function, "__name__"):
+        function = function.func
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+def task_support(given: Any) -> str | None:
+    """Return what a component says of tasks: given as a flag, or as an object with a `mode`."""
+    if given is None or isinstance(given, (bool, str)):
+        return "optional" if given is True else given or None
+    return getattr(given, "mode", None)
+
+
+def check_parameters(kind: str, function: Any) -> None:
+    """Raise ValueError for a function whose parameters cannot be named."""
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is inspect.Parameter.VAR_POSITIONAL:
+            raise ValueError(f"Functions with *args are not supported as {PLURALS[kind]}")
+        if each.kind is inspect.Parameter.POSITIONAL_ONLY and kind != "resource" and behaviour().versioned:
+            raise ValueError(f"Functions with positional-only parameters are not supported as {PLURALS[kind]}")
+        if each.kind is inspect.Parameter.VAR_KEYWORD and kind in ("tool", "prompt"):
+            raise ValueError(f"Functions with **kwargs are not supported as {PLURALS[kind]}")
+
+
+def check_decorated(kind: str, given: Any) -> None:
+    """Raise TypeError for what cannot be decorated."""
+    if isinstance(given, classmethod):
+        raise TypeError(f"To decorate a classmethod, use @classmethod above @{kind}.")
+    if not callable(given) and not isinstance(given, staticmethod):
+        raise TypeError(f"Invalid first argument: {type(given)}")
+
+
+def check_uri(uri: Any) -> None:
+    """Raise TypeError for a decorator of resources that was used without an address."""
+    if callable(uri):
+        raise TypeError(
+            "The @resource decorator was used incorrectly. Did you forget to call it? Use @resource('uri') instead of "
+            "@resource"
+        )
+
+
+def kind_of_resource(uri: str, function: Any) -> str:
+    """Return `template` for a function with parameters or an address with variables, else `resource`."""
+    arguments = set(inspect.signature(function).parameters) - injected_parameters(function)
+    return "template" if "{" in uri or arguments else "resource"
+
+
+OPERATORS = "+#./;"
+"""What a variable begins with that no address can be matched with."""
+
+
+def check_template(template: Any) -> None:
+    """Raise ValueError where the parameters are not those of the address."""
+    address = uri_template(template.uri_template)
+    operators = sorted({each[0] for each in VARIABLE.findall(template.uri_template) if each[0] in OPERATORS})
+    if operators:
+        raise ValueError(
+            f"RFC 6570 level-3 operators {{{', '.join(operators)}...}} are not supported: {template.uri_template}"
+        )
+    every = inspect.signature(template.function).parameters
+    parameters = {name: each for name, each in every.items() if name not in template.injected}
+    names = set(address.names)
+    open_ended = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    required = {
+        name
+        for name, each in parameters.items()
+        if each.default is inspect.Parameter.empty and each.kind is not inspect.Parameter.VAR_KEYWORD
+    }
+    if not names:
+        raise ValueError("URI template must contain at least one parameter")
+    query = names - set(address.path_names)
+    if query & required:
+        raise ValueError(
+            f"Query parameters {query & required} must be optional function parameters with default values"
+        )
+    if not required <= set(address.path_names):
+        raise ValueError(
+            f"Required function arguments {required} must be a subset of the URI path parameters "
+            f"{set(address.path_names)}"
+        )
+    if not open_ended and not names <= set(parameters):
+        raise ValueError(f"URI parameters {names} must be a subset of the function arguments: {set(parameters)}")

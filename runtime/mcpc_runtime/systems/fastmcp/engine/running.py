@@ -1,14 +1,18 @@
-"""Calls of components, of a server's own and of those of servers mounted in it."""
+"""Calls of components, of a server's own and of those of servers mounted in it, and completion of arguments."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
+from functools import partial
 
-from mcpc_runtime.systems.fastmcp.engine import listing, prompt_results, resource_results, results
-from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader
+from mcpc_runtime.systems.fastmcp.engine import listing, resource_results, results
+from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader, check_required, prompt_values
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
+from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
+from mcpc_runtime.systems.fastmcp.engine.context import is_raised_on_purpose, protocol_error, sdk_error
 from mcpc_runtime.systems.fastmcp.engine.errors import (
     FastMCPError,
     NotFoundError,
@@ -19,12 +23,9 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     ToolError,
     ValidationError,
 )
-from mcpc_runtime.systems.fastmcp.engine.functions import call_function
-from mcpc_runtime.systems.fastmcp.engine.injection import entered_dependencies, find_dependencies
-from mcpc_runtime.systems.fastmcp.engine.path_policies import INHERITED
-from mcpc_runtime.systems.fastmcp.engine.prompt_arguments import check_required, prompt_values
-from mcpc_runtime.systems.fastmcp.engine.requests import is_raised_on_purpose, protocol_error, sdk_error
+from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered_dependencies, find_dependencies
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
+from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
     Values = dict[str, Any]
+    Object = dict[str, Any]
+
 
 log = logging.getLogger(__name__)
 TIMED_OUT = -32000
@@ -94,7 +97,7 @@ async def limited(tool: Tool, running: Awaitable[Result]) -> Result:
         raise sdk_error(ProtocolError(TIMED_OUT, text)) from None
 
 
-async def render(prompt: Prompt, arguments: Values | None) -> prompt_results.PromptResult:
+async def render(prompt: Prompt, arguments: Values | None) -> resource_results.PromptResult:
     """Run a prompt's function."""
     if prompt.origin is not None:
         return await prompt.origin.render(arguments)  # type: ignore[no-any-return]
@@ -103,7 +106,7 @@ async def render(prompt: Prompt, arguments: Values | None) -> prompt_results.Pro
     version = behaviour()
     try:
         values = prompt_values(plan.reader, arguments or {})
-        return prompt_results.converted(prompt, await invoke(prompt, values, plan.dependencies))
+        return resource_results.converted_prompt(prompt, await invoke(prompt, values, plan.dependencies))
     except Exception as problem:
         if version.conversion_errors and isinstance(problem, FastMCPError):
             raise
@@ -116,7 +119,7 @@ async def read(resource: Resource, values: Values | None = None) -> resource_res
     if resource.origin is not None:
         return await resource.origin.read()  # type: ignore[no-any-return]
     if resource.function is None:
-        return resource_results.converted(resource, resource.content)
+        return resource_results.converted_resource(resource, resource.content)
     return await read_function(resource, {})
 
 
@@ -144,7 +147,7 @@ async def read_function(component: Resource | Template, values: Values) -> resou
     result = await invoke(component, values, plan_of(component).dependencies)
     if isinstance(result, Resource):
         return await result.mcpc_read()  # type: ignore[attr-defined,no-any-return]
-    return resource_results.converted(component, result)
+    return resource_results.converted_resource(component, result)
 
 
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -202,7 +205,7 @@ async def call_tool(server: Host, name: str, arguments: Values) -> results.ToolR
         raise ToolError(masked(server, "tool", problem, name=name)) from problem
 
 
-async def render_prompt(server: Host, name: str, arguments: Values | None) -> prompt_results.PromptResult:
+async def render_prompt(server: Host, name: str, arguments: Values | None) -> resource_results.PromptResult:
     """Get a prompt of a server by its name."""
     prompt = await server.mcpc_get("prompt", name)
     if prompt is None:
@@ -267,3 +270,34 @@ def masked(server: Host, kind: str, problem: BaseException, **names: str) -> str
     hidden = version.masks_errors if server.mcpc_masked is None else server.mcpc_masked
     text: str = getattr(version, f"masked_{kind}_error" if hidden else f"{kind}_error")
     return text.format(error=problem, **names)
+
+
+REFERENCES = {"ref/prompt": "PromptReference", "ref/resource": "ResourceTemplateReference"}
+MOST = 100
+"""How many values an answer has at most."""
+
+
+async def completion_answer(server: Host, ref: Object, argument: Object, context: Object) -> Object:
+    """Return the values that complete an argument."""
+    if server.mcpc_completion is None:
+        return {"values": []}
+    more = typed("CompletionContext", context) if context else None
+    reference = typed(REFERENCES[ref["type"]], ref)
+    arguments = (reference, typed("CompletionArgument", argument), more)
+    if behaviour().synchronous_in_threads:
+        return completion_of(await call_function(partial(server.mcpc_completion, *arguments), {}, threaded=True))
+    result = server.mcpc_completion(*arguments)
+    return completion_of(await result if inspect.isawaitable(result) else result)
+
+
+def completion_of(result: Any) -> Object:
+    """Return what a project's function returned as values on the wire."""
+    if result is None:
+        return {"values": []}
+    if hasattr(result, "model_dump") or isinstance(result, dict):
+        found: Object = wire(result)
+        return found
+    values = [str(value) for value in result]
+    if len(values) > MOST:
+        return {"values": values[:MOST], "total": len(values), "hasMore": True}
+    return {"values": values}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.components import Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import block_of, is_content, text_block, typed, typed_block, wire
-from mcpc_runtime.systems.fastmcp.engine.creation import make
-from mcpc_runtime.systems.fastmcp.engine.requests import request_result
+from mcpc_runtime.systems.fastmcp.engine.context import request_result
+from mcpc_runtime.systems.fastmcp.engine.registration import make
 from mcpc_runtime.systems.fastmcp.engine.running import run_tool
 
 TYPE_CHECKING = False

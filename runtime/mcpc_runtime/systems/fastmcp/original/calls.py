@@ -19,7 +19,7 @@ from mcpc_runtime.protocol.constants import (
     VERSION_KEY,
 )
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.systems.fastmcp.chosen_tools import refusal_of
+from mcpc_runtime.systems.fastmcp.calls import refusal_of
 from mcpc_runtime.systems.fastmcp.original.client import LEAVE_SECONDS, STATELESS, ProcessEndedError, start_client
 
 TYPE_CHECKING = False

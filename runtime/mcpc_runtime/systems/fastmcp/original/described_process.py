@@ -15,19 +15,76 @@ from contextlib import asynccontextmanager
 
 from mcpc_runtime.build_time.connections import watch_connections
 from mcpc_runtime.build_time.other_machine import pretend_another_machine
-from mcpc_runtime.systems.fastmcp.list_reasons import list_row, making, registering
-from mcpc_runtime.systems.fastmcp.original.adoption import AdoptedServers
-from mcpc_runtime.systems.fastmcp.original.list_sources import high_level_lists
-from mcpc_runtime.systems.fastmcp.original.process import print_lines, run_original
+from mcpc_runtime.systems.fastmcp.dynamic_lists import (
+    KINDS,
+    METHODS,
+    is_of_project,
+    list_row,
+    making,
+    of_another_server,
+    overriding,
+    registering,
+    wrapping,
+)
+from mcpc_runtime.systems.fastmcp.engine.server import Note, place_of
+from mcpc_runtime.systems.fastmcp.original.process import AdoptedServers, print_lines, run_original
 from mcpc_runtime.systems.fastmcp.program import ProgramEndedError
-from mcpc_runtime.systems.fastmcp.project_code import changed_names
+from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from typing import Any, NoReturn
 
-    from mcpc_runtime.systems.fastmcp.list_reasons import Reason
+    from mcpc_runtime.systems.fastmcp.dynamic_lists import Reason
+
+
+PROXIES = frozenset({"FastMCPProxy", "ProxyProvider"})
+"""The classes of servers and providers whose components are those of another server."""
+INNER = ("providers", "_inner")
+"""The attributes of a provider with those that are in it."""
+
+
+def high_level_lists(server: Any, folder: str) -> Iterator[Reason]:
+    """Yield the lists of a server that are not only those of what was registered."""
+    providers = [*sources(getattr(server, "providers", ()))]
+    if is_proxy(server) or any(map(is_proxy, providers)):
+        yield from of_another_server(KINDS)
+    yield from overriding(type(server))
+    yield from wrapping(getattr(server, "middleware", ()))
+    for each in providers:
+        if getattr(each, "_reload", False) is True:
+            for kind in KINDS:
+                yield kind, Note(f"the list of {kind} is read again from files by `{type(each).__name__}`")
+    transforms = (getattr(each, "transforms", ()) for each in (server, *providers))
+    yield from providing([*providers, *(each for found in transforms for each in found)], folder)
+
+
+def is_proxy(value: object) -> bool:
+    """Tell whether the components of a server or a provider are those of another server."""
+    return any(owner.__name__ in PROXIES for owner in type(value).__mro__)
+
+
+def sources(providers: Iterable[Any]) -> Iterator[Any]:
+    """Yield providers with those in them."""
+    for each in providers:
+        yield each
+        for name in INNER:
+            found = getattr(each, name, ())
+            yield from sources(found if isinstance(found, list | tuple) else (found,))
+
+
+def providing(sources_of_lists: Iterable[Any], folder: str) -> Iterator[Reason]:
+    """Yield the lists that providers and transforms of the project make."""
+    changed = changed_names(folder)
+    for source in sources_of_lists:
+        for method, kind in METHODS.items():
+            for name in (method, f"_{method}", method.replace("list_", "transform_")):
+                function = getattr(type(source), name, None)
+                if is_of_project(function) and why_varying(function, folder, changed) is not None:
+                    text = f"the list of {kind} is made by `{type(source).__name__}.{name}` of the project"
+                    yield kind, Note(text, *place_of(function))
+
 
 STDERR = 2
 HANDLERS = ("request_handlers", "_request_handlers")

@@ -1,7 +1,7 @@
 """The stand-ins: packages that a project imports as `fastmcp`, `mcp`, `mcp_types` and `uvicorn`.
 
 A finder before all others maps these names to the modules of this package with the same path, so that a framework that
-is installed is never imported.  A module that has no stand-in is a placeholder (`placeholders.py`).
+is installed is never imported.  A module that has no stand-in is a placeholder (`exports.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 
 from mcpc_runtime.systems.fastmcp.generation import select, selected
-from mcpc_runtime.systems.fastmcp.standins.placeholders import PlaceholderModule
+from mcpc_runtime.systems.fastmcp.standins.exports import PlaceholderModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -33,18 +33,18 @@ HIGH_LEVEL: dict[str, Row] = {
     "prompts": {"prompts": "Prompt PromptManager"},
     "prompts.base": {"prompts": f"{MESSAGES} Prompt", "types": "PromptArgument"},
     "prompts.manager": {"prompts": "PromptManager"},
-    "resources": {"resources": f"{FILES} ResourceManager ResourceTemplate", "uris": SECURITY},
+    "resources": {"resources": f"{FILES} ResourceManager ResourceTemplate {SECURITY}"},
     "resources.base": {"resources": "Resource"},
     "resources.resource_manager": {"resources": "ResourceManager"},
-    "resources.templates": {"resources": "ResourceTemplate", "uris": SECURITY},
+    "resources.templates": {"resources": f"ResourceTemplate {SECURITY}"},
     "resources.types": {"resources": FILES},
     "tools": {"tools": "Tool ToolManager"},
     "tools.base": {"tools": "Tool ToolManager"},
     "tools.tool_manager": {"tools": "Tool ToolManager"},
     "utilities": {},
-    "utilities.context_injection": {"calling": "find_context_parameter"},
-    "utilities.logging": {"calling": "configure_logging get_logger"},
-    "utilities.types": {"media": "Audio Image"},
+    "utilities.context_injection": {"context": "find_context_parameter"},
+    "utilities.logging": {"context": "configure_logging get_logger"},
+    "utilities.types": {"tools": "Audio Image"},
 }
 """The modules that are below the package of the high-level server in both versions."""
 MODULES: dict[str, Row] = {
@@ -52,7 +52,7 @@ MODULES: dict[str, Row] = {
         "types": TYPES,
         "exceptions": f"MCPDeprecationWarning MCPError@sdk2 McpError@sdk1 {URL_ERROR}",
         "session": "ServerSession",
-        "transports": "stdio_server",
+        "low_level": "stdio_server",
     },
     "types": {"types": "*"},
     "types.jsonrpc": {"t:jsonrpc": "*"},
@@ -61,21 +61,20 @@ MODULES: dict[str, Row] = {
         **SERVERS,
         "fastmcp": "FastMCP@sdk1",
         "mcpserver": "MCPServer@sdk2",
-        "records": "InitializationOptions NotificationOptions",
-        "request_context": "ServerRequestContext@sdk2",
+        "requests": "InitializationOptions NotificationOptions ServerRequestContext@sdk2",
     },
-    "server.fastmcp": {"media": "Audio Image", "context": CONTEXT, "fastmcp": "FastMCP", "types": "Icon"},
+    "server.fastmcp": {"tools": "Audio Image", "context": CONTEXT, "fastmcp": "FastMCP", "types": "Icon"},
     "server.fastmcp.server": {"context": CONTEXT, "fastmcp": "FastMCP"},
     "server.fastmcp.exceptions": {"e:errors": f"FastMCPError {ERRORS} ValidationError"},
     "server.mcpserver": {
         "context": CONTEXT,
         "e:elicitation": ANSWERS,
-        "elicitation": ELICITATION,
+        "session": ELICITATION,
         "mcpserver": "MCPServer",
-        "media": "Audio Image",
+        "tools": "Audio Image",
         "prompts": MESSAGES,
         "types": "Icon",
-        "uris": SECURITY,
+        "resources": SECURITY,
     },
     "server.mcpserver.server": {"context": CONTEXT, "mcpserver": "MCPServer"},
     "server.mcpserver.exceptions": {
@@ -83,13 +82,13 @@ MODULES: dict[str, Row] = {
         "exceptions": "UnexpectedResourceError UnexpectedToolError",
     },
     **{f"server.{package}.{name}": row for package in ("fastmcp", "mcpserver") for name, row in HIGH_LEVEL.items()},
-    "server.lowlevel": {**SERVERS, "records": "NotificationOptions"},
-    "server.lowlevel.helper_types": {"records": "ReadResourceContents"},
+    "server.lowlevel": {**SERVERS, "requests": "NotificationOptions"},
+    "server.lowlevel.helper_types": {"requests": "ReadResourceContents"},
     "server.lowlevel.server": {
         "decorated": "Server@sdk1 request_ctx@sdk1",
         "constructed": "Server@sdk2",
         "low_level": "lifespan",
-        "records": "NotificationOptions ReadResourceContents",
+        "requests": "NotificationOptions ReadResourceContents",
     },
     "server.auth": {},
     "server.auth.middleware": {},
@@ -103,34 +102,34 @@ MODULES: dict[str, Row] = {
     "server.auth.routes": {"auth": "create_auth_routes create_protected_resource_routes"},
     "server.auth.settings": {"auth": "AuthSettings ClientRegistrationOptions RevocationOptions"},
     "server.context": {
-        "request_context": "ServerRequestContext LifespanContextT RequestT HandlerResult CallNext ServerMiddleware"
+        "requests": "ServerRequestContext LifespanContextT RequestT HandlerResult CallNext ServerMiddleware"
     },
     "server.elicitation": {
-        "elicitation": f"{ELICITATION} ElicitSchemaModelT UrlElicitationResult elicit_with_validation elicit_url",
+        "session": f"{ELICITATION} ElicitSchemaModelT UrlElicitationResult elicit_with_validation elicit_url",
         "e:elicitation": f"{ANSWERS} AcceptedUrlElicitation",
     },
-    "server.models": {"records": "InitializationOptions"},
+    "server.models": {"requests": "InitializationOptions"},
     "server.session": {"session": "ServerSession ServerSessionT"},
-    "server.sse": {"transports": "SseServerTransport"},
-    "server.stdio": {"transports": "stdio_server"},
+    "server.sse": {"low_level": "SseServerTransport"},
+    "server.stdio": {"low_level": "stdio_server"},
     "server.streamable_http": {
-        "transports": "EventCallback EventId EventMessage EventStore StreamId MCP_PROTOCOL_VERSION_HEADER "
+        "low_level": "EventCallback EventId EventMessage EventStore StreamId MCP_PROTOCOL_VERSION_HEADER "
         "MCP_SESSION_ID_HEADER"
     },
     "server.streamable_http_manager": {
-        "transports": "StreamableHTTPSessionManager DEFAULT_MAX_SESSIONS DEFAULT_SESSION_IDLE_TIMEOUT"
+        "low_level": "StreamableHTTPSessionManager DEFAULT_MAX_SESSIONS DEFAULT_SESSION_IDLE_TIMEOUT"
     },
-    "server.transport_security": {"records": "TransportSecuritySettings DEFAULT_MAX_REQUEST_BODY_SIZE"},
+    "server.transport_security": {"requests": "TransportSecuritySettings DEFAULT_MAX_REQUEST_BODY_SIZE"},
     "shared": {},
     "shared.auth": {
         "auth": "OAuthToken OAuthClientMetadata OAuthClientInformationFull OAuthMetadata ProtectedResourceMetadata"
     },
-    "shared.context": {"request_context": "RequestContext SessionT LifespanContextT RequestT"},
+    "shared.context": {"requests": "RequestContext SessionT LifespanContextT RequestT"},
     "shared.exceptions": {
         "exceptions": f"McpError MCPError MCPDeprecationWarning {URL_ERROR}",
     },
-    "shared.message": {"records": "SessionMessage"},
-    "shared.metadata_utils": {"records": "get_display_name"},
-    "shared.version": {"records": "LATEST_PROTOCOL_VERSION SUPPORTED_PROTOCOL_VERSIONS"},
+    "shared.message": {"requests": "SessionMessage"},
+    "shared.metadata_utils": {"requests": "get_display_name"},
+    "shared.version": {"requests": "LATEST_PROTOCOL_VERSION SUPPORTED_PROTOCOL_VERSIONS"},
 }
 """The modules."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication
+from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.program import note_application, serve_async, serve_made
 
 TYPE_CHECKING = False

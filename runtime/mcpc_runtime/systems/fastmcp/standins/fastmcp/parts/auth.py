@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.tokens import token_fields
+from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
 
 
 class AccessToken:

@@ -8,20 +8,18 @@ from typing import Any
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine import elicitation
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.contents import typed
-from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current
-from mcpc_runtime.systems.fastmcp.engine.jsons import json_value
-from mcpc_runtime.systems.fastmcp.engine.requests import request_result
+from mcpc_runtime.systems.fastmcp.engine.contents import json_value, typed
+from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc_runtime.systems.fastmcp.engine import sampling, visibility
+    from mcpc_runtime.systems.fastmcp.engine import mounts, sampling
     from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
 else:
     sampling = lazy("mcpc_runtime.systems.fastmcp.engine.sampling")
-    visibility = lazy("mcpc_runtime.systems.fastmcp.engine.visibility")
+    mounts = lazy("mcpc_runtime.systems.fastmcp.engine.mounts")
     deduplicated = lazy("mcpc_runtime.systems.fastmcp.engine.listing:deduplicated")
 
 log = logging.getLogger("fastmcp.server.context.to_client")
@@ -261,12 +259,12 @@ class Context(BaseContext):
 
     async def _mark(self, rule: dict[str, Any], *, shown: bool) -> None:
         rules = self._session_state().setdefault(RULES, [])
-        rules += visibility.visibility_rules(shown, rule)
+        rules += mounts.visibility_rules(shown, rule)
         del rules[:-MOST_RULES]
         await self._tell_of(rule.get("components"))
 
     async def _tell_of(self, kinds: Any) -> None:
-        named = CHANGED if kinds is None else {PLURALS[visibility.KINDS.get(each, each)] for each in kinds}
+        named = CHANGED if kinds is None else {PLURALS[mounts.KIND_OF.get(each, each)] for each in kinds}
         for kind in CHANGED:
             if kind in named:
                 await self.mcpc_call.list_changed(kind)

@@ -1,19 +1,21 @@
-"""What projects find where they reach into a server: managers, the low-level server, settings."""
+"""What projects find where they reach into a server: managers, the low-level server, settings; lifespans as objects."""
 
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.visibility import key_of
+from mcpc_runtime.systems.fastmcp.engine.mounts import key_of
+from mcpc_runtime.systems.fastmcp.program import note_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
+
 
 DEFAULTS = {"host": "127.0.0.1", "port": 8000, "log_level": "INFO", "debug": False, "stateless_http": False}
 
@@ -130,3 +132,48 @@ class LowLevel:
         if name.startswith("__"):
             raise AttributeError(name)
         return lambda *_, **__: lambda function: function
+
+
+class Lifespan:
+    """What is entered when a server starts.  `first | second` joins two: their dictionaries are one."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+
+    def __call__(self, server: Any) -> Any:
+        """Return what is entered."""
+        return self._function(server)
+
+    def __or__(self, other: Any) -> Lifespan:
+        """Return this lifespan combined with another one; TypeError: that is not a Lifespan."""
+        if not isinstance(other, Lifespan):
+            raise TypeError(f"Cannot compose Lifespan with {type(other).__name__}; use @lifespan or combine_lifespans")
+        return Lifespan(combined(self, other))
+
+
+class ContextManagerLifespan(Lifespan):
+    """A lifespan made of a function that returns an asynchronous context manager."""
+
+
+def combined(*lifespans: Any) -> Callable[[Any], Any]:
+    """Return a lifespan of several, left in the opposite order."""
+
+    @asynccontextmanager
+    async def enter(server: Any) -> AsyncIterator[dict[str, Any]]:
+        async with AsyncExitStack() as stack:
+            found: dict[str, Any] = {}
+            for each in lifespans:
+                found |= await stack.enter_async_context(each(server)) or {}
+            yield found
+
+    return enter
+
+
+def lifespan(function: Any) -> Lifespan:
+    """Make a lifespan of an asynchronous generator."""
+    return Lifespan(asynccontextmanager(function))
+
+
+def combine_lifespans(*lifespans: Any) -> Callable[[Any], Any]:
+    """Return a lifespan of several."""
+    return combined(*lifespans)

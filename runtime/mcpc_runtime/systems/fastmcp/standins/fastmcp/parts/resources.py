@@ -6,17 +6,15 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import components, creation, resource_results, running
+from mcpc_runtime.systems.fastmcp.engine import components, registration, resource_results, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.contents import typed
+from mcpc_runtime.systems.fastmcp.engine.contents import json_text, typed
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
-from mcpc_runtime.systems.fastmcp.engine.jsons import json_text
-from mcpc_runtime.systems.fastmcp.engine.path_policies import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema
+from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template as template_of
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.common_fields import Annotated, Described, entry
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import take_fields
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ class Resource(Annotated, Described, components.Resource):
     @classmethod
     def from_function(cls, fn: Callable[..., Any], uri: Any, name: str | None = None, **options: Any) -> Any:
         """Make a resource from a function."""
-        return creation.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
+        return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
     async def read(self) -> Any:
         """Return the contents."""
@@ -65,7 +63,7 @@ class Resource(Annotated, Described, components.Resource):
 
     def convert_result(self, raw_value: Any) -> Any:
         """Return a function's result as what the resource contains."""
-        return resource_results.converted(self, raw_value)
+        return resource_results.converted_resource(self, raw_value)
 
     def to_mcp_resource(self, **overrides: Any) -> Any:
         """Return the SDK's description of the resource."""
@@ -201,7 +199,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
     @classmethod
     def from_function(cls, fn: Callable[..., Any], uri_template: str, name: str | None = None, **options: Any) -> Any:
         """Make a template from a function."""
-        return creation.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
+        return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
 
     def matches(self, uri: str) -> Object | None:
         """Return the values of an address, None if it is another one's."""
@@ -240,7 +238,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
     def convert_result(self, raw_value: Any) -> Any:
         """Return a function's result as what the resource contains."""
         if behaviour().template_types or isinstance(raw_value, resource_results.ResourceResult):
-            return resource_results.converted(self, raw_value)
+            return resource_results.converted_resource(self, raw_value)
         return resource_results.ResourceResult(raw_value)
 
     def to_mcp_template(self, **overrides: Any) -> Any:

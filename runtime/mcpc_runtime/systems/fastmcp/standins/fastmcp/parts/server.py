@@ -7,15 +7,14 @@ from types import GenericAlias
 from typing import Any
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine import listing, results
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import mounted
-from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.visibility import visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.mounts import mounted, visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.program import note_change
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent

@@ -1,24 +1,100 @@
-"""What a server gives of its components: its lists, single components, and what projects reach into."""
+"""What a server gives of its components: lists and single ones, through middleware; and the methods that register them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from inspect import Parameter, signature
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
+from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.visibility import visibility_rules
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades, server_lists
+from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.mounts import visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.registration import Registration
+from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import (
+    CLASSES,
+    PromptMeta,
+    ResourceMeta,
+    ToolMeta,
+    attach,
+    get_fastmcp_meta,
+)
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.registering import Registering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc_runtime.systems.fastmcp.engine.visibility import Visibility
+    from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility
+
+
+METAS: dict[str, Any] = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
+
+
+class Registering(Registration):
+    """What registers components."""
+
+    classes = CLASSES
+    mcpc_serializer: Any = None
+
+    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> Any:
+        """Be a decorator; what it was given is attached to the function."""
+        found = super().mcpc_decorate(kind, given, name, options)
+        if given is not None and not isinstance(given, str):
+            attach_options(kind, given, name, options)
+        return found
+
+    def mcpc_make(self, kind: str, function: Any, name: str | None, options: Object) -> Any:
+        """Make a component from a function, with the serializer."""
+        if kind == "tool" and self.mcpc_serializer is not None:
+            options = {"serializer": self.mcpc_serializer, **options}
+        return super().mcpc_make(kind, function, name, with_interface(options))
+
+    def mcpc_add(self, component: Any) -> Any:
+        """Register a component; from FastMCP 3 on one that is not enabled is hidden by a rule."""
+        if behaviour().versioned and not component.enabled:
+            component.enabled = True
+            self.mcpc_hide(component.key)
+        return super().mcpc_add(component)
+
+    @abstractmethod
+    def mcpc_hide(self, key: str) -> None:
+        """Hide a component."""
+
+    @property
+    def _components(self) -> facades.ComponentsByKey:
+        return facades.ComponentsByKey(self)
+
+    def _add_component(self, component: Any) -> Any:
+        return self.mcpc_add(component)
+
+    def _get_component(self, key: str) -> Any:
+        return self._components.get(key)
+
+
+def with_interface(options: Object) -> Object:
+    """Return the options of a component, its user interface (`app`) in `meta`; True is one that Prefab makes."""
+    app = options.get("app")
+    if app is True:
+        raise UnsupportedFeatureError("fastmcp.FastMCP.tool(app=True)")
+    if app is None or app is False:
+        return options
+    kept = {key: value for key, value in options.items() if key != "app"}
+    return {**kept, "meta": {**(options.get("meta") or {}), "ui": wire(app)}}
+
+
+def attach_options(kind: str, function: Any, name: str | None, options: Object) -> None:
+    """Attach what a decorator was given to its function, from FastMCP 3 on."""
+    if behaviour().decorators_return_components or get_fastmcp_meta(function) is not None:
+        return
+    known = METAS[kind].__dataclass_fields__
+    attach(function, METAS[kind](name=name, **{key: value for key, value in options.items() if key in known}))
+
 
 Object = dict[str, Any]
 GETTING = {
@@ -37,23 +113,23 @@ class ServerContent(Registering, ComponentServer):
 
     async def mcpc_listed(self, kind: str) -> list[Any]:
         """List components as FastMCP's own handler does: through middleware."""
-        return await server_lists.listed(self, kind)
+        return await listed(self, kind)
 
     async def list_tools(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
         """Return the tools that clients see."""
-        return await server_lists.public(self, "tool", run_middleware)
+        return await public(self, "tool", run_middleware)
 
     async def list_prompts(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
         """Return the prompts that clients see."""
-        return await server_lists.public(self, "prompt", run_middleware)
+        return await public(self, "prompt", run_middleware)
 
     async def list_resources(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
         """Return the resources that clients see."""
-        return await server_lists.public(self, "resource", run_middleware)
+        return await public(self, "resource", run_middleware)
 
     async def list_resource_templates(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
         """Return the templates that clients see."""
-        return await server_lists.public(self, "template", run_middleware)
+        return await public(self, "template", run_middleware)
 
     async def _list_tools_mcp(self, *_: Any) -> list[Any]:
         return [each.to_mcp_tool() for each in await self.list_tools()]
@@ -160,3 +236,101 @@ class ServerContent(Registering, ComponentServer):
     @property
     def _lifespan_result(self) -> Any:
         return self.mcpc_lifespan_result
+
+
+METHODS = {
+    "tool": ("tools/list", "on_list_tools", "list_tools", "tools"),
+    "prompt": ("prompts/list", "on_list_prompts", "list_prompts", "prompts"),
+    "resource": ("resources/list", "on_list_resources", "list_resources", "resources"),
+    "template": ("resources/templates/list", "on_list_resource_templates", "list_resource_templates", "resources"),
+}
+"""By kind: the protocol's method, the middleware's, the server's, and the kind of list that may change."""
+HANDLERS = "_{}_mcp", "_mcp_{}"
+"""The names of the frameworks' own handlers of lists, which a project may override; `{}` is the public method."""
+
+
+async def listed(server: Any, kind: str) -> list[Any]:
+    """Return the components of a kind as a handler lists them.
+
+    What a project's own code cannot list without a client is listed without it, and is made at run time.
+    """
+    _, _, method, changing = METHODS[kind]
+    try:
+        return list(await project_list(server, method))
+    except Exception as problem:
+        if has_client() or not (server.middleware or any(overridden(server, method))):
+            raise
+        server.mcpc_changed_at_run_time.add(changing)
+        note(f"the list of {changing} cannot be made without a client: {type(problem).__name__}: {problem}")
+        return await listing.visible(server, kind)
+
+
+async def project_list(server: Any, method: str) -> Any:
+    """Return a list from the project's own handler, if it has one and this is the server that clients see."""
+    context = current_context()
+    is_outermost = context is None or context._root._server is server
+    own = next((name for name in handler_names(method) if is_overridden(server, name)), "") if is_outermost else ""
+    if not own:
+        return await getattr(server, method)()
+    function = getattr(server, own)
+    wanted = [each for each in signature(function).parameters.values() if each.default is Parameter.empty]
+    has_request = bool(wanted) and wanted[0].kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    found = await (function(Request(method)) if has_request else function())
+    return next((value for value in vars(found).values() if isinstance(value, list)), []) if wrapped(found) else found
+
+
+def wrapped(found: Any) -> bool:
+    """Tell whether a handler returned one of the protocol's results, with the list in it."""
+    return not isinstance(found, (list, tuple)) and hasattr(found, "model_dump")
+
+
+def handler_names(method: str) -> list[str]:
+    """Return what the framework's own handler of a list is called."""
+    return [name.format(method) for name in HANDLERS]
+
+
+def overridden(server: Any, method: str) -> list[str]:
+    """Return what a project's class overrides of how a list is made."""
+    return [name for name in (*handler_names(method), f"_{method}", method) if is_overridden(server, name)]
+
+
+def is_overridden(server: Any, name: str) -> bool:
+    """Tell whether a project's class defines a method of the server."""
+    found = getattr(type(server), name, None)
+    return found is not None and not found.__module__.startswith(__name__.rpartition(".")[0])
+
+
+def has_client() -> bool:
+    """Tell whether a list is made for a client, and not at build."""
+    context = current_context()
+    return context is not None and context._call is not None
+
+
+async def public(server: Any, kind: str, run_middleware: bool) -> list[Any]:
+    """Return the components of a kind, through middleware if there is any."""
+    method, _, name, _ = METHODS[kind]
+    with server.mcpc_entered():
+
+        async def last(_: Any = None) -> list[Any]:
+            inner = f"_{name}"
+            found = getattr(server, inner)() if is_overridden(server, inner) else visible_components(server, kind)
+            return list(await found)
+
+        if not run_middleware or not server.middleware:
+            return await last()
+        return list(await server.mcpc_chain(method, Request(method), last))
+
+
+async def visible_components(server: Any, kind: str) -> list[Any]:
+    """Return the components of a kind that clients see: each version of them, but for FastMCP 2."""
+    found = await listing.visible(server, kind)
+    return found if behaviour().gives_none else listing.deduplicated(found)
+
+
+class Request:
+    """A request for a list."""
+
+    params = None
+
+    def __init__(self, method: str) -> None:
+        self.method = method

@@ -1,9 +1,18 @@
-"""The settings of FastMCP: defaults, and environment variables `FASTMCP_…`."""
+"""The settings of FastMCP: defaults, and environment variables `FASTMCP_…`; its version, loggers and warnings."""
 
 from __future__ import annotations
 
+import logging
 import os
+from contextlib import contextmanager
 from typing import Any
+
+from mcpc_runtime.systems.fastmcp.generation import selected
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 DEFAULTS: dict[str, Any] = {
     "home": os.path.expanduser("~/.local/share/fastmcp"),
@@ -73,3 +82,40 @@ def from_environment(name: str, default: Any) -> Any:
 
 
 settings = Settings()
+
+
+ROOT = logging.getLogger("fastmcp")
+
+
+def get_logger(name: str) -> logging.Logger:
+    """Return a logger below `fastmcp`."""
+    return logging.getLogger(name if name.startswith("fastmcp.") else f"fastmcp.{name}")
+
+
+def configure_logging(level: Any = "INFO", logger: logging.Logger | None = None, **_: Any) -> None:
+    """Set the level of FastMCP's loggers."""
+    (logger or ROOT).setLevel(level)
+
+
+@contextmanager
+def temporary_log_level(level: Any = None, logger: logging.Logger | None = None, **_: Any) -> Iterator[None]:
+    """Set the level of FastMCP's loggers within a `with` statement."""
+    changed = logger or ROOT
+    before = changed.level
+    if level is not None:
+        changed.setLevel(level.upper() if isinstance(level, str) else level)
+    try:
+        yield
+    finally:
+        changed.setLevel(before)
+
+
+if ROOT.level == logging.NOTSET:
+    ROOT.setLevel(str(settings.log_level).upper())  # type: ignore[attr-defined]
+
+
+__version__ = ".".join(map(str, selected().version))
+
+
+class FastMCPDeprecationWarning(DeprecationWarning):
+    """Something of FastMCP is deprecated."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.calls import current_call
-from mcpc_runtime.systems.fastmcp.engine.tokens import token_fields
+from mcpc_runtime.systems.fastmcp.engine.server import current_call, token_fields
 
 
 class Fields:

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication
+from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_context import ServerRequestContext
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
+    LowLevelServer,
+    StreamableHTTPSessionManager,
+    lifespan,
+    result_of,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ServerRequestContext, http_request
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.transports import StreamableHTTPSessionManager
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
 TYPE_CHECKING = False
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
+    from mcpc_runtime.systems.fastmcp.engine.server import Call
 
     RequestHandler = Callable[[Any, Any], Awaitable[Any]]
 

@@ -1,4 +1,4 @@
-"""The low-level server of version 1 of the SDK: handlers are registered by decorators."""
+"""The low-level server of version 1 of the SDK: handlers are registered by decorators, arguments checked by `jsonschema`."""
 
 from __future__ import annotations
 
@@ -6,30 +6,100 @@ import contextvars
 import inspect
 import json
 from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError, McpUrlElicitationRequiredError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_context import RequestContext
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_handlers import RequestHandlers
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import RequestContext, http_request
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.validation import checks_tools, schema_problem
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-from mcpc_runtime.systems.fastmcp.standins.placeholders import placeholder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
-    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.request_handlers import Handler
+    from mcpc_runtime.systems.fastmcp.engine.server import Call
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+Handler = Callable[[Any], Awaitable[Any]]
+
+
+class RequestHandlers(MutableMapping[Any, Handler]):
+    """A mapping as projects know it; `register` and `named` know requests by the names of their types."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, Handler] = {}
+        self._kinds: dict[str, Any] = {}
+
+    def register(self, name: str, handler: Handler) -> None:
+        """Set the handler of a request of the protocol."""
+        self._handlers[name] = handler
+
+    def named(self, name: str) -> Handler | None:
+        """Return the handler of a request of the protocol, if it has one."""
+        return self._handlers.get(name)
+
+    def __getitem__(self, kind: Any) -> Handler:
+        """Return the handler of a type of requests."""
+        name = getattr(kind, "__name__", "")
+        if name not in self._handlers:
+            raise KeyError(kind)
+        return self._handlers[name]
+
+    def __setitem__(self, kind: Any, handler: Handler) -> None:
+        """Set the handler of a type of requests, which may be the project's own."""
+        self._kinds[kind.__name__] = kind
+        self._handlers[kind.__name__] = handler
+
+    def __delitem__(self, kind: Any) -> None:
+        """Remove the handler of a type of requests."""
+        if kind not in self:
+            raise KeyError(kind)
+        del self._handlers[kind.__name__]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the types of requests that have handlers."""
+        return iter([self._kinds.get(name) or types.find_type(name) for name in self._handlers])
+
+    def __len__(self) -> int:
+        """Return how many types have handlers."""
+        return len(self._handlers)
+
+    def __repr__(self) -> str:
+        """Return what a dictionary would show."""
+        return repr(dict(self))
+
+
+FIRST_THAT_CHECKS = (1, 10)
+"""The first version of the SDK that checks them."""
+
+
+def checks_tools() -> bool:
+    """Tell whether the selected SDK checks arguments and results."""
+    return selected().family != "sdk" or selected().at_least(*FIRST_THAT_CHECKS)
+
+
+def schema_problem(value: Any, schema: dict[str, Any]) -> str | None:
+    """Return what is wrong with a value, None if it is valid, or if the built server alone checks it."""
+    try:
+        jsonschema = import_module("jsonschema")
+    except ImportError:
+        return None
+    try:
+        jsonschema.validate(instance=value, schema=schema)
+    except jsonschema.ValidationError as problem:
+        return str(problem.message)
+    return None
+
 
 LifespanResultT = TypeVar("LifespanResultT")
 RequestT = TypeVar("RequestT")

@@ -11,21 +11,20 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.notes import note
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, ListEntry, Lists
-from mcpc_runtime.systems.fastmcp.engine.web_application import ServedApplication
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, ListEntry, Lists, note
+from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import StreamableHTTPSessionManager
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, PromptManager
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.records import ReadResourceContents
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
     FunctionResource,
     ResourceManager,
     check_parameters,
+    variables,
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import ToolManager
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.transports import StreamableHTTPSessionManager
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.uris import variables
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
 TYPE_CHECKING = False
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from mcpc_runtime.systems.fastmcp.engine.calls import Call
     from mcpc_runtime.systems.fastmcp.engine.components import Component
+    from mcpc_runtime.systems.fastmcp.engine.server import Call
     from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

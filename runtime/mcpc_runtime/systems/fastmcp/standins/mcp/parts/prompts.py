@@ -6,12 +6,12 @@ import logging
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.systems.fastmcp.changes import note_change
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.schemas import prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
+from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call_and_wait,
     converting,
     find_context_parameter,
@@ -19,7 +19,7 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
     json_text,
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.media import Media
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Media
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
 TYPE_CHECKING = False

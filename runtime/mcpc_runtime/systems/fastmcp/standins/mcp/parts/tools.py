@@ -1,20 +1,23 @@
-"""Tools of the SDK: functions whose arguments and results pydantic checks and converts."""
+"""Tools of the SDK: functions whose arguments and results pydantic checks and converts; images and sounds."""
 
 from __future__ import annotations
 
 import json
 import logging
+from base64 import b64encode
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.systems.fastmcp.changes import note_change
-from mcpc_runtime.systems.fastmcp.engine import components, tolerated_arguments
+from mcpc_runtime.systems.fastmcp.engine import components
+from mcpc_runtime.systems.fastmcp.engine.arguments import checked
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.calling import (
+from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call,
     find_context_parameter,
     function_name,
@@ -27,12 +30,78 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
     UnexpectedResourceError,
     UnexpectedToolError,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.media import Audio, Image
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+UNKNOWN = "application/octet-stream"
+
+
+class Media:
+    """A file, or bytes, with a media type."""
+
+    kind = ""
+    default = ""
+    suffixes: dict[str, str] = {}  # noqa: RUF012 - a table
+
+    def __init__(self, path: str | Path | None = None, data: bytes | None = None, format: str | None = None) -> None:
+        if (path is None) == (data is None):
+            raise ValueError("Either path or data must be provided" if data is None else "Only one of path or data")
+        self.path = Path(path) if path else None
+        self.data = data
+        self._format = format
+        self._mime_type = self._get_mime_type()
+
+    def _get_mime_type(self) -> str:
+        if self._format:
+            return f"{self.kind}/{self._format.lower()}"
+        return self.suffixes.get(self.path.suffix.lower(), UNKNOWN) if self.path else self.default
+
+    def _content(self) -> Any:
+        data = self.path.read_bytes() if self.path else self.data or b""
+        fields = {"type": self.kind, "data": b64encode(data).decode(), "mimeType": self._mime_type}
+        return types.find_type(f"{self.kind.title()}Content").model_validate(fields)
+
+
+class Image(Media):
+    """An image."""
+
+    kind = "image"
+    default = "image/png"
+    suffixes = {  # noqa: RUF012 - a table
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+        ".jpeg": "image/jpeg",
+        ".gif": "image/gif",
+        ".webp": "image/webp",
+    }
+
+    def to_image_content(self) -> Any:
+        """Return the protocol's content."""
+        return self._content()
+
+
+class Audio(Media):
+    """A sound."""
+
+    kind = "audio"
+    default = "audio/wav"
+    suffixes = {  # noqa: RUF012 - a table
+        ".wav": "audio/wav",
+        ".mp3": "audio/mpeg",
+        ".ogg": "audio/ogg",
+        ".flac": "audio/flac",
+        ".aac": "audio/aac",
+        ".m4a": "audio/mp4",
+    }
+
+    def to_audio_content(self) -> Any:
+        """Return the protocol's content."""
+        return self._content()
+
 
 log = logging.getLogger(__name__)
 DIRECT = (McpUrlElicitationRequiredError, MCPError)
@@ -52,7 +121,7 @@ class Plan:
 
     def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of the function: checked and converted."""
-        valid = tolerated_arguments.checked(self.model.model_validate, parsed(given, self.model.model_fields))
+        valid = checked(self.model.model_validate, parsed(given, self.model.model_fields))
         return {field.alias or name: getattr(valid, name) for name, field in self.model.model_fields.items()}
 
     def structured(self, result: Any) -> Any:
