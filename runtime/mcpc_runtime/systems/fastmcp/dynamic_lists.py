@@ -1,7 +1,7 @@
 """Which lists of a server its program makes anew for each request, and why.  For the build only.
 
-`dynamic_lists` asks a server of the adapter; `original/described_process.py` asks those of the frameworks themselves, by the
-same rules.
+`dynamic_lists` asks a server of the adapter; `original/described_process.py` asks the frameworks' own,
+by the same rules.
 
 A list that the framework makes of registered components is static, and compiled.  One that code of the project makes,
 or changes, may be another one at run time, unless that code always returns the same.  What looks static and changes

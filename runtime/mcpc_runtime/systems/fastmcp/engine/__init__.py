@@ -21,7 +21,8 @@ from `server.BaseServer` directly.  The build and the worker know only the latte
     results.py, resource_results.py   results of functions, and their form on the wire
     contents.py          content blocks, Image, Audio, File; JSON of anything, as pydantic writes it
     uris.py              templates of addresses: `{x}`, `{x*}`, `{?a,b}`, and which values they may have
-    context.py           BaseContext: what functions see of the call; current_context(), entered(context); requests to the client
+    context.py           BaseContext: what functions see of the call; current_context(), entered(context)
+                         requests to the client
     elicitation.py       questions to the user
     sampling.py          messages for the client's model
     middleware.py        what runs around calls and lists

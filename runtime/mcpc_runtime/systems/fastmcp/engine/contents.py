@@ -1,4 +1,4 @@
-"""Content blocks: recognized, written as on the wire, and made from images, audio and files; JSON as pydantic writes it."""
+"""Content blocks: recognized, written, made from images, audio and files; JSON as pydantic writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers mounted in others: their components under other names; rules that hide components; what calls need of a server."""
+"""Servers mounted in others: components under other names, rules that hide some, and what calls need of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of tools: content, structured content, whether that is wrapped, and how a function's result becomes both."""
+"""The results of tools: content, structured content, wrapped or not, and how a function's result becomes both."""
 
 from __future__ import annotations
 

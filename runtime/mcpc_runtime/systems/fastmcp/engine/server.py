@@ -1,4 +1,4 @@
-"""What the build and the worker use of a server (`BaseServer`), what the engine uses of a request (`Call`), and notes."""
+"""What the build and the worker use of a server (`BaseServer`), what servers use of a request (`Call`), notes."""
 
 from __future__ import annotations
 

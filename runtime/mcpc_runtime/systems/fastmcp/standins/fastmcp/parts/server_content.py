@@ -1,4 +1,4 @@
-"""What a server gives of its components: lists and single ones, through middleware; and the methods that register them."""
+"""What a server gives of its components: lists and single ones, through middleware; the methods that register them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The low-level server of version 1 of the SDK: handlers are registered by decorators, arguments checked by `jsonschema`."""
+"""The low-level server of version 1 of the SDK: decorators register handlers, `jsonschema` checks arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the low-level servers of both versions of the SDK share: handlers of requests by their methods, and transports."""
+"""What low-level servers of both versions of the SDK share: handlers of requests by their methods, and transports."""
 
 from __future__ import annotations
 
