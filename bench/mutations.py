@@ -1,7 +1,8 @@
 """Small changes of the product, each judged by the test files nearest to it: how many do they find?
 
-    .venv/bin/python bench/mutations.py --seed 1 --count 100 [--only compiler/mcpc/trust] [--skip mcpc/scan,cli/top]
-    .venv/bin/python bench/mutations.py --only compiler/mcpc/trust/facts.py --every
+    .venv/bin/python bench/mutations.py --seed 1 --count 100 [--only compiler/mcpc/release/trust] \
+      [--skip mcpc/release/scan,cli/top]
+    .venv/bin/python bench/mutations.py --only compiler/mcpc/release/trust/facts.py --every
 
 A seed draws the same changes of the same tree: a module by its lines, then one of its changes.  Each module's nearest
 tests run once, traced, to learn which lines each reaches; then each change is made in a fork of that process and in

@@ -19,7 +19,7 @@ import places
 sys.path.append(str(places.ROOT / "tests"))
 
 from compiler.test_scan import HONEST, ORDERS, PARAPHRASES, REPEATED
-from mcpc.scan import ScannedServer, scan_servers
+from mcpc.release.scan import ScannedServer, scan_servers
 
 FACTOR, LIMIT, ROUNDS = 8, 2.0, 3
 

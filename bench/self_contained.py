@@ -21,7 +21,7 @@ from pathlib import Path
 from unittest import mock
 
 from mcpc.cli.build import command
-from mcpc.selfcontained import interpreter
+from mcpc.interpreters.selfcontained import interpreter
 
 LIMITS = {"self-contained": 0.6, "public API": 0.75}
 HELLO = (

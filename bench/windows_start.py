@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import places
 import wire
 
-from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.launchers.windows_interpreter import bundled_interpreter, read_embeddable
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter, read_embeddable
 from mcpc.pack.prologue import START
 from support import machines
 from support.windows_prefix import own_prefix, windows_path

@@ -1,6 +1,7 @@
 """The beginning of a server for a Python whose bytecode is not that of `__main__`: selects its code.
 
-It is in the file, in the cache of this user, or compiled from the sources (`mcpc_runtime.bytecode_compilation`).
+It is in the file, in the cache of this user, or compiled from the sources
+(`mcpc_runtime.artifact.bytecode_compilation`).
 
 This file is read by any Python there is: what is too old is told so, in words.
 """

@@ -15,9 +15,9 @@ from pathlib import Path
 from mcpc import pipeline
 from mcpc.frontends import select_frontends
 from mcpc.lower import lower
-from mcpc.models import build_models, tool_names
 from mcpc.options import Options
 from mcpc.schema import compile_of
+from mcpc.schema.models import build_models, tool_names
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mcpc.testing.fixture import CallableServer
+    from mcpc.workbench.testing.fixture import CallableServer
 
 SUFFIXES = (".yaml", ".yml", ".json")
 FOLDER = "tests"
@@ -67,7 +67,7 @@ class TestedServer:
                 pytest.fail(problem, pytrace=False)
             exceptions = importlib.import_module("click.exceptions")
             steps = importlib.import_module("mcpc.cli.test_steps")
-            fixture = importlib.import_module("mcpc.testing.fixture")
+            fixture = importlib.import_module("mcpc.workbench.testing.fixture")
             try:
                 served, facts = self._stack.enter_context(steps.served_target(self._project, {}, 60.0))
             except exceptions.Exit:
@@ -96,7 +96,7 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for each way in which each case runs."""
-        collecting = importlib.import_module("mcpc.testing.fixture")
+        collecting = importlib.import_module("mcpc.workbench.testing.fixture")
         try:
             cases = collecting.cases_of_file(self.path)
         except ValueError as problem:

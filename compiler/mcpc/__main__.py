@@ -1,6 +1,6 @@
 """`python -m mcpc`, and the `mcpc` command."""
 
-import mcpc.search_path  # noqa: F401 - before all else
+import mcpc.sandbox.search_path  # noqa: F401 - before all else
 from mcp_compiler import main
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import include_packages
 from mcpc.diagnostics import diagnose, has_errors, in_order
 from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
@@ -22,20 +21,21 @@ from mcpc.frontends.version_files import with_version_files
 from mcpc.lower import lower
 from mcpc.pack import pack_server
 from mcpc.pack.page import with_page
+from mcpc.packages import include_packages
 from mcpc.passes import PASSES, check_server
 from mcpc.passes.files_beside_code import missing_files
 from mcpc.passes.packed_files import packed_files
-from mcpc.sources import read_tree
+from mcpc.reading import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import CheckedServer, Server
+    from mcpc.model.ir import CheckedServer, Server
     from mcpc.options import Options
     from mcpc.pack import BuiltArchive
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
     Progress = Callable[[str], None]
     Bundle = Callable[[Server, SourceTree, Options], tuple[Server, Diagnostics]]

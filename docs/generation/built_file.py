@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from generation.markdown import block, code, plain, table
-from mcpc_runtime.cli import messages
+from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
+from mcpc_runtime.artifact.start_options import help_lines, help_rows, variable_of
 from mcpc_runtime.http.settings import OPTIONS
-from mcpc_runtime.start_options import OPTIONS as START_OPTIONS
-from mcpc_runtime.start_options import help_lines, help_rows, variable_of
+from mcpc_runtime.tools.cli import messages
 
 EXAMPLE = {
     "name": "weather",

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from generation.markdown import code, plain, table
-from mcpc.file_schemas import FILES, FileKind, schema_of
+from mcpc.workbench.file_schemas import FILES, FileKind, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from generation.markdown import code, table
-from mcpc import revisions as tables
-from mcpc.revisions import REVISIONS, Revision
+from mcpc.model import revisions as tables
+from mcpc.model.revisions import REVISIONS, Revision
 
 FIELDS = (
     ("tool", tables.TOOL),

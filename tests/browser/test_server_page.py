@@ -10,7 +10,7 @@ import pytest
 
 from compiler.test_documentation import FACTS
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.documentation import FORMATS, page_of
+from mcpc.workbench.documentation import FORMATS, page_of
 from support.artifact import build
 from support.browser import page
 from support.needs import ROOT

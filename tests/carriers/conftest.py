@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 SOURCES = ROOT / "tests/carriers/mcpb"
 

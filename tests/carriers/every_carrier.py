@@ -7,15 +7,15 @@ import json
 import sys
 from pathlib import Path
 
-from mcpc.carriers.bundle import bundle
-from mcpc.carriers.files import archive_bytes
-from mcpc.carriers.image import ImageOptions, image_layout, read_base
-from mcpc.carriers.image.blobs import layout_archive
-from mcpc.carriers.plugin import FORMS, plugin
-from mcpc.carriers.registry import Publication, registry_file
 from mcpc.cli.carrier_files import read_built_server
 from mcpc.cli.export import deployment_of
-from mcpc.exports import EXPORTS
+from mcpc.release.carriers.bundle import bundle
+from mcpc.release.carriers.files import archive_bytes
+from mcpc.release.carriers.image import ImageOptions, image_layout, read_base
+from mcpc.release.carriers.image.blobs import layout_archive
+from mcpc.release.carriers.plugin import FORMS, plugin
+from mcpc.release.carriers.registry import Publication, registry_file
+from mcpc.release.exports import EXPORTS
 
 CHOSEN = {"url": "https://github.com/example/weather/releases/download/v1.4.0/server.pyz"}
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.carriers import UnusableValueError
-from mcpc.carriers.bundle import bundle
-from mcpc.carriers.programs import ProgramTarget, program_target
-from mcpc.ir.project import ProjectMetadata
-from mcpc.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
+from mcpc.model.ir.project import ProjectMetadata
+from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.bundle import bundle
+from mcpc.release.carriers.programs import ProgramTarget, program_target
 from support.artifact import mcpc
 from support.carriers import assert_valid
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
     Program = Callable[..., subprocess.CompletedProcess[str]]
 

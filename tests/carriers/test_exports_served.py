@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from mcpc.exports import EXPORTS, Deployment
+from mcpc.release.exports import EXPORTS, Deployment
 from support.needs import needs
 from support.serving import served
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from mcpc.carriers import UnusableFileError, UnusableValueError
-from mcpc.carriers.files import CarrierFile
-from mcpc.carriers.image import BaseImage, ImageOptions, image_layout, missing_in_image, read_base
-from mcpc.carriers.image.blobs import LAYER, descriptor, layout_archive, tar_bytes
-from mcpc.carriers.programs import ProgramTarget
 from mcpc.cli.carrier_files import write_files
+from mcpc.release.carriers import UnusableFileError, UnusableValueError
+from mcpc.release.carriers.files import CarrierFile
+from mcpc.release.carriers.image import BaseImage, ImageOptions, image_layout, missing_in_image, read_base
+from mcpc.release.carriers.image.blobs import LAYER, descriptor, layout_archive, tar_bytes
+from mcpc.release.carriers.programs import ProgramTarget
 from support.artifact import mcpc
 from support.carriers import assert_valid
 from support.needs import needs
@@ -27,7 +27,7 @@ from support.needs import needs
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 PLAIN = ImageOptions()
 

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.exports import EXPORTS, Deployment
+from mcpc.release.exports import EXPORTS, Deployment
 
 PLAIN = Deployment("demo", "1.0.0", host="mcp.example.org", image="registry.example.org/demo:1")
 VERSIONS = ("1.30", "1.34")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.carriers import UnusableValueError
-from mcpc.carriers.plugin import plugin
-from mcpc.carriers.programs import ProgramTarget
+from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.plugin import plugin
+from mcpc.release.carriers.programs import ProgramTarget
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 PROGRAM = ProgramTarget("linux", "amd64")
 

@@ -9,8 +9,8 @@ import sys
 import sysconfig
 from typing import TYPE_CHECKING
 
-from mcpc.carriers.image import ImageOptions, image_layout
 from mcpc.cli.carrier_files import write_files
+from mcpc.release.carriers.image import ImageOptions, image_layout
 from support.artifact import SOURCES
 from support.interpreters import interpreters
 from support.needs import ROOT
@@ -18,7 +18,7 @@ from support.needs import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 PROGRAM = ROOT / "tests/carriers/every_carrier.py"
 ENVIRONMENTS = (

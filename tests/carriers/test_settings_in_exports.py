@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from mcpc.carriers import DeclaredSetting, UnusableValueError
-from mcpc.exports import EXPORTS, Deployment
+from mcpc.release.carriers import DeclaredSetting, UnusableValueError
+from mcpc.release.exports import EXPORTS, Deployment
 from support.artifact import mcpc
 from support.carriers import HOSTILE, SETTINGS
 from support.needs import lacking, needs

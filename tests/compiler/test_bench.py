@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.bench.budget import breaches, budget_text, read_budget, rounded_up, unmeasured
-from mcpc.bench.model import MEASURES, Measure, percentile, spread_of
-from mcpc.bench.report import amount, table, times
 from mcpc.diagnostics.formats import render_text
-from mcpc.sources import Source
+from mcpc.reading import Source
+from mcpc.workbench.bench.budget import breaches, budget_text, read_budget, rounded_up, unmeasured
+from mcpc.workbench.bench.model import MEASURES, Measure, percentile, spread_of
+from mcpc.workbench.bench.report import amount, table, times
 from support.artifact import build, mcpc
 from support.files import write_files
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.reading import Source
 from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
-from mcpc.sources import Source
 from support.needs import ROOT
 from support.schemas import functions, node_of
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import cache, cache_dir
 from mcpc.diagnostics import Span, diagnose
 from mcpc.options import Options
+from mcpc.pack import cache
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, content_digest, sha256_hex
 from mcpc.pack.manifest import checksum_line
+from mcpc.sandbox import cache_dir
 from support.artifact import mcpc
 from support.projects import SMOKETEST, tree
 

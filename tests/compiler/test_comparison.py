@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.comparison import Impact, compare
-from mcpc.comparison.accepted import Policy, PolicyError, read_policy
-from mcpc.comparison.formats import FORMATS
-from mcpc.comparison.formats.markdown import as_changelog
-from mcpc.comparison.next_version import is_enough, next_version
-from mcpc.comparison.rules import RULES
-from mcpc.server_lists.model import lists_from_json
+from mcpc.client.model import lists_from_json
+from mcpc.release.comparison import Impact, compare
+from mcpc.release.comparison.accepted import Policy, PolicyError, read_policy
+from mcpc.release.comparison.formats import FORMATS
+from mcpc.release.comparison.formats.markdown import as_changelog
+from mcpc.release.comparison.next_version import is_enough, next_version
+from mcpc.release.comparison.rules import RULES
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import confinement
-from mcpc.confinement import limits
-from mcpc.confinement.posix import launcher, processes
+from mcpc.sandbox import confinement
+from mcpc.sandbox.confinement import limits
+from mcpc.sandbox.confinement.posix import launcher, processes
 from support.processes import running
 
 if TYPE_CHECKING:
@@ -172,8 +172,8 @@ CHECK = """
 import sys
 sys.path[:0] = {paths!r}
 from mcpc import confinement
-from mcpc.confinement import limits
-from mcpc.introspection import process
+from mcpc.sandbox.confinement import limits
+from mcpc.frontends.introspection import process
 process.SECONDS, process.LATE = 3, "the import took longer than 3 seconds"
 limits.MEMORY_BYTES = {memory}
 limits.FOLDER_BYTES, limits.FILE_BYTES = 128 << 20, 32 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mcpc.platforms.posix.console import start_of_file, write_within
+from mcpc.sandbox.platforms.posix.console import start_of_file, write_within
 
 
 def test_bytes_are_written_if_they_are_taken_in_time() -> None:

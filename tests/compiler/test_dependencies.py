@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc.dependencies import include_packages, read_requirements
-from mcpc.dependencies.installed_files import UnfitPackageError
-from mcpc.dependencies.native_packages import (
+from mcpc.diagnostics import Diagnostic
+from mcpc.options import Options
+from mcpc.packages import include_packages, read_requirements
+from mcpc.packages.installed_files import UnfitPackageError
+from mcpc.packages.native_packages import (
     archive_namespaces,
     extension_name,
     module_name,
@@ -17,11 +19,9 @@ from mcpc.dependencies.native_packages import (
     reads_own_files,
     split_package,
 )
-from mcpc.dependencies.needs import handler_files
-from mcpc.dependencies.pep508 import find_closure
-from mcpc.dependencies.platforms import Target, accepted_tags, marker_values, parse_target, uv_platform
-from mcpc.diagnostics import Diagnostic
-from mcpc.options import Options
+from mcpc.packages.needs import handler_files
+from mcpc.packages.pep508 import find_closure
+from mcpc.packages.platforms import Target, accepted_tags, marker_values, parse_target, uv_platform
 from support.projects import SERVER_JSON, lowered, marked, places, tree
 
 SCRIPT = "# /// script\n# dependencies = [\n#   {0},\n# ]\n# ///\nimport sys\n"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies import read_requirements
-from mcpc.dependencies.poetry import python_ranges
+from mcpc.packages import read_requirements
+from mcpc.packages.poetry import python_ranges
 from support.projects import marked, places, tree
 
 if TYPE_CHECKING:
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 EXTRAS = """[project]
 name = "Own_Pkg"

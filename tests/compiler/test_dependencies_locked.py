@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mcpc import dependencies
-from mcpc.dependencies import read_requirements
+from mcpc import packages
+from mcpc.packages import read_requirements
 from support.projects import tree
 
 UV = """version = 1
@@ -104,7 +104,7 @@ def test_a_lock_that_cannot_be_read(name: str, text: str) -> None:
 def test_without_a_lock_the_version_that_was_found_is_named() -> None:
     _, problems = read_requirements(tree({"requirements.txt": "Httpx>=0.27\n"}))
     assert problems[0].hint == "name one: `httpx==…`"
-    (told,) = dependencies.with_versions(problems, {"httpx": "0.28.1", "anyio": "4.0"})
+    (told,) = packages.with_versions(problems, {"httpx": "0.28.1", "anyio": "4.0"})
     assert told.hint == "name one: `httpx==0.28.1`"
 
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies import read_requirements, sdists, stage_packages, staging
-from mcpc.dependencies.platforms import Target
-from mcpc.dependencies.sdists import BuildError, BuiltWheel, check_fits, unpack
-from mcpc.ir.requirements import Origins
+from mcpc.model.ir.requirements import Origins
+from mcpc.packages import read_requirements, sdists, stage_packages, staging
+from mcpc.packages.platforms import Target
+from mcpc.packages.sdists import BuildError, BuiltWheel, check_fits, unpack
 from support.projects import tree
 from support.wheels import only, sdist, sources, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.dependencies import StagedPackages
     from mcpc.diagnostics import Diagnostics
+    from mcpc.packages import StagedPackages
 
 pytestmark = pytest.mark.slow
 VALUE = {"bare.py": "value = 1\n"}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies.serving import HTTP, UNUSED, option_requirements, pinned_requirement
 from mcpc.options import Options
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime.packages.package_files import PackageFiles
+from mcpc.packages.serving import HTTP, UNUSED, option_requirements, pinned_requirement
+from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.artifact import build, carried
 from support.talking import write_project
 
@@ -139,7 +139,7 @@ PROGRAM = """
 import sys
 archive = sys.argv[1]
 sys.path.insert(0, archive)
-from mcpc_runtime.packages import activate_server_packages
+from mcpc_runtime.artifact.packages import activate_server_packages
 assert activate_server_packages(archive) and activate_server_packages(archive)
 for name in sys.argv[2:]:
     __import__(name)

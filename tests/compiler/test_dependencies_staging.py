@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import cache_dir
-from mcpc.dependencies import include_packages, kept_folders, read_requirements, stage_packages, staging, uv
-from mcpc.dependencies.installed_files import UnfitPackageError, copy_package
-from mcpc.dependencies.layer import shiv_contents, split_packages, unsupported_versions, with_pydantic
 from mcpc.options import Options
+from mcpc.packages import include_packages, kept_folders, read_requirements, stage_packages, staging, uv
+from mcpc.packages.installed_files import UnfitPackageError, copy_package
+from mcpc.packages.layer import shiv_contents, split_packages, unsupported_versions, with_pydantic
+from mcpc.sandbox import cache_dir
 from support.projects import SERVER_JSON, lowered, tree
 from support.wheels import only, sdist, wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.dependencies import StagedPackages
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
+    from mcpc.packages import StagedPackages
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies.sizes import deflated_size
-from mcpc.dependencies.unneeded_files import names_with_imported_tests, needed_files
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
+from mcpc.packages.sizes import deflated_size
+from mcpc.packages.unneeded_files import names_with_imported_tests, needed_files
 
 if TYPE_CHECKING:
     from pathlib import Path

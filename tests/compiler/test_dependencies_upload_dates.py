@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from packaging.specifiers import SpecifierSet
 
 from mcpc.cli import cli
-from mcpc.dependencies import RequestedPackage, earliest, newest_version, stage_packages
-from mcpc.dependencies.upload_dates import upload_limit
+from mcpc.packages import RequestedPackage, earliest, newest_version, stage_packages
+from mcpc.packages.upload_dates import upload_limit
 from support.wheels import only, wheel
 
 if TYPE_CHECKING:

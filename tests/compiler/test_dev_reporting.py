@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dev.building import BuildFacts
-from mcpc.dev.calls import CallLines
-from mcpc.dev.reporting import describe_changes
-from mcpc.dev.screen import Screen
+from mcpc.workbench.dev.building import BuildFacts
+from mcpc.workbench.dev.calls import CallLines
+from mcpc.workbench.dev.reporting import describe_changes
+from mcpc.workbench.dev.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from mcpc.diagnostics import (
 )
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
-from mcpc.sources import Source, parse_json
+from mcpc.reading import Source, parse_json
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.doctor import folders
-from mcpc.doctor.built_file import check_file
-from mcpc.doctor.checks import CHECKS
-from mcpc.doctor.client_files import check_clients
-from mcpc.doctor.client_logs import LOGS, check_logs, without_secrets
-from mcpc.doctor.entries import check_entries
-from mcpc.doctor.folders import check_cache, check_temporary
-from mcpc.doctor.model import Examination, Level, Symptom
-from mcpc.doctor.pythons import check_environments, check_pythons
-from mcpc.doctor.report import as_json, text_lines
-from mcpc.doctor.tools import check_command, check_programs
-from mcpc.doctor.trials import check_starts
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc.workbench.doctor import folders
+from mcpc.workbench.doctor.built_file import check_file
+from mcpc.workbench.doctor.checks import CHECKS
+from mcpc.workbench.doctor.client_files import check_clients
+from mcpc.workbench.doctor.client_logs import LOGS, check_logs, without_secrets
+from mcpc.workbench.doctor.entries import check_entries
+from mcpc.workbench.doctor.folders import check_cache, check_temporary
+from mcpc.workbench.doctor.model import Examination, Level, Symptom
+from mcpc.workbench.doctor.pythons import check_environments, check_pythons
+from mcpc.workbench.doctor.report import as_json, text_lines
+from mcpc.workbench.doctor.tools import check_command, check_programs
+from mcpc.workbench.doctor.trials import check_starts
+from mcpc_runtime.tools.clients.table import CLIENTS
 from support.artifact import build, mcpc
 from support.client_home import use_home
 from support.files import write_files

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.documentation import FORMATS, page_of
-from mcpc.documentation.schema_view import Row, schema_view
+from mcpc.workbench.documentation import FORMATS, page_of
+from mcpc.workbench.documentation.schema_view import Row, schema_view
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools

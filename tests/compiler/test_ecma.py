@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from mcpc.schema.ecma.translation import translate
-from mcpc_runtime.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 from support.needs import needs
 
 # Pattern, texts in which it is found, texts in which it is not.

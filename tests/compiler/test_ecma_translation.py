@@ -17,8 +17,8 @@ from mcpc.schema.ecma.pattern_search import searching
 from mcpc.schema.ecma.translation import parse, translate
 from mcpc.schema.ecma.tree import write_pattern
 from mcpc.schema.ecma.trim import trimmed
-from mcpc_runtime.validation.formats.ecma_regex import PatternError
-from mcpc_runtime.validation.patterns import PatternMatcher
+from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.protocol.validation.patterns import PatternMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable

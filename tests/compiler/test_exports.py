@@ -13,8 +13,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.exports import EXPORTS, Deployment, UnusableValueError
-from mcpc.exports.kubernetes import document
+from mcpc.release.exports import EXPORTS, Deployment, UnusableValueError
+from mcpc.release.exports.kubernetes import document
 from support.artifact import build, mcpc
 from support.needs import needs
 from support.talking import write_project

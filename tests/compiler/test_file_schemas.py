@@ -13,19 +13,19 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from mcpc.bench.budget import read_budget
 from mcpc.cli.schema import command
-from mcpc.definitions.field_descriptions import DESCRIPTIONS
 from mcpc.diagnostics import Severity
-from mcpc.file_schemas import FILES, kind_of, schema_of, schema_text
-from mcpc.file_schemas.files import BY_NAME
-from mcpc.file_schemas.json_schema import MEANINGS
 from mcpc.frontends import own_settings
 from mcpc.lower import protocol_schema
 from mcpc.lower.protocol_schema import Field, ObjectShape
+from mcpc.model.definitions.field_descriptions import DESCRIPTIONS
+from mcpc.reading import Source
 from mcpc.schema.keywords import KEYWORDS
-from mcpc.sources import Source
-from mcpc.testing.case_files import read_cases
+from mcpc.workbench.bench.budget import read_budget
+from mcpc.workbench.file_schemas import FILES, kind_of, schema_of, schema_text
+from mcpc.workbench.file_schemas.files import BY_NAME
+from mcpc.workbench.file_schemas.json_schema import MEANINGS
+from mcpc.workbench.testing.case_files import read_cases
 from support.projects import SMOKETEST, checked
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from support.whole_projects import print_cases
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostics
+    from mcpc.model.definitions import Definition
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 ONE = "tool_one() { echo 1; }\n"

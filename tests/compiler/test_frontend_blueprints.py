@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors
 from mcpc.options import Options
-from mcpc.sources import read_tree
+from mcpc.reading import read_tree
 from support.projects import Files, checked, lowered, parsed
 from support.whole_projects import print_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 SERVERS = '[{"name": "s", "path": "s", "features": ["f.json"]}]'

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc import Context
-from mcpc.ir import PythonFunction
+from mcpc.model.ir import PythonFunction
 from support.projects import SERVER_JSON, Files, checked, marked, parsed, places
 from support.whole_projects import print_cases
 

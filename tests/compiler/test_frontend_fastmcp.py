@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from packaging.specifiers import SpecifierSet
 
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 SERVER = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n\nif __name__ == "__main__":\n    mcp.run()\n'
 FAST = "from fastmcp import FastMCP\n\nmcp = FastMCP()\n"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc import cache
 from mcpc.frontends.mcp_bash.reading import path_inside
 from mcpc.frontends.mcp_bash.sdk import sdk_files
 from mcpc.options import Options
+from mcpc.pack import cache
 from support.artifact import mcpc
 from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, read, sound, values, with_modes
 from support.needs import needs

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.bundling import module_inspection, node
 from mcpc.frontends import parse_project, toolbox
+from mcpc.languages.bundling import module_inspection, node
 from mcpc.options import Options
-from mcpc.sources import SourceTree, read_tree
+from mcpc.reading import SourceTree, read_tree
 from support.artifact import mcpc
 from support.needs import needs_node
 from support.projects import Files, places, tree

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc.emit import emit
-from mcpc.ir import BashFunction, Environment, Executable, HandlerOptions, ProgramRequirement
-from mcpc.ir.printer import print_server
 from mcpc.lower import handlers
+from mcpc.model.ir import BashFunction, Environment, Executable, HandlerOptions, ProgramRequirement
+from mcpc.model.ir.printer import print_server
 from support.projects import checked, lowered, tree
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import CheckedServer, Server
     from mcpc.languages import HandlerModule
-    from mcpc.sources import Source
+    from mcpc.model.ir import CheckedServer, Server
+    from mcpc.reading import Source
 
 SCHEMA = {"type": "object"}
 SCRIPT = "#!/bin/sh\ncat\n"

@@ -5,7 +5,7 @@ import sys
 import pytest
 import regex
 
-from mcpc.sources.hidden_characters import HIDDEN, describe_hidden, hidden_characters, remove_characters
+from mcpc.reading.hidden_characters import HIDDEN, describe_hidden, hidden_characters, remove_characters
 
 SHOWN = {
     "emoji": "❤️ 👩‍💻 👨‍👩‍👧‍👦 ✔︎ 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.selfcontained.import_closure import imported_modules, library_closure
-from mcpc.selfcontained.interpreter import running_interpreter
-from mcpc.selfcontained.library import library_modules
-from mcpc.selfcontained.linux import other_adapters
-from mcpc.selfcontained.request import CannotEmbedError
-from mcpc.selfcontained.shared_objects import SharedObjects, collect_shared_objects
+from mcpc.interpreters.selfcontained.import_closure import imported_modules, library_closure
+from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.library import library_modules
+from mcpc.interpreters.selfcontained.linux import other_adapters
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
+from mcpc.interpreters.selfcontained.shared_objects import SharedObjects, collect_shared_objects
 from support.needs import ROOT, lacking
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def closure_of(source: str, library: tuple[Modules, SharedObjects]) -> frozenset
 
 
 LARGE = {
-    "mcpc_runtime/tasks/sqlite.py": ("import sqlite3\n", "sqlite3", "MCPC_TASKS=sqlite:FILE"),
+    "mcpc_runtime/server/tasks/sqlite.py": ("import sqlite3\n", "sqlite3", "MCPC_TASKS=sqlite:FILE"),
     "mcpc_runtime/systems/mcp_bash/providers/https_provider.py": ("import ssl\n", "ssl", '{"uri": "https://a"}'),
     ".mcpc/mcp-bash/lib/python/download.py": ("import ssl\n", "ssl", "mcp_download_safe"),
 }
@@ -93,7 +93,7 @@ def test_large_libraries_are_included_for_what_names_them(name: str) -> None:
 
 
 def test_the_adapter_of_another_system_names_nothing() -> None:
-    entries = {"mcpc_runtime/platforms/windows/files.py": b"import winreg\n"}
+    entries = {"mcpc_runtime/transports/platforms/windows/files.py": b"import winreg\n"}
     assert "winreg" in imported_modules(entries, {"winreg"})
     assert "winreg" not in imported_modules(entries, {"winreg"}, other_adapters("linux"))
 

@@ -11,8 +11,8 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field, TypeAdapter
 
-from mcpc.introspection.inlining import MAX_GROWTH, MAX_INLINED_BYTES, _size, inline_definitions
-from mcpc.introspection.schemas import parameter_schema, result_schema
+from mcpc.frontends.introspection.inlining import MAX_GROWTH, MAX_INLINED_BYTES, _size, inline_definitions
+from mcpc.frontends.introspection.schemas import parameter_schema, result_schema
 from mcpc.schema import SchemaError
 from mcpc.schema import compile as compiled
 from support.random_schemas import Generator

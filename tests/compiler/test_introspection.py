@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.confinement import THREAD_LIMITS
-from mcpc.import_time_limit import TIME_LIMIT_MESSAGE
-from mcpc.introspection import ImportResults, build_inputs, describe_files, find_decorated
-from mcpc.introspection import process as asking
-from mcpc.introspection.describe import parse_docstring
+from mcpc.frontends.introspection import ImportResults, build_inputs, describe_files, find_decorated
+from mcpc.frontends.introspection import process as asking
+from mcpc.frontends.introspection.describe import parse_docstring
+from mcpc.sandbox.confinement import THREAD_LIMITS
+from mcpc.sandbox.import_time_limit import TIME_LIMIT_MESSAGE
 from mcpc_runtime.handlers.python.authoring import PUBLIC
 from support.processes import running
 from support.projects import tree
@@ -201,7 +201,7 @@ def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc.confinement.limits.ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr("mcpc.sandbox.confinement.limits.ANSWER_BYTES", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert failure is not None

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc.diagnostics import Diagnostics, Span
-from mcpc.sources import Json, Node, Source, parse_json
-from mcpc.sources.json_mistakes import quoted_text
-from mcpc.sources.json_scanner import MAX_DIGITS, MAX_FLAWS, integer_value, number_value, string_value
-from mcpc.sources.json_text import MAX_DEPTH, MAX_PROBLEMS, MAX_VALUES
+from mcpc.reading import Json, Node, Source, parse_json
+from mcpc.reading.json_mistakes import quoted_text
+from mcpc.reading.json_scanner import MAX_DIGITS, MAX_FLAWS, integer_value, number_value, string_value
+from mcpc.reading.json_text import MAX_DEPTH, MAX_PROBLEMS, MAX_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from mcpc.languages.bash import syntax
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.library import read_library
 from mcpc.languages.bash.slices import outline_libraries
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:

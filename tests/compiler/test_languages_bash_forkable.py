@@ -11,7 +11,7 @@ import pytest
 from mcpc.languages.bash.forkable import is_forkable, read_files, script_closure, without_comments
 from mcpc.languages.bash.inline_sdk_calls import without_substitutions
 from mcpc.languages.bash.lexer import scan_library
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.needs import ROOT
 
 if TYPE_CHECKING:

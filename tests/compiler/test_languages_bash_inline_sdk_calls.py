@@ -12,7 +12,7 @@ import pytest
 
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.languages.bash.inline_sdk_calls import FUNCTIONS, LOCALS, without_substitutions
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.programs import MCBOX, OURS, called_programs, misspelt_functions
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.needs import ROOT
 from support.projects import SERVER_JSON, checked, marked, places
 

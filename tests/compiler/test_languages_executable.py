@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.languages.executable import binary_system, how_to_fix, interpreter_of, is_binary, not_runnable
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.expressions import check_expressions
 from support.needs import ROOT
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.ir import FunctionParameter
 from mcpc.languages import LANGUAGES, imports, loads, mentions
 from mcpc.languages.python import read
-from mcpc.sources import Source
+from mcpc.model.ir import FunctionParameter
+from mcpc.reading import Source
 from support.needs import ROOT
 
 if TYPE_CHECKING:

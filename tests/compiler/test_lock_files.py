@@ -10,15 +10,15 @@ from packaging.markers import Marker
 from pip._internal.cli.cmdoptions import make_target_python
 from pip._internal.commands import create_command
 
-from mcpc.dependencies.lock_files import LockedFile, LockError, is_lock_name, read_lock
-from mcpc.dependencies.platforms import HERE, Target, accepted_tags, marker_values
-from mcpc.dependencies.required_python import required_python
-from mcpc.dependencies.target_tags import target_environment, wheel_tags
-from mcpc.dependencies.uv_lock import changed_requirement
-from mcpc.locking.assembly import file_place, target_marker
-from mcpc.locking.request import read_target, target_name
-from mcpc.locking.text import lock_text
-from mcpc.sources import Source
+from mcpc.packages.lock_files import LockedFile, LockError, is_lock_name, read_lock
+from mcpc.packages.platforms import HERE, Target, accepted_tags, marker_values
+from mcpc.packages.required_python import required_python
+from mcpc.packages.target_tags import target_environment, wheel_tags
+from mcpc.packages.uv_lock import changed_requirement
+from mcpc.reading import Source
+from mcpc.release.locking.assembly import file_place, target_marker
+from mcpc.release.locking.request import read_target, target_name
+from mcpc.release.locking.text import lock_text
 from support.projects import tree
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
 from mcpc.lower import lower
-from mcpc.sources import Source, parse_json
+from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
+from mcpc.reading import Source, parse_json
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
     from mcpc.options import Options
 
 SCHEMA = '"inputSchema": {"type": "object"}'

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcpc.ir.printer import print_server
+from mcpc.model.ir.printer import print_server
 from support.images import archive, image_of
 from support.projects import SERVER_JSON, Files, checked, lowered
 

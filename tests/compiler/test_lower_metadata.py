@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.emit import projections
 from mcpc.lower import metadata
-from mcpc.revisions import REVISIONS
+from mcpc.model.revisions import REVISIONS
 from support.projects import SERVER_JSON, checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 NEWEST = REVISIONS[-1]
 ICON = {"x/size": 3, "theme": "dark", "src": "https://example.org/i.png", "sizes": ["48x48"], "mimeType": "image/png"}

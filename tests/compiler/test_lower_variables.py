@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.ir import BashFunction
 from mcpc.lower.variables import names_in, unknown_variables, used_variables, variable_pairs
-from mcpc.sources import Source
+from mcpc.model.ir import BashFunction
+from mcpc.reading import Source
 from support.projects import SERVER_JSON, lowered
 from support.schemas import node_of
 

@@ -11,7 +11,7 @@ from mcpc.frontends import mcp_bash
 from mcpc.frontends.mcp_bash import hooks
 from mcpc.frontends.mcp_bash.hooks import HookError
 from mcpc.options import Options
-from mcpc.sources import read_tree
+from mcpc.reading import read_tree
 from support.mcp_bash_projects import SH, codes, facts, read, values
 from support.needs import needs
 from support.processes import running

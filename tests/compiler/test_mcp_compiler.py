@@ -12,7 +12,7 @@ import pytest
 import mcp_compiler
 from mcp_compiler import main, other_project, pytest_plugin
 from mcp_compiler.pytest_plugin import CaseFile, TestedServer, project_of, pytest_collect_file
-from mcpc.testing.model import Variant
+from mcpc.workbench.testing.model import Variant
 from support.files import write_files
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         )
 
     monkeypatch.setattr("mcpc.cli.test_steps.served_target", served_target)
-    monkeypatch.setattr("mcpc.testing.fixture.CallableServer", callable_server)
+    monkeypatch.setattr("mcpc.workbench.testing.fixture.CallableServer", callable_server)
     return done
 
 

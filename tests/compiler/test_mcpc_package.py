@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mcpc
-from mcpc import import_time_limit, search_path
+from mcpc.sandbox import import_time_limit, search_path
 from mcpc_runtime.handlers.python import authoring
 
 if TYPE_CHECKING:

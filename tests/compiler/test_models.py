@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 import pytest
 
-from mcpc import cache_dir
-from mcpc.ir import Schema
-from mcpc.models import (
+from mcpc.model.ir import Schema
+from mcpc.reading import Node
+from mcpc.sandbox import cache_dir
+from mcpc.schema import SchemaError
+from mcpc.schema import compile as compiled
+from mcpc.schema.models import (
     Model,
     ModelRequest,
     all_tools_module,
@@ -28,12 +31,9 @@ from mcpc.models import (
     store,
     tool_module,
 )
-from mcpc.models.ast_allowlist import NotAllowedError, checked_classes
-from mcpc.models.view import MAX_SCHEMAS, ModelSchema, model_schema
-from mcpc.models.view_schemas import NoModelError
-from mcpc.schema import SchemaError
-from mcpc.schema import compile as compiled
-from mcpc.sources import Node
+from mcpc.schema.models.ast_allowlist import NotAllowedError, checked_classes
+from mcpc.schema.models.view import MAX_SCHEMAS, ModelSchema, model_schema
+from mcpc.schema.models.view_schemas import NoModelError
 from support.kinds import KINDS, Kind
 from support.needs import ROOT
 from support.random_schemas import DRAFTS, Generator
@@ -388,8 +388,8 @@ def test_what_is_generated_beside_a_schema_does_not_change_its_classes() -> None
 @pytest.mark.slow
 def test_the_same_whatever_the_hash_seed() -> None:
     code = (
-        "import sys;from support.kinds import KINDS;from support.schemas import node_of;from mcpc.ir import Schema;"
-        "from mcpc.models.view import model_schema;from mcpc.models.composition import compose_classes;"
+        "import sys;from support.kinds import KINDS;from support.schemas import node_of;from mcpc.model.ir import Schema;"
+        "from mcpc.schema.models.view import model_schema;from mcpc.schema.models.composition import compose_classes;"
         "print(compose_classes([model_schema(Schema(node_of(k.schema)), f'K{n}Input') for n, k in enumerate(KINDS.values())]))"
     )
     path = os.pathsep.join(str(ROOT / folder) for folder in ("compiler", "runtime", "tests"))

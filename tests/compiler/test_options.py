@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.model.revisions import REVISIONS, VERSIONS
 from mcpc.options import DIALECTS, Options, minor_versions, options_from_environment
-from mcpc.revisions import REVISIONS, VERSIONS
 from support.needs import ROOT
 
 if TYPE_CHECKING:

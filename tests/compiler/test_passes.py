@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import CheckedServer
+from mcpc.model.ir import CheckedServer
 from mcpc.passes import check_server
 from support.projects import SMOKETEST, checked, lowered, marked
 

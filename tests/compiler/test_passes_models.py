@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.ir import PythonFunction
 from mcpc.languages import MODELS_LINE
-from mcpc.models import all_tools_module, build_models, composition, digest_line, model_requests, tool_names
+from mcpc.model.ir import PythonFunction
+from mcpc.schema.models import all_tools_module, build_models, composition, digest_line, model_requests, tool_names
 from support.images import archive
 from support.projects import SERVER_JSON, checked, lowered, marked, places
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc.dependencies.platforms import marker_values, parse_target, system_of
+from mcpc.packages.platforms import marker_values, parse_target, system_of
 
 LINUX, MACOS, WINDOWS, ARM = "manylinux2014_x86_64", "macosx_11_0_arm64", "win_amd64", "win_arm64-cp312"
 

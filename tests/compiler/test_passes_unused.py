@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies import include_packages
-from mcpc.dependencies.kept_layers import StagedFiles
 from mcpc.diagnostics import Severity, Span
-from mcpc.ir import Layer, PackageContents, PackageRequirement
+from mcpc.model.ir import Layer, PackageContents, PackageRequirement
 from mcpc.options import Options
+from mcpc.packages import include_packages
+from mcpc.packages.kept_layers import StagedFiles
 from mcpc.passes.unused import check_unused
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.artifact import mcpc
 from support.projects import SERVER_JSON, lowered, places, tree
 from support.wheels import only, variables, wheel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 PROJECT: dict[str, str | bytes] = {
     "server.json": SERVER_JSON,

@@ -10,10 +10,10 @@ import pytest
 from mcpc import pipeline
 from mcpc.diagnostics import diagnose
 from mcpc.emit.interpreters import HERE
-from mcpc.ir import Layer
+from mcpc.model.ir import Layer
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult, analyse, compile_server, no_progress, read_project, with_options
-from mcpc.sources import SourceTree
+from mcpc.reading import SourceTree
 from support.files import write_files
 from support.projects import SMOKETEST, Files, tree
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 PROJECT: Files = {**SMOKETEST, "pyproject.toml": '[project]\nname = "p"\nversion = "1"\nkeywords = ["k"]\n'}
 EARLIER = diagnose("MCP142", None, "found while the project was read")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.frontends import parse_project
-from mcpc.ir.printer import print_definition, print_server
 from mcpc.lower import lower
+from mcpc.model.ir.printer import print_definition, print_server
 from mcpc.options import Options
-from mcpc.sources import read_tree
+from mcpc.reading import read_tree
 from support.needs import ROOT, needs
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
 

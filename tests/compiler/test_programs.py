@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpc import programs
+from mcpc.sandbox import programs
 from support.needs import ROOT
 from support.wheels import wheel
 
@@ -17,7 +17,7 @@ STARTING = {"Popen", "call", "check_call", "check_output", "execv", "execve", "e
 STARTING |= {"getoutput", "popen", "posix_spawn", "posix_spawnp", "run", "spawnv", "spawnve", "system"}
 STARTING |= {"create_subprocess_exec", "create_subprocess_shell"}
 HOLDERS = {"asyncio", "os", "posix", "pty", "subprocess"}
-ALLOWED = {"programs.py", "confinement/posix/launcher.py"}
+ALLOWED = {"programs.py", "sandbox/confinement/posix/launcher.py"}
 
 
 def started(tree: ast.AST) -> list[str]:

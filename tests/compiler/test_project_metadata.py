@@ -8,7 +8,7 @@ import pytest
 
 from mcpc.diagnostics import Span
 from mcpc.frontends.project_metadata import license_text, read_project_metadata
-from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts
+from mcpc.model.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts
 from mcpc.options import Options
 from mcpc.pack.manifest import build_facts
 from mcpc.pipeline import CheckResult, analyse

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcpc.carriers import BuiltServer
-from mcpc.releasing.products import ReleaseInput, release_files
+from mcpc.release.carriers import BuiltServer
+from mcpc.release.releasing.products import ReleaseInput, release_files
 
 
 def test_a_program_has_the_ending_of_its_system() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc.ir import BashFunction
-from mcpc.revisions import REVISIONS
-from mcpc.sources.hidden_characters import hidden_characters
+from mcpc.model.ir import BashFunction
+from mcpc.model.revisions import REVISIONS
+from mcpc.reading.hidden_characters import hidden_characters
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import validator

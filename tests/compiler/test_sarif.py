@@ -13,9 +13,9 @@ import yaml
 from click.testing import CliRunner
 
 from mcpc.cli import cli
-from mcpc.scan import ScannedServer, scan_servers
-from mcpc.scan.formats import SCAN_FORMATS
-from mcpc.scan.formats.report import ScanReport
+from mcpc.release.scan import ScannedServer, scan_servers
+from mcpc.release.scan.formats import SCAN_FORMATS
+from mcpc.release.scan.formats.report import ScanReport
 from support.client_home import use_home
 from support.files import write_files
 

@@ -13,16 +13,16 @@ import yaml
 
 from mcpc import pipeline
 from mcpc.options import Options
-from mcpc.scan import Finding, Risk, ScannedFile, ScannedServer, scan_pins, scan_servers
-from mcpc.scan.codes import CODES, explain_risk
-from mcpc.scan.confusables import skeleton
-from mcpc.scan.formats import SCAN_FORMATS
-from mcpc.scan.formats.report import ScanReport
-from mcpc.scan.ignored import IgnoreError, parse_ignored, project_ignored, without_ignored
-from mcpc.scan.model import Role
-from mcpc.scan.payloads import payloads
-from mcpc.scan.pins import PinError, parse_pins, pins_of, pins_text
-from mcpc.scan.positions import locator
+from mcpc.release.scan import Finding, Risk, ScannedFile, ScannedServer, scan_pins, scan_servers
+from mcpc.release.scan.codes import CODES, explain_risk
+from mcpc.release.scan.confusables import skeleton
+from mcpc.release.scan.formats import SCAN_FORMATS
+from mcpc.release.scan.formats.report import ScanReport
+from mcpc.release.scan.ignored import IgnoreError, parse_ignored, project_ignored, without_ignored
+from mcpc.release.scan.model import Role
+from mcpc.release.scan.payloads import payloads
+from mcpc.release.scan.pins import PinError, parse_pins, pins_of, pins_text
+from mcpc.release.scan.positions import locator
 from support.files import write_files
 from support.reference import real_tools
 

@@ -114,7 +114,7 @@ EVERYTHING = {
 
 def test_the_same_schema_gives_the_same_text_in_every_process() -> None:
     script = (
-        "import json, sys; from mcpc.schema import compile_schema; from mcpc.sources import Source, parse_json\n"
+        "import json, sys; from mcpc.schema import compile_schema; from mcpc.reading import Source, parse_json\n"
         "print(compile_schema(parse_json(Source('s', sys.argv[1].encode()))[0])[0])"
     )
     texts = {

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.cache import cache_key
-from mcpc.dependencies import read_requirements
 from mcpc.diagnostics import Span
 from mcpc.options import Options
+from mcpc.pack.cache import cache_key
+from mcpc.packages import read_requirements
 from mcpc.pipeline import analyse
-from mcpc.sources import read_tree
-from mcpc.sources.selection import MAX_SETTINGS_BYTES, Selection, read_selection, read_settings_text
+from mcpc.reading import read_tree
+from mcpc.reading.selection import MAX_SETTINGS_BYTES, Selection, read_selection, read_settings_text
 from support.artifact import build, carried
 from support.files import write_files
 

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import cli
-from mcpc.server_lists import client as lists_client
-from mcpc.server_lists import contents
-from mcpc.server_lists.client import ConversationError, Deadline, ServerClient
-from mcpc.server_lists.contents import read_server_contents
-from mcpc.server_lists.http import connected
-from mcpc.server_lists.processes import started_server
+from mcpc.client import client as lists_client
+from mcpc.client import contents
+from mcpc.client.client import ConversationError, Deadline, ServerClient
+from mcpc.client.contents import read_server_contents
+from mcpc.client.http import connected
+from mcpc.client.processes import started_server
 from support.artifact import build
 from support.files import write_files
 from support.serving import served

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from mcpc.cli.server_targets import artifact_lists, read_command, read_target, request_headers
-from mcpc.server_lists import SnapshotError, read_snapshot
-from mcpc.server_lists.model import lists_from_json, snapshot_text
+from mcpc.client import SnapshotError, read_snapshot
+from mcpc.client.model import lists_from_json, snapshot_text
 from support.artifact import build
 from support.projects import SERVER_JSON
 from support.serving import served

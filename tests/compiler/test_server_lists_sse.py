@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.cli.server_targets import artifact_lists, read_target, request_headers
-from mcpc.server_lists.contents import Content, read_server_contents
-from mcpc.server_lists.http import connected
+from mcpc.client.contents import Content, read_server_contents
+from mcpc.client.http import connected
 from support.artifact import build, mcpc
 from support.projects import SERVER_JSON
 from support.serving import served, stop

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mcpc.emit import skills as emitted
-from mcpc.sources import Source
-from mcpc.sources.frontmatter import read_frontmatter
-from mcpc.sources.yaml_tree import MAX_NODES
+from mcpc.reading import Source
+from mcpc.reading.frontmatter import read_frontmatter
+from mcpc.reading.yaml_tree import MAX_NODES
 from support.projects import lowered
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}'

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import smoke
-from mcpc.smoke import REQUESTS, START_ALONE, START_BY_PYTHON, SmokeError, is_result, start_of
+from mcpc.pack import smoke
+from mcpc.pack.smoke import REQUESTS, START_ALONE, START_BY_PYTHON, SmokeError, is_result, start_of
 
 if TYPE_CHECKING:
     from pathlib import Path

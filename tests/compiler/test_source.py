@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mcpc.diagnostics import Diagnostics, Span
 from mcpc.frontends import select_frontends
 from mcpc.options import Options
-from mcpc.sources import Source, SourceTree, is_executable, read_tree, tree
-from mcpc.sources.source import begins_as_program, resolve_relative, source_of_text
+from mcpc.reading import Source, SourceTree, is_executable, read_tree, tree
+from mcpc.reading.source import begins_as_program, resolve_relative, source_of_text
 
 if TYPE_CHECKING:
     from pathlib import Path

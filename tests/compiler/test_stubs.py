@@ -17,7 +17,7 @@ from mypy import api
 
 from clients.conftest import SOURCES
 from compiler.stubs.test_clients import generated, nasty_tools
-from mcpc.stubs import LANGUAGES
+from mcpc.workbench.stubs import LANGUAGES
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.npm import installed_packages

@@ -14,12 +14,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from mcpc.comparison.declared import closed
-from mcpc.comparison.rules import Impact
-from mcpc.comparison.schemas import INPUT, OUTPUT, schema_changes
-from mcpc.subsumption import Answer, subsumes
-from mcpc.subsumption.decision import BUDGET
-from mcpc.subsumption.judge import FAILURES
+from mcpc.release.comparison.declared import closed
+from mcpc.release.comparison.rules import Impact
+from mcpc.release.comparison.schemas import INPUT, OUTPUT, schema_changes
+from mcpc.release.subsumption import Answer, subsumes
+from mcpc.release.subsumption.decision import BUDGET
+from mcpc.release.subsumption.judge import FAILURES
 from support.schema_pairs import Pairs, counterexamples, judge
 
 Json = Any

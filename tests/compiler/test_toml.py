@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.scan.ignored import project_ignored
-from mcpc.sources.toml import parse_toml
-from mcpc_runtime.clients.toml_text import has_long_key
+from mcpc.reading.toml import parse_toml
+from mcpc.release.scan.ignored import project_ignored
+from mcpc_runtime.tools.clients.toml_text import has_long_key
 from support.artifact import mcpc
 from support.files import write_files
 from support.projects import SMOKETEST

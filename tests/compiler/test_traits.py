@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcpc.emit import emit
-from mcpc.ir import Traits
+from mcpc.model.ir import Traits
 from mcpc.options import DIALECTS, Options
 from support.projects import SMOKETEST, Files, checked
 

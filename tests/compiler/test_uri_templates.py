@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.ir.uri_templates import MAX_VALUE_LENGTH, TemplateError, parse_template
+from mcpc.model.ir.uri_templates import MAX_VALUE_LENGTH, TemplateError, parse_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpc.dependencies.uv_failures import HashMismatchError, NoWheelError, UvError, absent_version, failure_of, reason
+from mcpc.packages.uv_failures import HashMismatchError, NoWheelError, UvError, absent_version, failure_of, reason
 
 UNSOLVED = "error: No solution found when resolving dependencies\n  cause: "
 UNREACHED = (

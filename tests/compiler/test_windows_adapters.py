@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.platforms.windows import console, files, log_pipes
-from mcpc.sources import Source, is_executable
+from mcpc.reading import Source, is_executable
+from mcpc.sandbox.platforms.windows import console, files, log_pipes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.launchers.windows_file import MACHINES, launcher_of
+from mcpc.interpreters.launchers.windows_file import MACHINES, launcher_of
 from support.artifact import mcpc
 from support.needs import ROOT, lacking
 
-LAUNCHERS = ROOT / "compiler/mcpc/launchers/windows"
+LAUNCHERS = ROOT / "compiler/mcpc/interpreters/launchers/windows"
 MACHINE_CODES = {"x64": 0x8664, "arm64": 0xAA64}
 PROJECT = ROOT / "examples/files"
 

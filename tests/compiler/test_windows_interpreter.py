@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.launchers.windows_interpreter import (
+from mcpc.interpreters.launchers.windows_interpreter import (
     EmbeddablePython,
     UnusableInterpreterError,
     read_embeddable,
 )
-from mcpc.selfcontained.embeddable_library import minimal_python
-from mcpc.selfcontained.request import CannotEmbedError
+from mcpc.interpreters.selfcontained.embeddable_library import minimal_python
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from support.artifact import mcpc
 from support.needs import ROOT
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime import failures
+from mcpc_runtime.log import failures
 from mcpc_runtime.protocol.effects import (
     CompletionOutcome,
     Failure,
@@ -19,13 +19,13 @@ from mcpc_runtime.protocol.effects import (
     text,
 )
 from mcpc_runtime.server import handler_runners
-from mcpc_runtime.tasks import manager, store_thread
-from mcpc_runtime.tasks.store import MemoryStore
+from mcpc_runtime.server.tasks import manager, store_thread
+from mcpc_runtime.server.tasks.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 MOST_ASKED = 8

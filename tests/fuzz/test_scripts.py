@@ -17,7 +17,7 @@ from fuzz import scripts
 from mcpc.languages.bash import inline_sdk_calls
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.languages.bash.inline_sdk_calls import without_substitutions
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.needs import ROOT, needs
 from support.scale import seeds
 

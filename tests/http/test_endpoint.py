@@ -9,7 +9,7 @@ import pytest
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.platforms.artifact_file import CHANGED
+from mcpc_runtime.transports.platforms.artifact_file import CHANGED
 from support.asgi import HOST, TYPE, Client, mirrors, served, stateless
 from support.http_sample import quiet, sample
 

@@ -38,7 +38,7 @@ def test_the_page_is_small():
 
 
 def test_lines_of_modules_mean_the_same_without_indents():
-    for path in (ROOT / "runtime/mcpc_runtime/page").rglob("*.js"):
+    for path in (ROOT / "runtime/mcpc_runtime/tools/page").rglob("*.js"):
         text = path.read_text()
         assert all(line.count("`") % 2 == 0 for line in text.splitlines()), (
             f"{path.name} has a literal of several lines"

@@ -25,7 +25,7 @@ from mcpc_runtime.http.rotation import Rotation, reload
 from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
 from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.operator_log import LineFormat
+from mcpc_runtime.log.operator_log import LineFormat
 from mcpc_runtime.protocol.session import MAX_VALUES
 
 if TYPE_CHECKING:

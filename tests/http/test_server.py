@@ -19,12 +19,12 @@ from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledErro
 from mcpc_runtime.http.embedded.uvicorn_import import prepare
 from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.platforms import system
+from mcpc_runtime.transports.platforms import system
 
 prepare()
 from mcpc_runtime.http.embedded import second_signal, server  # noqa: E402
 from mcpc_runtime.http.embedded.server import HttpServer, address, listen  # noqa: E402
-from mcpc_runtime.platforms import allocation  # noqa: E402
+from mcpc_runtime.transports.platforms import allocation  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from support.reference import read_data
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc_runtime.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 CARD_TYPE = "application/mcp-server-card+json"
 URL = "https://mcp.example.com/svc/mcp"

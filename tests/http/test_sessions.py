@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http import sessions
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.image.image import Image
 from mcpc_runtime.protocol.batches import MAX_MESSAGES
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.replicas import signed_tokens as seals
+from mcpc_runtime.server.replicas import signed_tokens as seals
 from support.asgi import LEGACY, Client, Doorman, mirrors, reply, request, served, stateless, written
 from support.http_sample import built, sample
 from support.http_sample import image_of as of_file

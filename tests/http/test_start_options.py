@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.artifact.start_options import apply_start_options
 from mcpc_runtime.http.options import OptionError
 from mcpc_runtime.http.serve import ServeError, build_application, read_settings
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.http.settings import HttpSettings, settings_from
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.replicas import signed_tokens
-from mcpc_runtime.start_options import apply_start_options
+from mcpc_runtime.server.replicas import signed_tokens
 from support.asgi import LEGACY, Client, reply, request, served
 from support.http_sample import built, image_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
 KNOWN = {"name": "claude-code", "version": "1"}
 WRONG = {"name": "where_inline", "arguments": {"extra": 1}}

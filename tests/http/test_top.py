@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.cli.top.command import InvalidOptionError, read_options
-from mcpc_runtime.cli.top.connection import MetricsConnection, UnusableAddressError, address_of, read_token
-from mcpc_runtime.cli.top.exposition import read_samples
-from mcpc_runtime.cli.top.frame import SORTS, View, frame, painted, seconds, width_of
-from mcpc_runtime.cli.top.measures import Reading, overview, quantile
+from mcpc_runtime.tools.cli.top.command import InvalidOptionError, read_options
+from mcpc_runtime.tools.cli.top.connection import MetricsConnection, UnusableAddressError, address_of, read_token
+from mcpc_runtime.tools.cli.top.exposition import read_samples
+from mcpc_runtime.tools.cli.top.frame import SORTS, View, frame, painted, seconds, width_of
+from mcpc_runtime.tools.cli.top.measures import Reading, overview, quantile
 from support.artifact import build, mcpc
 from support.files import write_files
 from support.serving import served

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import in_order
-from mcpc.language_server.checking import FileChange, check_completely, check_quickly, reduce_project
-from mcpc.language_server.open_project import OpenProject
-from mcpc.language_server.reduction import SLICERS
 from mcpc.options import Options
 from mcpc.pipeline import read_project
+from mcpc.workbench.language_server.checking import FileChange, check_completely, check_quickly, reduce_project
+from mcpc.workbench.language_server.open_project import OpenProject
+from mcpc.workbench.language_server.reduction import SLICERS
 from support.needs import ROOT
 from support.projects import tree
 from support.scale import scaled, seeds

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 import yaml
 
-from mcpc.language_server.syntaxes import SYNTAXES, syntax_of, yaml_text
+from mcpc.workbench.language_server.syntaxes import SYNTAXES, syntax_of, yaml_text
 
 
 @pytest.mark.parametrize("name", [*SYNTAXES])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.file_schemas import kind_of
+from mcpc.workbench.file_schemas import kind_of
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ def of_posix(word: ast.expr) -> ast.expr:
     """Return a string that names its adapter by `ADAPTER` as the one for POSIX systems, which type checkers see."""
     if not isinstance(word, ast.JoinedStr):
         return word
-    adapter = "mcpc_runtime.platforms.posix"
+    adapter = "mcpc_runtime.transports.platforms.posix"
     parts = [str(part.value) if isinstance(part, ast.Constant) else adapter for part in word.values]
     return ast.Constant("".join(parts))
 

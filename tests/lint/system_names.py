@@ -27,29 +27,35 @@ OWN = re.compile(
 )
 RUNTIME, COMPILER = "runtime/mcpc_runtime/", "compiler/mcpc/"
 TABLES = {
-    (RUNTIME + "cli/self_check.py", "CONTRACT_REQUIREMENTS"): "the programs that contracts need",
+    (RUNTIME + "tools/cli/self_check.py", "CONTRACT_REQUIREMENTS"): "the programs that contracts need",
     (RUNTIME + "handlers/contracts.py", "CONTRACTS"): "the table of contracts",
-    (RUNTIME + "cli/self_check.py", "PROGRAM_CONTRACTS"): "the contracts whose handlers are programs",
+    (RUNTIME + "tools/cli/self_check.py", "PROGRAM_CONTRACTS"): "the contracts whose handlers are programs",
     (RUNTIME + "handlers/python/bindings/__init__.py", "BEFORE_EXIT"): "what bindings do before a worker ends",
     (RUNTIME + "handlers/python/bindings/__init__.py", "BINDINGS"): "the table of bindings",
     (RUNTIME + "handlers/python/bindings/__init__.py", "FUNCTIONS"): "the functions of bindings that handlers import",
     (RUNTIME + "http/settings.py", "bx_path"): "an option of the HTTP server",
     (RUNTIME + "http/variables.py", "READ"): "the variables that mean something",
-    (RUNTIME + "platforms/secret_variables.py", "SECRETS"): "the variables that handlers do not receive",
+    (RUNTIME + "transports/platforms/secret_variables.py", "SECRETS"): "the variables that handlers do not receive",
     (RUNTIME + "systems/contract_types.py", ""): "type checks of the table of contracts",
-    (COMPILER + "bundling/node.py", ""): "the folder of templates for bundles",
+    (COMPILER + "languages/bundling/node.py", ""): "the folder of templates for bundles",
     (COMPILER + "cli/command_options.py", ""): "the help of options",
     (COMPILER + "diagnostics/codes.py", ""): "the titles of problems",
     (COMPILER + "emit/dialects.py", ""): "how each dialect words a refusal",
     (COMPILER + "emit/templates.py", ""): "the names of templates",
-    (COMPILER + "file_schemas/files.py", ""): "the table of files with a schema",
-    (COMPILER + "file_schemas/other_systems.py", ""): "the schemas of other systems' files, from their front ends",
+    (COMPILER + "workbench/file_schemas/files.py", ""): "the table of files with a schema",
+    (
+        COMPILER + "workbench/file_schemas/other_systems.py",
+        "",
+    ): "the schemas of other systems' files, from their front ends",
     (COMPILER + "frontends/__init__.py", ""): "the table of front ends",
     (COMPILER + "frontends/native.py", ""): "the front end of two systems",
-    (COMPILER + "introspection/keyword_decorators.py", ""): "what a marker of handlers is called",
+    (COMPILER + "frontends/introspection/keyword_decorators.py", ""): "what a marker of handlers is called",
     (COMPILER + "languages/bash/programs.py", ""): "the functions that Bash libraries find",
     (COMPILER + "options.py", ""): "the dialects, and variables that mean options",
-    (COMPILER + "selfcontained/conditional_modules.py", ""): "the modules of systems that run only with a text",
+    (
+        COMPILER + "interpreters/selfcontained/conditional_modules.py",
+        "",
+    ): "the modules of systems that run only with a text",
 }
 
 

@@ -18,27 +18,27 @@ TREE = {
     "compiler/mcpc/pipeline.py": "from mcpc.pack import (\n    archive,  # a comment\n    zip_writer as writer,\n)\n",
     "compiler/mcpc/pack/__init__.py": "",
     "compiler/mcpc/pack/archive.py": "",
-    "compiler/mcpc/pack/zip_writer.py": "if TYPE_CHECKING:\n    from mcpc.scan import rules\n\n    import x\n\nVALUE = 1\n",
+    "compiler/mcpc/pack/zip_writer.py": "if TYPE_CHECKING:\n    from mcpc.release.scan import rules\n\n    import x\n\nVALUE = 1\n",
     "compiler/mcpc/pack/launcher.bin": "",
-    "compiler/mcpc/scan/__init__.py": "",
-    "compiler/mcpc/scan/rules.py": "",
+    "compiler/mcpc/release/scan/__init__.py": "",
+    "compiler/mcpc/release/scan/rules.py": "",
     "compiler/mcpc/cli/__init__.py": "",
     "compiler/mcpc/cli/import_.py": "",
-    "compiler/mcpc/cli/scan.py": "import mcpc.scan.rules\n",
+    "compiler/mcpc/cli/scan.py": "import mcpc.release.scan.rules\n",
     "runtime/mcpc_runtime/__init__.py": "",
     "runtime/mcpc_runtime/main.py": 'call = lazy("mcpc_runtime.calls:call")\n',
     "runtime/mcpc_runtime/calls.py": "",
-    "runtime/mcpc_runtime/platforms/__init__.py": "",
-    "runtime/mcpc_runtime/platforms/files.py": "bind_port(SYSTEM)\n",
-    "runtime/mcpc_runtime/platforms/posix/__init__.py": "",
-    "runtime/mcpc_runtime/platforms/posix/files.py": "",
+    "runtime/mcpc_runtime/transports/platforms/__init__.py": "",
+    "runtime/mcpc_runtime/transports/platforms/files.py": "bind_port(SYSTEM)\n",
+    "runtime/mcpc_runtime/transports/platforms/posix/__init__.py": "",
+    "runtime/mcpc_runtime/transports/platforms/posix/files.py": "",
     "tests/conftest.py": "from support.artifact import build\n",
     "tests/support/artifact.py": "from mcpc import pipeline\n",
     "tests/compiler/test_archive.py": "from mcpc.pack.archive import x\n",
     "tests/compiler/test_golden.py": 'FILE = ROOT / "golden/rows.json"\n',
     "tests/compiler/test_scan.py": 'from support.artifact import mcpc\nmcpc("scan", "x")\nmcpc("import", "x")\n',
     "tests/runtime/test_calls.py": "from mcpc_runtime.calls import call\n",
-    "tests/runtime/test_files.py": "from mcpc_runtime.platforms import files\n",
+    "tests/runtime/test_files.py": "from mcpc_runtime.transports.platforms import files\n",
     "tests/runtime/test_main.py": "from mcpc_runtime import main\n",
     "tests/system/conftest.py": "from system.projects import one\n",
     "tests/system/projects.py": "",
@@ -64,14 +64,14 @@ def imports(tmp_path: Path) -> Imports:
         ("compiler/mcpc/pack/__init__.py", ["compiler/test_archive", *ALL_BUILT]),
         ("compiler/mcpc/pack/launcher.bin", ["compiler/test_archive", *ALL_BUILT]),
         ("compiler/mcpc/pack/deleted.py", ["compiler/test_archive", *ALL_BUILT]),
-        ("compiler/mcpc/scan/rules.py", ["compiler/test_scan"]),
+        ("compiler/mcpc/release/scan/rules.py", ["compiler/test_scan"]),
         ("compiler/mcpc/cli/import_.py", ["compiler/test_scan"]),
         (
             "runtime/mcpc_runtime/calls.py",
             ["compiler/test_scan", "runtime/test_calls", "runtime/test_main", *ALL_BUILT[1:]],
         ),
         (
-            "runtime/mcpc_runtime/platforms/posix/files.py",
+            "runtime/mcpc_runtime/transports/platforms/posix/files.py",
             ["compiler/test_scan", "runtime/test_files", *ALL_BUILT[1:]],
         ),
         ("tests/golden/rows.json", ["compiler/test_golden"]),
@@ -90,7 +90,7 @@ def test_what_a_change_reaches(imports: Imports, changed: str, reached: list[str
 
 
 def test_changes_reach_together_what_each_reaches(imports: Imports) -> None:
-    both = imports.tests_of(["compiler/mcpc/scan/rules.py", "tests/golden/rows.json", "README.md"])
+    both = imports.tests_of(["compiler/mcpc/release/scan/rules.py", "tests/golden/rows.json", "README.md"])
     assert both == ["tests/compiler/test_golden.py", "tests/compiler/test_scan.py"]
     assert imports.tests_of(["README.md", "Makefile"]) is None
     assert imports.tests_of([]) == []

@@ -24,9 +24,9 @@ COMMANDS = "compiler/mcpc/cli/"
 OTHERS_NAMES = "runtime/mcpc_runtime/systems/fastmcp/"
 """The folder of stand-ins for other frameworks, whose classes have the names that projects import."""
 OTHER_ADAPTERS = (
-    "runtime/mcpc_runtime/platforms/windows/",
-    "compiler/mcpc/platforms/windows/",
-    "compiler/mcpc/confinement/windows/",
+    "runtime/mcpc_runtime/transports/platforms/windows/",
+    "compiler/mcpc/sandbox/platforms/windows/",
+    "compiler/mcpc/sandbox/confinement/windows/",
 )
 """The folders of adapters beside the one for POSIX, whose classes have the names that the ports publish."""
 CODES = "compiler/mcpc/diagnostics/codes.py"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.launchers.windows_interpreter import bundled_interpreter, read_embeddable
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter, read_embeddable
 from platforms import projects
 from support import machines
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.launchers.windows_interpreter import bundled_interpreter, read_embeddable
-from mcpc.selfcontained import embeddable_library
+from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter, read_embeddable
+from mcpc.interpreters.selfcontained import embeddable_library
 from support import artifact
 from support.windows_prefix import Prefix, own_prefix, windows_path
 from support.windows_programs import report, reporter
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mcpc.launchers.windows_file import BundledInterpreter
+    from mcpc.interpreters.launchers.windows_file import BundledInterpreter
 
 HOUR = 3600
 MINOR = f"{sys.version_info[0]}.{sys.version_info[1]}"

@@ -9,7 +9,7 @@ from zipimport import zipimporter
 
 import pytest
 
-from mcpc_runtime.platforms.artifact_file import entry_reader, file_state
+from mcpc_runtime.transports.platforms.artifact_file import entry_reader, file_state
 
 if TYPE_CHECKING:
     from pathlib import Path

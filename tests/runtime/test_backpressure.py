@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.server import backpressure
 from mcpc_runtime.server.backpressure import PATIENCE_SECONDS, Backpressure
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from mcpc_runtime.handlers.bash.runner import ShellRunner
 from mcpc_runtime.handlers.bash.shells.standard_streams import StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.pipes import close
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.pipes import close
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 from support.processes import is_alive
 from support.scale import scaled

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES, RuntimeFinder, bytecode_compilation, select_bytecode
-from mcpc_runtime.bytecode_compilation import (
+from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES, RuntimeFinder, select_bytecode
+from mcpc_runtime.artifact import bytecode_compilation
+from mcpc_runtime.artifact.bytecode_compilation import (
     MAX_BYTES,
     MAX_FILES,
     compile_modules,

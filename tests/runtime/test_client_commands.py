@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.clients import interpreters
-from mcpc_runtime.clients.entries import CannotWriteEntryError
-from mcpc_runtime.clients.interpreters import candidates, lasting_python, version_of, why_temporary
-from mcpc_runtime.clients.starting_entries import how_to_set_in_clients
+from mcpc_runtime.tools.clients import interpreters
+from mcpc_runtime.tools.clients.entries import CannotWriteEntryError
+from mcpc_runtime.tools.clients.interpreters import candidates, lasting_python, version_of, why_temporary
+from mcpc_runtime.tools.clients.starting_entries import how_to_set_in_clients
 from support.client_home import use_home
 from support.files import write_files
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.clients.json_text import JSON
-from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace
-from mcpc_runtime.clients.toml_text import TOML
-from mcpc_runtime.clients.yaml_text import YAML
+from mcpc_runtime.tools.clients.json_text import JSON
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.tools.clients.toml_text import TOML
+from mcpc_runtime.tools.clients.yaml_text import YAML
 from support import client_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.clients.text_edits import Editor
+    from mcpc_runtime.tools.clients.text_edits import Editor
 
 COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "60"))
 ENTRY: dict[str, Any] = {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.clients import files
-from mcpc_runtime.clients.files import edit_file, undo_in_file
-from mcpc_runtime.clients.installing import EDITORS
-from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.tools.clients import files
+from mcpc_runtime.tools.clients.files import edit_file, undo_in_file
+from mcpc_runtime.tools.clients.installing import EDITORS
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
 from support import client_texts
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mcpc_runtime.protocol.effects import (
     StartHandler,
 )
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.replicas.signed_tokens import TokenSigner
+from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
 from support.images import archive, image_of, project, tool
 from support.messages import valid
 

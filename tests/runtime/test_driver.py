@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import failures, lazy
+from mcpc_runtime import lazy
 from mcpc_runtime.handlers import contracts
 from mcpc_runtime.handlers.files.runner import FileJob, FileRunner
 from mcpc_runtime.handlers.invocations import FileRead
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.log import failures
 from mcpc_runtime.protocol import session as protocol_session
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, PublishChange, Request, text_outcome
@@ -24,6 +24,7 @@ from mcpc_runtime.server import driver as driver_module
 from mcpc_runtime.server import handler_runners, running_calls
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.stdio_driver import BROKEN, StdioDriver
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.images import image_of, request, small_archive
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms import system
 from mcpc_runtime.systems.fastmcp import early_start
+from mcpc_runtime.transports.platforms import system
 
 if TYPE_CHECKING:
     from collections.abc import Callable

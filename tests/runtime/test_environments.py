@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms import secret_variables
-from mcpc_runtime.platforms.environments import MINIMAL, SECRETS, handler_environment
+from mcpc_runtime.transports.platforms import secret_variables
+from mcpc_runtime.transports.platforms.environments import MINIMAL, SECRETS, handler_environment
 
 HERE = {
     b"PATH": b"/bin",

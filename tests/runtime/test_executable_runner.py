@@ -15,8 +15,8 @@ from mcpc_runtime.handlers import output_capture as capture
 from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix import system_features as ways
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import RUNTIME, nothing_left, until
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ sys.path.insert(0, sys.argv[1])
 from types import SimpleNamespace
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 def peak():
     return int(next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1])

@@ -15,10 +15,10 @@ from types import SimpleNamespace
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive
-from mcpc_runtime.image import extraction as unpacking
-from mcpc_runtime.image.extraction import ExtractionError, extracted_folder
-from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS, Supervisor, remove_tree
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.artifact.image import extraction as unpacking
+from mcpc_runtime.artifact.image.extraction import ExtractionError, extracted_folder
+from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS, Supervisor, remove_tree
+from mcpc_runtime.transports.platforms.reactor import Reactor
 
 FILES = {
     "tool": (b"#!/bin/sh\necho ran\n", True),

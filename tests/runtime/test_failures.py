@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import failures
-from mcpc_runtime.cli import self_check
 from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import AskError, ToolError
+from mcpc_runtime.log import failures
 from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.server.tasks.store import MemoryStore, StoreFullError
+from mcpc_runtime.server.tasks.store_thread import run_operation
 from mcpc_runtime.systems.toolbox import python_binding
-from mcpc_runtime.tasks.store import MemoryStore, StoreFullError
-from mcpc_runtime.tasks.store_thread import run_operation
+from mcpc_runtime.tools.cli import self_check
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def test_what_a_broken_file_raises_is_not_logged(logged: list[str]) -> None:
 
 def test_an_error_of_the_supervisor_is_on_standard_error() -> None:
     script = (
-        "from mcpc_runtime.platforms.posix.supervision import process\n"
+        "from mcpc_runtime.transports.platforms.posix.supervision import process\n"
         "def broken(*_): raise RuntimeError('as injected')\n"
         "process.set_up = broken\n"
         "process.run_supervisor(0, 0)"

@@ -19,7 +19,7 @@ from mcpc_runtime.handlers.files import runner as files
 from mcpc_runtime.handlers.files.runner import FILE_LIMIT, FileRunner, read_file_below
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.artifact import build
 from support.images import MODERN, archive, image_of, request
 from support.needs import needs

@@ -12,8 +12,8 @@ from pathlib import Path
 import idna
 import pytest
 
-from mcpc_runtime.validation.formats import FORMATS
-from mcpc_runtime.validation.formats.domains import ALLOWED, CONTEXTS, is_permanently_valid
+from mcpc_runtime.protocol.validation.formats import FORMATS
+from mcpc_runtime.protocol.validation.formats.domains import ALLOWED, CONTEXTS, is_permanently_valid
 from support.needs import ROOT, needs
 from support.reference import SCHEMA_SUITE
 from support.scale import scaled
@@ -70,14 +70,14 @@ def test_nothing_is_imported_but_what_a_format_asks_for() -> None:
     """`re` alone would cost several times what all formats do."""
     program = """
 import sys
-from mcpc_runtime.validation.formats import FORMATS
+from mcpc_runtime.protocol.validation.formats import FORMATS
 first = set(sys.modules)
 for name in set(FORMATS) - {"idn-email", "idn-hostname"}:
     FORMATS[name]("a.b@c")
 print(sorted({"re", "unicodedata", "ipaddress", "datetime", "enum"} & set(sys.modules)))
 FORMATS["hostname"]("xn--zca")
 print("unicodedata" in sys.modules)
-print([name for name in first if name.startswith("mcpc_runtime.validation.formats.")])
+print([name for name in first if name.startswith("mcpc_runtime.protocol.validation.formats.")])
 """
     path = f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r})\n"
     run = subprocess.run([sys.executable, "-ISc", path + program], capture_output=True, text=True, check=True)

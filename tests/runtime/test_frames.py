@@ -28,8 +28,8 @@ from mcpc_runtime.handlers.python.worker.frames import (
     read_exactly,
     take_frames,
 )
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.posix import system_features
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.posix import system_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

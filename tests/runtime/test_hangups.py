@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms.posix.hangups import has_ended, watched
-from mcpc_runtime.platforms.reactor import Reactor, watch_end
+from mcpc_runtime.transports.platforms.posix.hangups import has_ended, watched
+from mcpc_runtime.transports.platforms.reactor import Reactor, watch_end
 from support.artifact import build
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import main, start_options
+from mcpc_runtime import main
+from mcpc_runtime.artifact import start_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime.packages import activate_packages, folders, native_packages, tags
-from mcpc_runtime.packages.folders import (
+from mcpc_runtime.artifact.packages import activate_packages, folders, native_packages, tags
+from mcpc_runtime.artifact.packages.folders import (
     CACHE_VARIABLE,
     UnusableFolderError,
     cache_roots,
@@ -183,7 +183,7 @@ SOURCES = str(ROOT / "runtime")
 EXTRACT = """
 import sys, hashlib
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.packages.folders import extract_folder
+from mcpc_runtime.artifact.packages.folders import extract_folder
 contents = {f"pkg/{n}.so": bytes([n]) * 300000 for n in range(8)}
 files = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
 for _ in range(int(sys.argv[3])):
@@ -213,7 +213,7 @@ import os, sys, hashlib, time
 sys.path.insert(0, sys.argv[1])
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(100); os.setuid(65534)
-from mcpc_runtime.packages import folders
+from mcpc_runtime.artifact.packages import folders
 if sys.argv[3] == "unguarded":
     folders.check_unshared = lambda path: None
 contents = {"pkg/native.so": b"good" * 20000}
@@ -331,7 +331,7 @@ def archive(path: Path, *, tag: str = HERE, data: bytes | None = None, files: di
 TRY = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.packages import activate_packages
+from mcpc_runtime.artifact.packages import activate_packages
 activate_packages(sys.argv[2])
 before = set(sys.modules)
 exec(sys.argv[3])
@@ -355,7 +355,7 @@ def test_a_native_module_is_extracted_by_its_import_and_by_no_other(tmp_path: Pa
         path, "import pydantic_core; print(sorted(set(sys.modules) - before))", **{CACHE_VARIABLE: str(native)}
     )
     assert done.returncode == 0, done.stderr
-    assert "mcpc_runtime.packages.folders" not in done.stdout
+    assert "mcpc_runtime.artifact.packages.folders" not in done.stdout
     assert not native.exists()
     done = tried(path, IMPORT, **{CACHE_VARIABLE: str(native)})
     assert done.returncode == 0, done.stderr

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.posix import polling, system_features
-from mcpc_runtime.platforms.posix.hangups import has_ended
-from mcpc_runtime.platforms.posix.nonblocking_writer import open_nonblocking
-from mcpc_runtime.platforms.reactor import READABLE, Reactor
+from mcpc_runtime.transports.platforms.posix import polling, system_features
+from mcpc_runtime.transports.platforms.posix.hangups import has_ended
+from mcpc_runtime.transports.platforms.posix.nonblocking_writer import open_nonblocking
+from mcpc_runtime.transports.platforms.reactor import READABLE, Reactor
 from support.artifact import build
 
 if TYPE_CHECKING:

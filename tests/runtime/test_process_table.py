@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms.posix import c_library
-from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.posix.supervision import libproc, proc_files, process_table
-from mcpc_runtime.platforms.posix.supervision.subtree import ProcessSnapshot, call_mark, start_time
+from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features as ways
+from mcpc_runtime.transports.platforms.posix.supervision import libproc, proc_files, process_table
+from mcpc_runtime.transports.platforms.posix.supervision.subtree import ProcessSnapshot, call_mark, start_time
 from support.libproc import BsdInfo, FakeLibproc
 from support.processes import until
 

@@ -11,7 +11,7 @@ import pytest
 from mcpc_runtime.handlers import program_requirements as requirements
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements, parse_version, version_numbers
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import until
 
 if TYPE_CHECKING:

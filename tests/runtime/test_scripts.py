@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.languages.bash.forkable import is_forkable
-from mcpc.sources import Source
+from mcpc.reading import Source
 from mcpc_runtime.handlers.bash.runner import ShellRunner
 from mcpc_runtime.handlers.bash.shells import scripts
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.pipes import close
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.pipes import close
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:

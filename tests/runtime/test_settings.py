@@ -6,8 +6,8 @@ import os
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from mcpc_runtime import settings
-from mcpc_runtime.settings import apply_settings
+from mcpc_runtime.artifact import settings
+from mcpc_runtime.artifact.settings import apply_settings
 from support.expressions import check_expressions
 from support.needs import ROOT
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from mcpc_runtime.settings import Row
+    from mcpc_runtime.artifact.settings import Row
 
 
 ROW: Row = ("X", "string", False, False, "the default", (), "what it is for")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpc_runtime.replicas import signed_tokens as module
-from mcpc_runtime.replicas.signed_tokens import (
+from mcpc_runtime.server.replicas import signed_tokens as module
+from mcpc_runtime.server.replicas.signed_tokens import (
     EXPIRED,
     FORGED,
     StateKeysError,
@@ -174,7 +174,7 @@ def test_other_files_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         read_secret_file(str(path), "state keys")
 
 
-SEAL = "from mcpc_runtime.replicas.signed_tokens import token_signer; print(token_signer().sign('ask', b'from another process', 60))"
+SEAL = "from mcpc_runtime.server.replicas.signed_tokens import token_signer; print(token_signer().sign('ask', b'from another process', 60))"
 
 
 def sealed(environment: dict[str, str]) -> str:

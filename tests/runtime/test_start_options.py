@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime import start_options
-from mcpc_runtime.protocol.calls import nested_call
-from mcpc_runtime.protocol.effects import Call, StartHandler
-from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.start_options import (
+from mcpc_runtime.artifact import start_options
+from mcpc_runtime.artifact.start_options import (
     OPTIONS,
     StartOptionError,
     StartOptions,
@@ -22,6 +19,9 @@ from mcpc_runtime.start_options import (
     use_start_options,
     variable_of,
 )
+from mcpc_runtime.protocol.calls import nested_call
+from mcpc_runtime.protocol.effects import Call, StartHandler
+from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, project, request, tool
 
 READS = {"readOnlyHint": True}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms import PIPE_CAPACITY
 from mcpc_runtime.transports import stdio
+from mcpc_runtime.transports.platforms import PIPE_CAPACITY
 from mcpc_runtime.transports.stdio import Channel, ChannelBroken, ChannelClosed
 
 if TYPE_CHECKING:

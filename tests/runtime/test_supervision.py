@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms.posix import c_library
-from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.posix.supervision import client, proc_files, process, process_table
-from mcpc_runtime.platforms.posix.supervision.subtree import PREFIX
-from mcpc_runtime.platforms.processes import SupervisedProcess, Supervisor
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features as ways
+from mcpc_runtime.transports.platforms.posix.supervision import client, proc_files, process, process_table
+from mcpc_runtime.transports.platforms.posix.supervision.subtree import PREFIX
+from mcpc_runtime.transports.platforms.processes import SupervisedProcess, Supervisor
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.libproc import FakeLibproc
 from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, until
 
@@ -85,7 +85,7 @@ class Server:
 AS_ON_MACOS = f"""
 import sys
 sys.path[:0] = [{str(RUNTIME)!r}, {str(TESTS)!r}]
-from mcpc_runtime.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import c_library
 from support.libproc import FakeLibproc
 c_library.address_of = FakeLibproc().address_of
 """
@@ -390,9 +390,9 @@ def state_of(pid: int) -> str:
 PROGRAM = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from mcpc_runtime.platforms.reactor import Reactor
-from mcpc_runtime.platforms.posix.supervision import client
-from mcpc_runtime.platforms.processes import TEMPORARY_FOLDERS
+from mcpc_runtime.transports.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix.supervision import client
+from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS
 if sys.argv[2] == "spawned":
     client._thread._count = lambda: 1
 if "AS_ON_MACOS" in globals():

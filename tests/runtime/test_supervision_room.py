@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.platforms.posix.supervision import client, termination
-from mcpc_runtime.platforms.processes import Supervisor, signal_group
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix.supervision import client, termination
+from mcpc_runtime.transports.platforms.processes import Supervisor, signal_group
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import Token, nothing_left, until
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from mcpc_runtime.platforms.posix.supervision import wire
+from mcpc_runtime.transports.platforms.posix.supervision import wire
 
 
 def descriptors() -> set[str]:

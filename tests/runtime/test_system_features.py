@@ -9,7 +9,7 @@ import select
 
 import pytest
 
-from mcpc_runtime.platforms.posix import system_features as ways
+from mcpc_runtime.transports.platforms.posix import system_features as ways
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from mcpc_runtime.protocol.task_state import (
     StaleTaskError,
     Task,
 )
-from mcpc_runtime.tasks.sqlite import SqliteStore
-from mcpc_runtime.tasks.store import MemoryStore
+from mcpc_runtime.server.tasks.sqlite import SqliteStore
+from mcpc_runtime.server.tasks.store import MemoryStore
 
 QUESTION = {"method": "roots/list", "params": {}}
 

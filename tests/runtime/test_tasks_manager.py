@@ -7,13 +7,13 @@ import time
 import pytest
 
 from mcpc_runtime.concurrency.fair_shares import SharedPool
-from mcpc_runtime.platforms.reactor import Reactor
 from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, SendResponse, StartHandler, StopHandler
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.replicas.signed_tokens import TokenSigner
-from mcpc_runtime.tasks import leases, manager, owned, store_thread
-from mcpc_runtime.tasks.manager import TaskManager
-from mcpc_runtime.tasks.store import MemoryStore, StoreError
+from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
+from mcpc_runtime.server.tasks import leases, manager, owned, store_thread
+from mcpc_runtime.server.tasks.manager import TaskManager
+from mcpc_runtime.server.tasks.store import MemoryStore, StoreError
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.clocks import Clock
 from support.images import archive, ask, image_of, project, request, tool
 

@@ -14,11 +14,11 @@ import redis
 
 from mcpc_runtime.protocol import task_state
 from mcpc_runtime.protocol.task_state import StaleTaskError, Task
-from mcpc_runtime.replicas.redis_connection import hide_secrets
-from mcpc_runtime.tasks import store as stores
-from mcpc_runtime.tasks.redis import RedisStore
-from mcpc_runtime.tasks.sqlite import SqliteStore
-from mcpc_runtime.tasks.store import MemoryStore, StoreError
+from mcpc_runtime.server.replicas.redis_connection import hide_secrets
+from mcpc_runtime.server.tasks import store as stores
+from mcpc_runtime.server.tasks.redis import RedisStore
+from mcpc_runtime.server.tasks.sqlite import SqliteStore
+from mcpc_runtime.server.tasks.store import MemoryStore, StoreError
 from support.needs import ROOT
 from support.redises import PASSWORD, RedisServer
 
@@ -282,7 +282,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path, kind):
 
 
 def test_a_file_that_is_locked_too_long_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("mcpc_runtime.tasks.sqlite.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("mcpc_runtime.server.tasks.sqlite.BUSY_SECONDS", 0.1)
     store = SqliteStore(str(tmp_path / "tasks.db"))
     store.add(task_of(store), CALL)
     other = sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)
@@ -300,7 +300,7 @@ import os, sys
 sys.path[:0] = {path!r}
 from mcpc_runtime.protocol import task_state
 from mcpc_runtime.protocol.task_state import Task
-from mcpc_runtime.tasks.sqlite import SqliteStore
+from mcpc_runtime.server.tasks.sqlite import SqliteStore
 store = SqliteStore(sys.argv[1])
 for number in range(10_000):
     task = Task(f"t{{number}}", "", "tool", store.now())

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from mcpc.ir.uri_templates import RESERVED, TemplateError, UriTemplate, parse_template
+from mcpc.model.ir.uri_templates import RESERVED, TemplateError, UriTemplate, parse_template
 from mcpc_runtime.protocol.uri_matching import match_template, uri_problem
 
 LONG = 20_000

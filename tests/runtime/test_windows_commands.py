@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime import platforms
-from mcpc_runtime.platforms.windows.supervision.command_line import (
+from mcpc_runtime.transports import platforms
+from mcpc_runtime.transports.platforms.windows.supervision.command_line import (
     UNSAFE_IN_BATCH,
     batch_line,
     command_line,
     environment_block,
 )
-from mcpc_runtime.platforms.windows.supervision.programs import (
+from mcpc_runtime.transports.platforms.windows.supervision.programs import (
     NO_SHELL,
     Installed,
     NoInterpreterError,
@@ -25,7 +25,7 @@ from mcpc_runtime.platforms.windows.supervision.programs import (
     located,
     shell_path,
 )
-from mcpc_runtime.platforms.windows.variables import DEFAULTS, MINIMAL, variable_name
+from mcpc_runtime.transports.platforms.windows.variables import DEFAULTS, MINIMAL, variable_name
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -186,23 +186,23 @@ def published_names(path: str) -> list[str]:
 
 
 def ports() -> list[str]:
-    folder = ROOT / "runtime/mcpc_runtime/platforms"
+    folder = ROOT / "runtime/mcpc_runtime/transports/platforms"
     return sorted(path.stem for path in folder.glob("*.py") if "bind_port(globals()" in path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("adapter", ["posix", "windows"])
 @pytest.mark.parametrize("port", ports())
 def test_an_adapter_has_what_its_ports_publish(port: str, adapter: str) -> None:
-    folder = f"runtime/mcpc_runtime/platforms/{adapter}"
+    folder = f"runtime/mcpc_runtime/transports/platforms/{adapter}"
     module = "variables" if port == "environments" else port
     lines = "\n".join(path.read_text("utf-8") for path in (ROOT / folder).rglob("*.py"))
     text = (ROOT / folder / f"{module}.py").read_text("utf-8")
     elsewhere = {"SECRETS", "TEMPORARY_FOLDERS", "remove_quietly", "remove_tree"}
     lazily = {"SupervisedProcess", "Supervisor", "watch_end"}
-    for name in set(published_names(f"runtime/mcpc_runtime/platforms/{port}.py")) - elsewhere:
+    for name in set(published_names(f"runtime/mcpc_runtime/transports/platforms/{port}.py")) - elsewhere:
         assert name in (lines if name in lazily else text), name
 
 
 def test_the_adapter_is_that_of_this_system() -> None:
-    assert platforms.ADAPTER == "mcpc_runtime.platforms.posix" and platforms.LINE_END == "\n"
+    assert platforms.ADAPTER == "mcpc_runtime.transports.platforms.posix" and platforms.LINE_END == "\n"
     assert platforms.system.__name__ == "posix"

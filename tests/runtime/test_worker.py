@@ -13,8 +13,8 @@ from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.handlers.python.runner import WorkerRunner
 from mcpc_runtime.handlers.python.worker import client
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.platforms.posix import system_features as ways
-from mcpc_runtime.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix import system_features as ways
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.clocks import Clock
 from support.processes import is_alive, until
 

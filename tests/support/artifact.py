@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from click.exceptions import Exit
 
-from mcpc import cache as builds
 from mcpc import pipeline
 from mcpc.cli import build_steps as making
 from mcpc.cli.build import command
 from mcpc.cli.command_options import read_options
 from mcpc.diagnostics.formats import render_text
 from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
+from mcpc.pack import cache as builds
 from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
 from support.files import write_files
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PACKAGES = {"bytecode.zip": "", "sources.zip": "", "extracted.zip": ".extracted/"}
 INNER = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -127,7 +127,7 @@ def preload() -> None:
 
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder
-    importlib.import_module("mcpc.search_path")
+    importlib.import_module("mcpc.sandbox.search_path")
     preload()
     gc.freeze()
     serve()

@@ -20,7 +20,7 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.pack.archive import build_archive
 from mcpc.pack.prologue import shell_prologue
 from support import machines

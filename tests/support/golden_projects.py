@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, in_order
-from mcpc.sources import Node, Source
+from mcpc.reading import Node, Source
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics import Severity
 from mcpc.frontends import mcp_bash
 from mcpc.options import Options
-from mcpc.sources import SourceTree
+from mcpc.reading import SourceTree
 from support.projects import Files, tree
 
 if TYPE_CHECKING:
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostics
+    from mcpc.model.definitions import Definition
 
 
 SH = "#!/usr/bin/env bash\necho hi\n"

@@ -14,7 +14,7 @@ import mcpc_runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = Path(mcpc_runtime.__file__).parent / "page"
+PAGE = Path(mcpc_runtime.__file__).parent / "tools/page"
 ARGUMENTS = PAGE / "arguments"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'"
 DOCUMENT = b"""<!doctype html>

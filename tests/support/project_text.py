@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.options import Options
-from mcpc.sources import Source, SourceTree
+from mcpc.reading import Source, SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

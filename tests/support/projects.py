@@ -10,14 +10,14 @@ from mcpc.frontends import frontends_of, parse_project
 from mcpc.lower import lower
 from mcpc.options import Options
 from mcpc.passes import PASSES, check_server
-from mcpc.sources import Source, SourceTree
+from mcpc.reading import Source, SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import CheckedServer, Server
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import CheckedServer, Server
 
 Files = dict[str, str | bytes]
 Place = tuple[str, str, int, int]

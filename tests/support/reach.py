@@ -33,9 +33,9 @@ SHARED_SERVERS = re.compile(r"\b(?:files|everything|http)_server\b")
 PACKED = ("runtime/mcpc_runtime/", "templates/")
 """What `mcpc build` puts into every file, and no module imports."""
 ADAPTERS = {
-    "runtime/mcpc_runtime/platforms/": "runtime/mcpc_runtime/platforms/posix/",
-    "compiler/mcpc/platforms/": "compiler/mcpc/platforms/posix/",
-    "compiler/mcpc/confinement/": "compiler/mcpc/confinement/posix/",
+    "runtime/mcpc_runtime/transports/platforms/": "runtime/mcpc_runtime/transports/platforms/posix/",
+    "compiler/mcpc/sandbox/platforms/": "compiler/mcpc/sandbox/platforms/posix/",
+    "compiler/mcpc/sandbox/confinement/": "compiler/mcpc/sandbox/confinement/posix/",
 }
 """The folders of ports, and those of the adapters that they import by a name they put together."""
 NAMED = ("examples/", "bench/", "docs/", "templates/", "stubs/", ".ci/")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from referencing import Registry
 
+from mcpc.release.subsumption.judge import CHECKER
 from mcpc.schema.dialects import DRAFT_BY_NAME
 from mcpc.schema.jsonschema_oracle import DRAFTS, is_valid
-from mcpc.subsumption.judge import CHECKER
 from support.random_schemas import Generator, as_object, plain
 from support.random_values import Values
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from mcpc.reading import Source, parse_json
 from mcpc.schema import CompiledSchema, CompileRequest, compile_schema
-from mcpc.sources import Source, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import Node
+    from mcpc.reading import Node
 
 Errors = list[tuple[str, str, object]]
 

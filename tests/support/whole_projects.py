@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics import Span, in_order
 from mcpc.frontends import parse_project
 from mcpc.options import Options
-from mcpc.sources import Node, Source, SourceTree
+from mcpc.reading import Node, Source, SourceTree
 
 if TYPE_CHECKING:
     from pathlib import Path

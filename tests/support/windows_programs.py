@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.pack.prologue import shell_prologue
 
 if TYPE_CHECKING:
-    from mcpc.launchers.windows_file import BundledInterpreter
+    from mcpc.interpreters.launchers.windows_file import BundledInterpreter
 
 REPORTER = b"""
 import json, sys, zlib

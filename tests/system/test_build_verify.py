@@ -12,8 +12,16 @@ from click.testing import CliRunner
 
 from mcpc.cli.build import command
 from mcpc.options import Options
-from mcpc.trust.environments import BY_ITSELF, FACTORS, TOGETHER, Factor, copy_project, deciding_factor, variables
-from mcpc.trust.second_build import BuildRequest, request_from_json
+from mcpc.release.trust.environments import (
+    BY_ITSELF,
+    FACTORS,
+    TOGETHER,
+    Factor,
+    copy_project,
+    deciding_factor,
+    variables,
+)
+from mcpc.release.trust.second_build import BuildRequest, request_from_json
 from support.artifact import shared_cache
 from support.projects import SMOKETEST
 

@@ -58,7 +58,7 @@ exec(open(sys.argv[1]).read(), names)
 body = marshal.dumps(compile("raise SystemExit('POISONED')", "poison", "exec"))
 sys.stdout.buffer.write(names["content_hash"](body) + body)
 """
-READER = ROOT / "runtime/mcpc_runtime/platforms/posix/bytecode_cache.py"
+READER = ROOT / "runtime/mcpc_runtime/transports/platforms/posix/bytecode_cache.py"
 
 
 def built(folder: Path, value: str = "2 * number") -> Path:

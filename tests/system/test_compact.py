@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.pack.archive import sha256_hex
-from mcpc.trust.contents import take_apart
+from mcpc.release.trust.contents import take_apart
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 from support.artifact import build, contents
 from support.interpreters import interpreters

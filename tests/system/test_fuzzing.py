@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.testing.fuzzing import FuzzPlan, fuzz_tool
-from mcpc.testing.servers import Connection, Served
+from mcpc.workbench.testing.fuzzing import FuzzPlan, fuzz_tool
+from mcpc.workbench.testing.servers import Connection, Served
 from support.artifact import build, mcpc
 from support.faulty_handlers import ROWS, project
 from support.files import write_files

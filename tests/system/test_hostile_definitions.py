@@ -28,7 +28,7 @@ from mcpc import pipeline
 from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.formats import FORMATS
 from mcpc.emit import bytecode
-from mcpc.ir.printer import print_server
+from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from mcpc_runtime import OTHER_PYTHONS
 from mcpc_runtime.protocol.effects import StartHandler
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from system.hostile import Hostile
 
     Json = Any
@@ -88,8 +88,8 @@ GENERATED = re.compile(
 MODULES = frozenset(("mcpc_runtime", "protocol", "union_errors", "validation", "formats", "patterns"))
 IMPORTS = {
     "mcpc_runtime.protocol.union_errors": ("closest_branch_errors",),
-    "mcpc_runtime.validation.formats": ("FORMATS",),
-    "mcpc_runtime.validation.patterns": ("PatternMatcher", "pattern_errors"),
+    "mcpc_runtime.protocol.validation.formats": ("FORMATS",),
+    "mcpc_runtime.protocol.validation.patterns": ("PatternMatcher", "pattern_errors"),
 }
 SUPPORT = frozenset(
     re.findall(
@@ -250,7 +250,7 @@ def assert_printable(text: str) -> None:
 def only_data_differs(entries: dict[str, bytes], project: Hostile) -> None:
     """Compare every entry that is not data with that of a benign server, byte for byte."""
     runtime = entries["mcpc_runtime/sources.zip"]
-    pattern = "^a*a*b$" if b"mcpc_runtime/validation/patterns" in runtime else ""
+    pattern = "^a*a*b$" if b"mcpc_runtime/protocol/validation/patterns" in runtime else ""
     expected = benign(pattern, b"mcpc_runtime/protocol/union_errors" in runtime)
     assert code_names(entries) == code_names(expected)
     changed = [name for name in code_names(expected) if entries[name] != expected[name]]

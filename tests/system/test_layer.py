@@ -113,7 +113,7 @@ def test_the_process_that_speaks_the_protocol_imports_nothing_of_it(typed: Path,
     assert json.loads(done.stdout.splitlines()[1])["result"]["content"][0]["text"] == '{"area":6.0}'
     imported = [line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line]
     assert "mcpc_runtime.handlers.python.runner" in imported
-    assert not [name for name in imported if name.startswith(("mcpc_runtime.packages", "pydantic", "typing"))]
+    assert not [name for name in imported if name.startswith(("mcpc_runtime.artifact.packages", "pydantic", "typing"))]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.languages.bash.forkable import is_forkable
-from mcpc.sources import Source
+from mcpc.reading import Source
 from support.artifact import build
 from support.mcp_bash_client import ALLOW, BASH, SDK, clients, error, text, write
 from support.needs import needs

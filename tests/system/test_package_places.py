@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dependencies import read_requirements, stage_packages
-from mcpc.dependencies.choosing import install
-from mcpc.dependencies.uv import UvRequest
-from mcpc.dependencies.uv_failures import InstallError
 from mcpc.diagnostics import has_errors
+from mcpc.packages import read_requirements, stage_packages
+from mcpc.packages.choosing import install
+from mcpc.packages.uv import UvRequest
+from mcpc.packages.uv_failures import InstallError
 from support.projects import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mcpc.dependencies import StagedPackages
-    from mcpc.sources import SourceTree
+    from mcpc.packages import StagedPackages
+    from mcpc.reading import SourceTree
 
 NAME = "mcpc-test-of-places"
 MODULE = "mcpc_test_of_places"

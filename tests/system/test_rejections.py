@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.revisions import REVISIONS
+from mcpc.model.revisions import REVISIONS
 from support.artifact import build, converse
 from support.needs import needs
 

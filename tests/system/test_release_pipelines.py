@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from mcpc.exports import EXPORTS, Deployment
+from mcpc.release.exports import EXPORTS, Deployment
 from support.needs import ROOT, needs
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.selfcontained import CannotEmbedError
-from mcpc.selfcontained.interpreter import running_interpreter
-from mcpc.selfcontained.shared_objects import static_symbols
+from mcpc.interpreters.selfcontained import CannotEmbedError
+from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.shared_objects import static_symbols
 from support.artifact import mcpc
 from support.chroots import run_in
 from support.needs import lacking

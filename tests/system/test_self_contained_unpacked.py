@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.selfcontained.interpreter import running_interpreter
-from mcpc.selfcontained.program_format import ProgramFacts, read_program
-from mcpc.selfcontained.relocatable import LEFT_OUT_FOLDERS, relocatable_python
-from mcpc.selfcontained.request import CannotEmbedError
+from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.program_format import ProgramFacts, read_program
+from mcpc.interpreters.selfcontained.relocatable import LEFT_OUT_FOLDERS, relocatable_python
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from support import wheels
 from support.artifact import mcpc
 from support.needs import ROOT, lacking, needs

@@ -20,7 +20,7 @@ from mcpc.cli.checksums import command as checksums
 from mcpc.cli.provenance import command as provenance
 from mcpc.cli.sbom import command as sbom
 from mcpc.pack.archive import sha256_hex
-from mcpc.trust.checksums import ChecksumError, listed_digests, write_checksums
+from mcpc.release.trust.checksums import ChecksumError, listed_digests, write_checksums
 from support.artifact import SOURCES, build
 from support.needs import ROOT, needs
 from support.projects import SMOKETEST

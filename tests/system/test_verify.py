@@ -18,7 +18,7 @@ from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex
 from mcpc.pack.manifest import FACTS, checksum_line, readable_json
-from mcpc.trust.contents import UnreadableArtifactError, take_apart
+from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
 from mcpc_runtime import BYTECODE, SOURCES
 from support.artifact import build, shared_cache
 from support.interpreters import interpreters

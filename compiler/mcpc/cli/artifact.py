@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from mcpc import programs
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, load_or_build, write_artifact
 from mcpc.cli.built_contents import FACTS
-from mcpc.smoke import start_of
+from mcpc.pack.smoke import start_of
+from mcpc.sandbox import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.bench import budget, report
-from mcpc.bench.measuring import measure
-from mcpc.bench.model import TRANSPORTS, BenchError, Call, Plan, ToolFailedError
 from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import built_artifact, start_command
 from mcpc.cli.built_contents import artifact_contents
@@ -21,16 +18,19 @@ from mcpc.cli.report import report as report_diagnostics
 from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.sources import Source
-from mcpc.testing.case_files import case_sources, read_cases
-from mcpc_runtime.clients.request import needs_python
+from mcpc.reading import Source
+from mcpc.workbench.bench import budget, report
+from mcpc.workbench.bench.measuring import measure
+from mcpc.workbench.bench.model import TRANSPORTS, BenchError, Call, Plan, ToolFailedError
+from mcpc.workbench.testing.case_files import case_sources, read_cases
+from mcpc_runtime.tools.clients.request import needs_python
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.bench.budget import Limit
-    from mcpc.bench.model import Measure
-    from mcpc.testing.model import Case
+    from mcpc.workbench.bench.budget import Limit
+    from mcpc.workbench.bench.model import Measure
+    from mcpc.workbench.testing.model import Case
 
 HEADROOM = 1.3
 

@@ -19,13 +19,13 @@ from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
+from mcpc.interpreters.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.options import minor_versions
-from mcpc.platforms.console import start_of_file
-from mcpc.selfcontained import TARGETS, EmbeddingRequest, this_machine
-from mcpc.smoke import START_ALONE, START_BY_PYTHON
+from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON
+from mcpc.sandbox.platforms.console import start_of_file
 
 if TYPE_CHECKING:
-    from mcpc.cache import CachedBuild
+    from mcpc.pack.cache import CachedBuild
 
 REPORTED_NOTES = ("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP425", "MCP427", "MCP428", "MCP712")
 """Codes of notes that a build prints: on what is in the file, on its start, and on code that the build ran."""

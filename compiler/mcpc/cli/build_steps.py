@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mcpc import cache, pipeline
+from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
-from mcpc.platforms.files import replace_file
-from mcpc.selfcontained import CannotEmbedError, embed_server
-from mcpc.smoke import START_BY_PYTHON, SmokeError, smoke
+from mcpc.interpreters.selfcontained import CannotEmbedError, embed_server
+from mcpc.pack import cache
+from mcpc.pack.smoke import START_BY_PYTHON, SmokeError, smoke
+from mcpc.sandbox.platforms.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from mcpc.cache import CachedBuild
+    from mcpc.interpreters.selfcontained import EmbeddingRequest
     from mcpc.options import Options
-    from mcpc.selfcontained import EmbeddingRequest
-    from mcpc.sources import Source, SourceTree
+    from mcpc.pack.cache import CachedBuild
+    from mcpc.reading import Source, SourceTree
 
 UNCACHED_CODES = frozenset({"MCP241", "MCP305"})
 """Diagnostics that may change while the project stays the same: such builds are not cached."""

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.carriers import UnusableValueError
-from mcpc.carriers.bundle import VERSIONS, bundle
 from mcpc.cli import command_options, messages
 from mcpc.cli.carrier_files import program_of, report_unusable, server_of, write_file
-from mcpc.launchers.windows_file import PythonChoice, windows_file
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
+from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.bundle import VERSIONS, bundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 BYTECODE = re.compile(r"3\.(\d+)")
 

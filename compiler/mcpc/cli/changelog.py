@@ -9,8 +9,8 @@ import click
 from mcpc.cli import command_options
 from mcpc.cli.diff import project_policy, read_versions
 from mcpc.cli.server_targets import CommandWithServer, connection_options
-from mcpc.comparison import compare
-from mcpc.comparison.formats.markdown import as_changelog
+from mcpc.release.comparison import compare
+from mcpc.release.comparison.formats.markdown import as_changelog
 
 
 @click.command(cls=CommandWithServer)

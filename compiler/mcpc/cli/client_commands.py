@@ -12,12 +12,12 @@ from mcpc.cli import command_options, messages, path_arguments
 from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.platforms.files import servers_folder
-from mcpc_runtime.clients.client_paths import SCOPES
-from mcpc_runtime.clients.commands import ACCEPTED, OPTIONS, run
-from mcpc_runtime.clients.installing import targets_of
-from mcpc_runtime.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc.sandbox.platforms.files import servers_folder
+from mcpc_runtime.tools.clients.client_paths import SCOPES
+from mcpc_runtime.tools.clients.commands import ACCEPTED, OPTIONS, run
+from mcpc_runtime.tools.clients.installing import targets_of
+from mcpc_runtime.tools.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
+from mcpc_runtime.tools.clients.table import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ from mcpc.options import DIALECTS, WAYS, Options, options_from_environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PROJECT_GROUP, SYSTEMS_GROUP = "Project options", "Options for projects of other systems"
 PYTHON_GROUP = "What runs the built file"
@@ -105,7 +105,7 @@ def a_date(_: click.Context, option: click.Parameter, given: str | None) -> str 
     """Return a date as it was given; None if there is none."""
     if given is None:
         return None
-    from mcpc.dependencies.upload_dates import upload_limit  # noqa: PLC0415 - a shell that completes does without
+    from mcpc.packages.upload_dates import upload_limit  # noqa: PLC0415 - a shell that completes does without
 
     if upload_limit(given) is None:
         raise click.BadParameter(f"`{given}` is not a date such as `2025-06-30`", param=option)
@@ -259,7 +259,7 @@ def is_place(place: str) -> bool:
 
 def with_lock_path(options: Options, project: Path, tree: SourceTree) -> Options:
     """Return options with the path of the lock in the project; refuse a lock that the project does not have."""
-    from mcpc.dependencies.lock_files import is_lock_name  # noqa: PLC0415 - a shell that completes does without
+    from mcpc.packages.lock_files import is_lock_name  # noqa: PLC0415 - a shell that completes does without
 
     options = with_relative_lock(options, project)
     if options.lock and (tree.get(options.lock) is None or not is_lock_name(options.lock)):

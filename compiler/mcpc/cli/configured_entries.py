@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
-from mcpc.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
-from mcpc.scan.entry_positions import entry_position
-from mcpc_runtime.clients.files import read_text
-from mcpc_runtime.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
-from mcpc_runtime.platforms.private_files import access_of_others
+from mcpc.release.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
+from mcpc.release.scan.entry_positions import entry_position
+from mcpc.workbench.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
+from mcpc_runtime.tools.clients.files import read_text
+from mcpc_runtime.tools.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
+from mcpc_runtime.transports.platforms.private_files import access_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc.doctor.entries import ConfiguredServer
-    from mcpc.scan.model import Hit, Position
-    from mcpc_runtime.clients.yaml_text import Statement
+    from mcpc.release.scan.model import Hit, Position
+    from mcpc.workbench.doctor.entries import ConfiguredServer
+    from mcpc_runtime.tools.clients.yaml_text import Statement
 
 HEADERS = ("headers", "http_headers")
 SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".pyz", ".jar", ".rb")

@@ -17,27 +17,27 @@ import click
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.artifact import start_command
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.dev.building import BuildFacts, ProjectBuilder
-from mcpc.dev.calls import CallLines, CallPipe, CallWatch
-from mcpc.dev.http_server import Listener, ServerCommand
-from mcpc.dev.messages import LISTS
-from mcpc.dev.page_front.history import BuildHistory, PageReporter
-from mcpc.dev.page_front.server import Front, PageServer
-from mcpc.dev.proxy import Messages, Proxy
-from mcpc.dev.reporting import HEAD, Reporter
-from mcpc.dev.screen import Screen
-from mcpc.dev.watching import ProjectWatcher
+from mcpc.client.model import lists_from_json
 from mcpc.pack.page import page_sources
-from mcpc.server_lists.model import lists_from_json
-from mcpc.testing.recording import append_case
+from mcpc.workbench.dev.building import BuildFacts, ProjectBuilder
+from mcpc.workbench.dev.calls import CallLines, CallPipe, CallWatch
+from mcpc.workbench.dev.http_server import Listener, ServerCommand
+from mcpc.workbench.dev.messages import LISTS
+from mcpc.workbench.dev.page_front.history import BuildHistory, PageReporter
+from mcpc.workbench.dev.page_front.server import Front, PageServer
+from mcpc.workbench.dev.proxy import Messages, Proxy
+from mcpc.workbench.dev.reporting import HEAD, Reporter
+from mcpc.workbench.dev.screen import Screen
+from mcpc.workbench.dev.watching import ProjectWatcher
+from mcpc.workbench.testing.recording import append_case
 from mcpc_runtime.http.options import DEFAULT_HOST
 from mcpc_runtime.http.settings import HttpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.dev.building import BuildResult
-    from mcpc.server_lists import ServerLists
+    from mcpc.client import ServerLists
+    from mcpc.workbench.dev.building import BuildResult
 
 MAX_PORT = 65_535
 HANDLERS_FOLDER = "handlers/"

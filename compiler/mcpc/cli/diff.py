@@ -17,12 +17,12 @@ from mcpc.cli.server_targets import (
     request_headers,
     server_command,
 )
-from mcpc.comparison import Impact, compare
-from mcpc.comparison.accepted import Policy, read_policy
-from mcpc.comparison.formats import FORMATS
-from mcpc.comparison.formats.lines import fails
-from mcpc.server_lists.model import ServerLists, snapshot_text
-from mcpc.sources.toml import parse_toml
+from mcpc.client.model import ServerLists, snapshot_text
+from mcpc.reading.toml import parse_toml
+from mcpc.release.comparison import Impact, compare
+from mcpc.release.comparison.accepted import Policy, read_policy
+from mcpc.release.comparison.formats import FORMATS
+from mcpc.release.comparison.formats.lines import fails
 
 GATES = {
     "breaking": (Impact.BREAKING,),

@@ -21,16 +21,16 @@ from mcpc.cli.server_targets import (
     read_server_target,
     server_command,
 )
-from mcpc.documentation import FORMATS, page_of
-from mcpc.server_lists.http import is_address
-from mcpc.testing.case_files import FOLDER, case_sources, read_cases
-from mcpc.trust.bill import inner_bill
+from mcpc.client.http import is_address
+from mcpc.release.trust.bill import inner_bill
+from mcpc.workbench.documentation import FORMATS, page_of
+from mcpc.workbench.testing.case_files import FOLDER, case_sources, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.documentation.examples import Cases
-    from mcpc.testing.model import Case
+    from mcpc.workbench.documentation.examples import Cases
+    from mcpc.workbench.testing.model import Case
 
 STANDARD_OUTPUT = "-"
 MARKDOWN = (".md", ".markdown")

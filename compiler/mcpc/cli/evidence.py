@@ -10,14 +10,14 @@ from mcpc.cli import messages
 from mcpc.cli.artifact import require_artifact
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.pack.manifest import readable_json
-from mcpc.trust.commits import NoCommitError, commit_of
-from mcpc.trust.contents import UnreadableArtifactError, take_apart
+from mcpc.release.trust.commits import NoCommitError, commit_of
+from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mcpc.sources import Json
-    from mcpc.trust.contents import ArtifactContents
+    from mcpc.reading import Json
+    from mcpc.release.trust.contents import ArtifactContents
 
 READABLE = 0o644
 

@@ -13,8 +13,8 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.diagnostics import CODES, explain
 from mcpc.diagnostics.suggestions import nearest
-from mcpc.scan.codes import CODES as RISK_CODES
-from mcpc.scan.codes import explain_risk
+from mcpc.release.scan.codes import CODES as RISK_CODES
+from mcpc.release.scan.codes import explain_risk
 
 PAGE_WIDTH = 120
 """Width of the lines in the pages' sources."""

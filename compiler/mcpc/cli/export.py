@@ -9,10 +9,10 @@ import click
 
 from mcpc.cli import command_options, messages
 from mcpc.cli.carrier_files import report_unusable, server_of, write_file
-from mcpc.exports import EXPORTS, OVER_HTTP, Deployment, base_image
+from mcpc.release.exports import EXPORTS, OVER_HTTP, Deployment, base_image
 
 if TYPE_CHECKING:
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 
 @command_options.command()

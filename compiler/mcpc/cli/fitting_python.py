@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mcpc import programs
 from mcpc.cli import messages
+from mcpc.sandbox import programs
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
@@ -55,8 +55,8 @@ def required_python(project: Path) -> SpecifierSet | None:
 
 def fitting_python(required: SpecifierSet) -> tuple[str, str] | None:
     """Return the path and the version of the newest Python here that is allowed; None if there is none."""
-    from mcpc.dependencies.required_python import MINORS  # noqa: PLC0415 - few projects need another Python
     from mcpc.emit.interpreters import MissingPythonError, full_version, interpreter  # noqa: PLC0415
+    from mcpc.packages.required_python import MINORS  # noqa: PLC0415 - few projects need another Python
 
     for minor in reversed(MINORS):
         with suppress(MissingPythonError):
@@ -70,7 +70,7 @@ def run_with(python: str, words: list[str]) -> int:
     """Run a command of mcpc with a Python, and return its exit status."""
     from uv import find_uv_bin  # noqa: PLC0415
 
-    from mcpc.dependencies.own_installation import origin, pins  # noqa: PLC0415
+    from mcpc.packages.own_installation import origin, pins  # noqa: PLC0415
 
     requirement, is_editable = origin()
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:

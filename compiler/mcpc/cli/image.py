@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from mcpc.carriers import UnusableValueError
-from mcpc.carriers.image import ImageOptions, image_layout, missing_in_image, read_base
-from mcpc.carriers.image.blobs import layout_archive
 from mcpc.cli import command_options
 from mcpc.cli.carrier_files import program_of, report_unusable, server_of, write_file, write_folder
+from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.image import ImageOptions, image_layout, missing_in_image, read_base
+from mcpc.release.carriers.image.blobs import layout_archive
 
 EPOCH_VARIABLE = "SOURCE_DATE_EPOCH"
 DEFAULT_PORT = 8000

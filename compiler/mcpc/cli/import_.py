@@ -16,18 +16,18 @@ from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import refuse_unwritable
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.importing import translate
-from mcpc.importing.report import NAME, import_report, list_differences
-from mcpc.platforms.console import quoted_word
-from mcpc.sources import Source
+from mcpc.reading import Source
+from mcpc.sandbox.platforms.console import quoted_word
+from mcpc.workbench.importing import translate
+from mcpc.workbench.importing.report import NAME, import_report, list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.importing import Translation
     from mcpc.options import Options
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
+    from mcpc.workbench.importing import Translation
 
 
 @command_options.command()

@@ -10,8 +10,8 @@ from mcpc.cli import command_options
 from mcpc.cli.artifact import built_artifact
 from mcpc.cli.evidence import read_artifact
 from mcpc.diagnostics.formats.visible import visible, visible_json
-from mcpc.trust.bill import inner_bill
-from mcpc_runtime.cli.licence_texts import licence_name, licence_texts
+from mcpc.release.trust.bill import inner_bill
+from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
 
 if TYPE_CHECKING:
     from pathlib import Path

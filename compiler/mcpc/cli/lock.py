@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from mcpc import locking, pipeline
+from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import atomic_write, output_path
-from mcpc.dependencies.lock_files import PYLOCK, UV_LOCK, is_lock_name
-from mcpc.dependencies.pep508 import normalised_name
 from mcpc.options import MINORS
+from mcpc.packages.lock_files import PYLOCK, UV_LOCK, is_lock_name
+from mcpc.packages.pep508 import normalised_name
+from mcpc.release import locking
 
 EVERY = ""
 """The value of `--upgrade` without a package."""

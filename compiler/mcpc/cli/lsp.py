@@ -31,7 +31,7 @@ def command(stdio: bool, imports: bool) -> None:
 
     Editors without it can use the JSON Schemas of `mcpc schema -o FOLDER`.
     """
-    from mcpc.language_server.server import serve  # noqa: PLC0415 - the protocol's library is large
+    from mcpc.workbench.language_server.server import serve  # noqa: PLC0415 - the protocol's library is large
 
     options: dict[str, Any] = {}
     serve(replace(command_options.read_options(options), imports=imports))

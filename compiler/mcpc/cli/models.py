@@ -18,16 +18,16 @@ from mcpc.diagnostics import diagnose, has_errors, in_order
 from mcpc.frontends import parse_project
 from mcpc.languages import MODELS_LINE
 from mcpc.lower import lower
-from mcpc.models import all_tools_module, build_models, tool_names
 from mcpc.passes.names import check_names
 from mcpc.passes.schemas import check_schemas
+from mcpc.schema.models import all_tools_module, build_models, tool_names
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.models import Model
+    from mcpc.model.ir import Server
     from mcpc.options import Options
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
+    from mcpc.schema.models import Model
 
 STANDARD_OUTPUT = "-"
 FAMILIES = ("MCP0", "MCP1")

@@ -12,7 +12,7 @@ import click
 from mcpc.cli import messages
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.templates import template_folder
-from mcpc.platforms.console import quoted_word, start_of_file
+from mcpc.sandbox.platforms.console import quoted_word, start_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

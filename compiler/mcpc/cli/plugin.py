@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from mcpc.carriers.plugin import FORMS, plugin
 from mcpc.cli import command_options
 from mcpc.cli.carrier_files import report_unusable, server_of, write_folder
+from mcpc.release.carriers.plugin import FORMS, plugin
 
 
 def read_forms(_: click.Context, option: click.Parameter, given: str) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import mcpc
-from mcpc.cache_dir import load_entry, store_entry
 from mcpc.cli.built_contents import archive_contents
 from mcpc.options import Options, options_from_environment
+from mcpc.sandbox.cache_dir import load_entry, store_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,9 +73,10 @@ def _files(project: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 def _read(project: Path) -> Mapping[str, Any]:
     """Return the lists of a project's last build, or what can be read of it without running its code."""
-    from mcpc import cache, pipeline  # noqa: PLC0415 - the stages are only imported to read a project
+    from mcpc import pipeline  # noqa: PLC0415 - the stages are only imported to read a project
     from mcpc.frontends import parse_project  # noqa: PLC0415
     from mcpc.lower import lower  # noqa: PLC0415
+    from mcpc.pack import cache  # noqa: PLC0415
 
     tree, problems = pipeline.read_project(project)
     options = Options(**options_from_environment(os.environ))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import click
 
 from mcpc.cli import command_options
 from mcpc.cli.evidence import read_artifact, read_commit, write_evidence
-from mcpc.trust.provenance import provenance_statement
+from mcpc.release.trust.provenance import provenance_statement
 
 
 @command_options.command()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.carriers.registry import Publication, registry_file
 from mcpc.cli import command_options, messages
 from mcpc.cli.carrier_files import report_unusable, server_of, write_file
+from mcpc.release.carriers.registry import Publication, registry_file
 
 if TYPE_CHECKING:
-    from mcpc.carriers import BuiltServer
+    from mcpc.release.carriers import BuiltServer
 
 STANDARD_OUTPUT = Path("-")
 

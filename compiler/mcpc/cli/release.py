@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from mcpc.carriers.files import EXECUTABLE, PLAIN, CarrierFile, text_file
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import load_or_build, refuse_unwritable, write_artifact
 from mcpc.cli.carrier_files import read_built_server, report_unusable, write_files
 from mcpc.cli.diff import project_policy
 from mcpc.cli.evidence import read_commit
 from mcpc.cli.server_targets import read_target
-from mcpc.comparison import compare
-from mcpc.comparison.formats.lines import version_line
-from mcpc.comparison.formats.markdown import as_changelog
 from mcpc.diagnostics import has_errors
 from mcpc.pack.manifest import checksum_line
 from mcpc.pipeline import read_project
-from mcpc.releasing import ReleaseInput, read_plan, release_files
-from mcpc.releasing.products import self_contained_file
+from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, text_file
+from mcpc.release.comparison import compare
+from mcpc.release.comparison.formats.lines import version_line
+from mcpc.release.comparison.formats.markdown import as_changelog
+from mcpc.release.releasing import ReleaseInput, read_plan, release_files
+from mcpc.release.releasing.products import self_contained_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mcpc.carriers import BuiltServer
-    from mcpc.comparison.model import Comparison
-    from mcpc.releasing import ReleasePlan
+    from mcpc.release.carriers import BuiltServer
+    from mcpc.release.comparison.model import Comparison
+    from mcpc.release.releasing import ReleasePlan
 
 SUMS, IGNORED, NOTES = "SHA256SUMS", ".gitignore", "RELEASE_NOTES.md"
 PYPROJECT = "pyproject.toml"

@@ -13,18 +13,18 @@ import click
 from mcpc.cli import messages, report
 from mcpc.cli.windows_program import as_windows_program
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.trust.comparison import compare_contents
-from mcpc.trust.contents import take_apart
-from mcpc.trust.environments import FACTORS, SecondBuildError, build_in, deciding_factor
-from mcpc.trust.second_build import BuildRequest
+from mcpc.release.trust.comparison import compare_contents
+from mcpc.release.trust.contents import take_apart
+from mcpc.release.trust.environments import FACTORS, SecondBuildError, build_in, deciding_factor
+from mcpc.release.trust.second_build import BuildRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.cache import CachedBuild
+    from mcpc.interpreters.selfcontained import EmbeddingRequest
     from mcpc.options import Options
-    from mcpc.selfcontained import EmbeddingRequest
-    from mcpc.trust.environments import Factor
+    from mcpc.pack.cache import CachedBuild
+    from mcpc.release.trust.environments import Factor
 
 SHOWN = 20
 """Entries that are named."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.diagnostics.formats import SourceText
     from mcpc.options import Options
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, WRONG_FILE, NOT_RUNNABLE = 0, 1, 2, 4, 5, 6, 8
 REFUSED_LOCKS, UNREADABLE_LOCKS = ("MCP422",), ("MCP414",)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc import programs
 from mcpc.cli import command_options, report
 from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
+from mcpc.sandbox import programs
 
 if TYPE_CHECKING:
     from pathlib import Path

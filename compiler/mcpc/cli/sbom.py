@@ -9,7 +9,7 @@ import click
 
 from mcpc.cli import command_options, messages
 from mcpc.cli.evidence import read_artifact, read_commit, write_evidence
-from mcpc.trust.bill import outer_bill
+from mcpc.release.trust.bill import outer_bill
 
 EPOCH = "SOURCE_DATE_EPOCH"
 

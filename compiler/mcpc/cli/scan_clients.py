@@ -19,14 +19,12 @@ import click
 from mcpc.cli import messages
 from mcpc.cli.configured_entries import completed, entry_of, headers_of, locator, shown_path
 from mcpc.cli.scan_targets import running_server
+from mcpc.client.client import ConversationError, read_server
+from mcpc.client.contents import ServerContents, read_server_contents
+from mcpc.client.http import UnsafeAddressError, connected
+from mcpc.client.processes import conversation_with
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.doctor.client_files import ClientServers, read_clients
-from mcpc.doctor.client_logs import without_secrets
-from mcpc.doctor.entries import configured_servers
-from mcpc.doctor.environment import Replaced, url_of
-from mcpc.doctor.model import Examination
-from mcpc.doctor.trials import start_entry
-from mcpc.scan.client_entries import (
+from mcpc.release.scan.client_entries import (
     HIDDEN,
     SECRET_NAME,
     SHORTEST,
@@ -36,19 +34,21 @@ from mcpc.scan.client_entries import (
     shown_address,
     shown_command,
 )
-from mcpc.scan.model import ScannedServer
-from mcpc.server_lists.client import ConversationError, read_server
-from mcpc.server_lists.contents import ServerContents, read_server_contents
-from mcpc.server_lists.http import UnsafeAddressError, connected
-from mcpc.server_lists.processes import conversation_with
+from mcpc.release.scan.model import ScannedServer
+from mcpc.workbench.doctor.client_files import ClientServers, read_clients
+from mcpc.workbench.doctor.client_logs import without_secrets
+from mcpc.workbench.doctor.entries import configured_servers
+from mcpc.workbench.doctor.environment import Replaced, url_of
+from mcpc.workbench.doctor.model import Examination
+from mcpc.workbench.doctor.trials import start_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from mcpc.cli.scan_targets import RequestOptions
-    from mcpc.doctor.entries import ConfiguredServer
-    from mcpc.server_lists import ServerLists
-    from mcpc.server_lists.processes import ProcessTransport
+    from mcpc.client import ServerLists
+    from mcpc.client.processes import ProcessTransport
+    from mcpc.workbench.doctor.entries import ConfiguredServer
 
 ALL = "all"
 MAX_WHY = 160

@@ -22,20 +22,20 @@ from mcpc.cli.server_targets import (
     read_command_contents,
     read_target,
 )
+from mcpc.client.http import is_address
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.frontends.project import PYPROJECT
-from mcpc.scan.ignored import IgnoreError, project_ignored
-from mcpc.scan.model import Role, ScannedFile, ScannedServer
-from mcpc.scan.positions import locator
-from mcpc.server_lists.http import is_address
+from mcpc.release.scan.ignored import IgnoreError, project_ignored
+from mcpc.release.scan.model import Role, ScannedFile, ScannedServer
+from mcpc.release.scan.positions import locator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from mcpc.scan.ignored import Ignored
-    from mcpc.scan.model import Hit, Position
-    from mcpc.server_lists import ServerLists
-    from mcpc.server_lists.contents import ServerContents
+    from mcpc.client import ServerLists
+    from mcpc.client.contents import ServerContents
+    from mcpc.release.scan.ignored import Ignored
+    from mcpc.release.scan.model import Hit, Position
 
 HANDLERS, HANDLERS_ZIP, SUPPORT = "handlers/", "handlers.zip", "handlers/.mcpc/"
 COMPILED = (".pyc", ".so", ".zip", ".png")

@@ -11,7 +11,7 @@ from mcpc.cli import messages
 from mcpc.cli.build_steps import refuse_unwritable
 from mcpc.cli.diff import write_text_file
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.file_schemas import FILES, schema_text
+from mcpc.workbench.file_schemas import FILES, schema_text
 
 
 @click.command()

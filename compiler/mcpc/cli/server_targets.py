@@ -15,17 +15,17 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import built_artifact
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.server_lists.client import SECONDS, ConversationError, read_server
-from mcpc.server_lists.contents import read_server_contents
-from mcpc.server_lists.http import UnsafeAddressError, connected, is_address
-from mcpc.server_lists.model import SnapshotError, lists_from_json, read_snapshot
-from mcpc.server_lists.processes import started_server
+from mcpc.client.client import SECONDS, ConversationError, read_server
+from mcpc.client.contents import read_server_contents
+from mcpc.client.http import UnsafeAddressError, connected, is_address
+from mcpc.client.model import SnapshotError, lists_from_json, read_snapshot
+from mcpc.client.processes import started_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from mcpc.server_lists import ServerLists
-    from mcpc.server_lists.contents import ServerContents
+    from mcpc.client import ServerLists
+    from mcpc.client.contents import ServerContents
 
 Answer = TypeVar("Answer")
 NO_ANSWER = 4

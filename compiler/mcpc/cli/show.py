@@ -10,7 +10,7 @@ import click
 from mcpc.cli import command_options, report
 from mcpc.cli.build_steps import analyse_arguments
 from mcpc.diagnostics.formats import relocate_paths
-from mcpc.ir.printer import print_server
+from mcpc.model.ir.printer import print_server
 
 
 @command_options.command()

@@ -10,7 +10,7 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.cli.server_targets import THIS_FOLDER, CommandWithServer, connection_options, read_server_target
-from mcpc.stubs import LANGUAGES, MARKS, client_types
+from mcpc.workbench.stubs import LANGUAGES, MARKS, client_types
 
 STANDARD_OUTPUT = "-"
 

@@ -26,21 +26,21 @@ from mcpc.cli.test_steps import (
     served_target,
 )
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.testing.coverage import coverage, coverage_lines, percentage
-from mcpc.testing.last_failed import remember_failed
-from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
-from mcpc.testing.reports import FORMATS, Run, as_junit
-from mcpc.testing.results import gathered
-from mcpc.testing.running import OutputValidators, run_cases
-from mcpc.testing.servers import Connection
-from mcpc.testing.updating import updates
+from mcpc.workbench.testing.coverage import coverage, coverage_lines, percentage
+from mcpc.workbench.testing.last_failed import remember_failed
+from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
+from mcpc.workbench.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
+from mcpc.workbench.testing.reports import FORMATS, Run, as_junit
+from mcpc.workbench.testing.results import gathered
+from mcpc.workbench.testing.running import OutputValidators, run_cases
+from mcpc.workbench.testing.servers import Connection
+from mcpc.workbench.testing.updating import updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.testing.model import Fault
-    from mcpc.testing.servers import Served
+    from mcpc.workbench.testing.model import Fault
+    from mcpc.workbench.testing.servers import Served
 
 GATE_FAILED = 7
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -148,7 +148,7 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
 def watch_tests(target: Path) -> NoReturn:
     """Run this command without `--watch` again and again, until the user interrupts."""
     words = [word for word in sys.argv[1:] if word != "--watch"]
-    watching = importlib.import_module("mcpc.testing.watching")
+    watching = importlib.import_module("mcpc.workbench.testing.watching")
     with suppress(KeyboardInterrupt):
         watching.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
     raise click.exceptions.Exit
@@ -181,7 +181,7 @@ def found_faults(served: Served, facts: Mapping[str, Any], own: Mapping[str, Any
 def load_fuzzing() -> Any:
     """Return the module that fuzzes; exit if Hypothesis, which it needs, is not installed."""
     try:
-        return importlib.import_module("mcpc.testing.fuzzing")
+        return importlib.import_module("mcpc.workbench.testing.fuzzing")
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "hypothesis":
             raise

@@ -18,21 +18,21 @@ from mcpc.cli.artifact import artifact_environment, built_artifact
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.ir.uri_templates import TemplateError, parse_template
-from mcpc.smoke import start_of
-from mcpc.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
-from mcpc.testing.coverage import completed_arguments
-from mcpc.testing.last_failed import failed_cases
-from mcpc.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.testing.running import VariantSelection, is_read_only
-from mcpc.testing.servers import Served, has_http
+from mcpc.model.ir.uri_templates import TemplateError, parse_template
+from mcpc.pack.smoke import start_of
+from mcpc.workbench.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
+from mcpc.workbench.testing.coverage import completed_arguments
+from mcpc.workbench.testing.last_failed import failed_cases
+from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
+from mcpc.workbench.testing.running import VariantSelection, is_read_only
+from mcpc.workbench.testing.servers import Served, has_http
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import Source
-    from mcpc.testing.model import Case
+    from mcpc.reading import Source
+    from mcpc.workbench.testing.model import Case
 
 FAILED = 1
 FEWEST_JOBS, MOST_JOBS = 4, 16

@@ -8,9 +8,9 @@ import click
 
 from mcpc.cli import command_options
 from mcpc.cli.server_targets import UnansweredError
-from mcpc_runtime.cli.top.command import InvalidOptionError, TopOptions, run
-from mcpc_runtime.cli.top.connection import UnreachableError, UnusableAddressError
-from mcpc_runtime.cli.top.frame import SORTS
+from mcpc_runtime.tools.cli.top.command import InvalidOptionError, TopOptions, run
+from mcpc_runtime.tools.cli.top.connection import UnreachableError, UnusableAddressError
+from mcpc_runtime.tools.cli.top.frame import SORTS
 
 
 @click.command()

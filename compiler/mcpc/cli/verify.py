@@ -21,10 +21,10 @@ from mcpc.cli.evidence import read_artifact
 from mcpc.cli.windows_program import windows_program
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server
 from mcpc.options import Options
 from mcpc.pack.recorded_options import BUILD_ENVIRONMENT, is_accepted, repeated_options
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server
-from mcpc.trust.causes import (
+from mcpc.release.trust.causes import (
     CAUSES,
     DIFFERENT,
     EQUIVALENT,
@@ -35,15 +35,15 @@ from mcpc.trust.causes import (
     changed_packages,
     verdict,
 )
-from mcpc.trust.comparison import compare_contents
-from mcpc.trust.contents import take_apart
+from mcpc.release.trust.comparison import compare_contents
+from mcpc.release.trust.contents import take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
     from mcpc.pipeline import CheckResult
-    from mcpc.trust.contents import ArtifactContents
+    from mcpc.release.trust.contents import ArtifactContents
 
 VERDICTS = {
     IDENTICAL: "it is exactly what the project builds",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from mcpc.cli import messages
-from mcpc.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 
 if TYPE_CHECKING:
-    from mcpc.cache import CachedBuild
     from mcpc.options import Options
+    from mcpc.pack.cache import CachedBuild
 
 EXACT_PYTHON = re.compile(r"python3\.(\d+)")
 ANY_PYTHON = ("", "python", "python3")

@@ -26,18 +26,18 @@ from mcpc.emit.skills import add_skills
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.templates import PRELUDE, render, template_text
 from mcpc.emit.validators import Validators
-from mcpc.ir import ExternalHandler, PythonFunction
 from mcpc.languages.bash.programs import undeclared_programs
-from mcpc.revisions import REVISIONS
-from mcpc.sources import compact_json
+from mcpc.model.ir import ExternalHandler, PythonFunction
+from mcpc.model.revisions import REVISIONS
+from mcpc.reading import compact_json
 from mcpc_runtime.handlers.python.authoring import PUBLIC
 from mcpc_runtime.handlers.python.children import CHILDREN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.ir import CheckedServer, Server, VirtualServer
-    from mcpc.ir.handlers import PlainData
+    from mcpc.model.ir import CheckedServer, Server, VirtualServer
+    from mcpc.model.ir.handlers import PlainData
 
 __all__ = ["ArtifactFile", "emit"]
 

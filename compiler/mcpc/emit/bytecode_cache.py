@@ -1,8 +1,8 @@
 """Cache of the runtime's bytecode: its modules are the same in every build, and compiling them takes most of a build.
 
-One entry of the cache folder (`mcpc.cache_dir`) has the marshalled code of the modules that builds needed, for one
-interpreter and one `bytecode.py`. A module is found by its name and the digest of its source, so the entry of a changed
-module is replaced; the bytes are those that compiling gives.
+One entry of the cache folder (`mcpc.sandbox.cache_dir`) has the marshalled code of the modules that builds needed, for
+one interpreter and one `bytecode.py`. A module is found by its name and the digest of its source, so the entry of a
+changed module is replaced; the bytes are those that compiling gives.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc import cache_dir
 from mcpc.emit import bytecode
+from mcpc.sandbox import cache_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,9 +16,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc import programs
 from mcpc.emit import bytecode
 from mcpc.emit.bytecode_cache import BytecodeCache
+from mcpc.sandbox import programs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

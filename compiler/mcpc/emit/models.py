@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from mcpc.emit.artifact_file import ArtifactFile
 from mcpc.emit.templates import render
 from mcpc.languages import MODELS_LINE, is_models_file
-from mcpc.models import build_models, tool_module
+from mcpc.schema.models import build_models, tool_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mcpc.ir import Server
-    from mcpc.models import Model
+    from mcpc.model.ir import Server
+    from mcpc.schema.models import Model
 
 FOLDER = "mcpc_app/models"
 NO_DOOR = f'{MODELS_LINE}\n"""No code of this server mentions a model."""\n'

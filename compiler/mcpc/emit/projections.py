@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.ir import FieldOrder, Prompt, PromptArgument, Resource, ResourceTemplate, Server, Tool
-    from mcpc.revisions import Revision
-    from mcpc.sources import Json
+    from mcpc.model.ir import FieldOrder, Prompt, PromptArgument, Resource, ResourceTemplate, Server, Tool
+    from mcpc.model.revisions import Revision
+    from mcpc.reading import Json
 
 BOOLEAN_SCHEMAS: dict[bool, Json] = {True: {}, False: {"not": {}}}
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.table import add_table
-from mcpc.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, PythonFunction
-from mcpc.sources import is_executable
+from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, PythonFunction
+from mcpc.reading import is_executable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.emit.blob import Blob
     from mcpc.emit.validators import Validators
-    from mcpc.ir import HasHandler, Prompt, Server, Tool
-    from mcpc.ir.handlers import PlainData
+    from mcpc.model.ir import HasHandler, Prompt, Server, Tool
+    from mcpc.model.ir.handlers import PlainData
 
 PLAIN = HandlerOptions()
 

@@ -14,20 +14,20 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.media import BINARIES, is_text
 from mcpc.emit.records import environments, handled_record, static_record
 from mcpc.emit.static_answers import static_contents_of
 from mcpc.emit.table import add_table
-from mcpc.ir import StaticContents
-from mcpc.sources import compact_json
+from mcpc.model.definitions.media import BINARIES, is_text
+from mcpc.model.ir import StaticContents
+from mcpc.reading import compact_json
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob
     from mcpc.emit.records import Environments
-    from mcpc.ir import Completion, Resource, ResourceTemplate, Server
-    from mcpc.ir.handlers import PlainData
-    from mcpc.ir.nodes import SkillFile
-    from mcpc.sources import Json
+    from mcpc.model.ir import Completion, Resource, ResourceTemplate, Server
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.ir.nodes import SkillFile
+    from mcpc.reading import Json
 
 
 def add_resources(server: Server, blob: Blob) -> dict[str, PlainData]:

@@ -6,22 +6,22 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.media import APP_SCHEME
 from mcpc.emit import projections
 from mcpc.emit.skills import listed_file, main_file, skill_entry
-from mcpc.ir import PythonFunction
-from mcpc.revisions import REVISIONS
-from mcpc.sources import compact_json
+from mcpc.model.definitions.media import APP_SCHEME
+from mcpc.model.ir import PythonFunction
+from mcpc.model.revisions import REVISIONS
+from mcpc.reading import compact_json
 from mcpc_runtime.protocol.constants import APPS_EXTENSION, SERVER_INFO_KEY, SKILLS_EXTENSION, TASKS_EXTENSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit.blob import Blob
-    from mcpc.ir import Server
-    from mcpc.ir.handlers import PlainData
-    from mcpc.revisions import Revision
-    from mcpc.sources import Json
+    from mcpc.model.ir import Server
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.revisions import Revision
+    from mcpc.reading import Json
 
 TTL_MS = 300_000
 """How long a client may cache a list: it changes only when a new file replaces this one."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.records import environments, handled_record
-from mcpc.revisions import REVISIONS
+from mcpc.model.revisions import REVISIONS
 from mcpc_runtime.protocol.run_time_lists import KEYS
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob
-    from mcpc.ir import RunTimeDefinitions, Server
-    from mcpc.ir.handlers import PlainData
-    from mcpc.revisions import Revision
+    from mcpc.model.ir import RunTimeDefinitions, Server
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.revisions import Revision
 
 FIELDS = {
     "tool": "tool",

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.artifact_file import ArtifactFile
 from mcpc.emit.templates import render
-from mcpc.ir.settings import variable_text
+from mcpc.model.ir.settings import variable_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit.records import Environments
-    from mcpc.ir.handlers import PlainData
-    from mcpc.ir.settings import Setting
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.ir.settings import Setting
 
 
 def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:
-    """Return the rows of the index (see `mcpc_runtime.settings.Row`), without what only people read."""
+    """Return the rows of the index (see `mcpc_runtime.artifact.settings.Row`), without what only people read."""
     return tuple(
         (
             setting.name,

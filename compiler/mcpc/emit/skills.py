@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.emit.blob import Blob
-    from mcpc.ir import Server
-    from mcpc.ir.nodes import Skill, SkillFile
-    from mcpc.sources import Json
+    from mcpc.model.ir import Server
+    from mcpc.model.ir.nodes import Skill, SkillFile
+    from mcpc.reading import Json
 
 DIRECTORY = "inode/directory"
 

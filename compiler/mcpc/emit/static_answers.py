@@ -14,17 +14,17 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from mcpc.ir import ExternalHandler
-from mcpc.revisions import REVISIONS
-from mcpc.sources import compact_json
+from mcpc.model.ir import ExternalHandler
+from mcpc.model.revisions import REVISIONS
+from mcpc.reading import compact_json
 from mcpc_runtime.protocol.content_compatibility import downgrade_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.emit.blob import Blob
-    from mcpc.ir import Handler, Server
-    from mcpc.sources import Json
+    from mcpc.model.ir import Handler, Server
+    from mcpc.reading import Json
 
 KNOWN, STATIC = "known", "static"
 COMMON = reduce(frozenset.__and__, (frozenset(revision.content) for revision in REVISIONS))

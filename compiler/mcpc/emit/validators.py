@@ -14,7 +14,7 @@ from mcpc.schema.compilation import LABEL
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob, Reference
-    from mcpc.ir import Schema
+    from mcpc.model.ir import Schema
     from mcpc.schema import CompiledSchema
 
     Validator = tuple[tuple[Reference, int], Reference]

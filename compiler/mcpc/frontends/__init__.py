@@ -14,26 +14,26 @@ from operator import or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import Definition
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, toolbox
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
+from mcpc.frontends.introspection import build_inputs as describing_packages
 from mcpc.frontends.misspelt_libraries import misspelt_library
 from mcpc.frontends.project import is_concurrent, with_own_tables, with_result_limit
 from mcpc.frontends.unrecognised import unrecognised
-from mcpc.introspection import build_inputs as describing_packages
-from mcpc.ir import Traits
-from mcpc.sources import SourceTree
+from mcpc.model.definitions import Definition
+from mcpc.model.ir import Traits
+from mcpc.reading import SourceTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.definitions import ServerDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.model.definitions import ServerDefinition
     from mcpc.options import Options
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 __all__ = [
     "FRONTENDS",

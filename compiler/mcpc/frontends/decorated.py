@@ -12,8 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from mcpc.causes import line_span
-from mcpc.definitions import (
+from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.suggestions import quoted
+from mcpc.frontends.causes import line_span
+from mcpc.frontends.fastmcp.baked_values import baked_values
+from mcpc.frontends.fastmcp.imports import uses_framework
+from mcpc.frontends.import_failures import import_failure, other_faults, with_meant_name, with_syntax
+from mcpc.frontends.introspection import KINDS, describe_files, find_decorated, server_names
+from mcpc.frontends.introspection.unimported import read_without_import
+from mcpc.frontends.project import build_environment, project_info
+from mcpc.model.definitions import (
     CompletionDefinition,
     DecoratedFunction,
     PromptDefinition,
@@ -22,24 +30,16 @@ from mcpc.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
-from mcpc.dependencies import read_requirements
-from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import quoted
-from mcpc.frontends.fastmcp.baked_values import baked_values
-from mcpc.frontends.fastmcp.imports import uses_framework
-from mcpc.frontends.import_failures import import_failure, other_faults, with_meant_name, with_syntax
-from mcpc.frontends.project import build_environment, project_info
-from mcpc.introspection import KINDS, describe_files, find_decorated, server_names
-from mcpc.introspection.unimported import read_without_import
-from mcpc.sources import Member, Node
+from mcpc.model.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
+from mcpc.packages import read_requirements
+from mcpc.reading import Member, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.introspection import DecoratedFile, Decorator, ImportResults, ServerObject
-    from mcpc.sources import Json, Source, SourceTree
+    from mcpc.frontends.introspection import DecoratedFile, Decorator, ImportResults, ServerObject
+    from mcpc.reading import Json, Source, SourceTree
 
 DEFINITION_FILES = ("tools.py", "prompts.py", "resources.py", "completions.py", "server.py")
 VERSION = "0.1.0"

@@ -14,17 +14,17 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.definitions.handler_options import STATIC_RESULT_KEYS, options_node
 from mcpc.diagnostics import diagnose
-from mcpc.ir import ExternalHandler
-from mcpc.sources import member_of
+from mcpc.model.definitions.handler_options import STATIC_RESULT_KEYS, options_node
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.sources import Node
+    from mcpc.model.definitions import Definition
+    from mcpc.reading import Node
 
 NATIVE = "native"
 KINDS = {

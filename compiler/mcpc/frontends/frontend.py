@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.ir.traits import NO_TRAITS
+from mcpc.model.ir.traits import NO_TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server, Traits
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Server, Traits
     from mcpc.options import Options
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 
 def no_build_inputs(tree: SourceTree) -> tuple[str, ...]:

@@ -8,25 +8,25 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcpc.causes import IMPORTED, explained, line_span, span_of
-from mcpc.causes.undefined_names import undefined_help
-from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends.causes import IMPORTED, explained, line_span, span_of
+from mcpc.frontends.causes.undefined_names import undefined_help
+from mcpc.frontends.introspection.unimported import file_description
 from mcpc.frontends.static_faults import bound_names, undefined_names
-from mcpc.introspection.unimported import file_description
 from mcpc.languages import LANGUAGES, imports
 from mcpc.languages.python import parse_python
+from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from mcpc.causes import Raised
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.introspection import DecoratedFile, ImportFailure, ImportResults
-    from mcpc.sources import Source, SourceTree
+    from mcpc.frontends.causes import Raised
+    from mcpc.frontends.introspection import DecoratedFile, ImportFailure, ImportResults
+    from mcpc.reading import Source, SourceTree
 
 UNDEFINED = re.compile(r"`(?P<name>\w+)` is undefined when the file runs")
-"""The message about an annotation that cannot be evaluated (`mcpc.introspection.describe`)."""
+"""The message about an annotation that cannot be evaluated (`mcpc.frontends.introspection.describe`)."""
 PROCESS_ENDED = "do what ends the process, or takes long, inside the function that needs it"
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mcpc.dependencies.setuptools_files import setuptools_entry_points
-from mcpc.sources import Source
-from mcpc.sources.toml import parse_toml
+from mcpc.packages.setuptools_files import setuptools_entry_points
+from mcpc.reading import Source
+from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PYPROJECT = "pyproject.toml"
 ASKS_METADATA = re.compile(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import NEAR, OWN_MODULES
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.languages import imports
+from mcpc.packages import NEAR, OWN_MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 MODULES = (*OWN_MODULES, "mcp.server", "mcp.server.fastmcp", "mcp.server.lowlevel", "mcp.server.mcpserver")
 OWNERS = {"FastMCP": "fastmcp", "MCPServer": "mcp.server.mcpserver", "Server": "mcpc"}

@@ -12,7 +12,13 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import (
+from mcpc.diagnostics import Span, diagnose, has_errors
+from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.frontends.decorated import has_decorators, read_decorated
+from mcpc.frontends.installed_metadata import with_own_metadata
+from mcpc.frontends.project import project_info, project_server, read_skills, with_project
+from mcpc.frontends.registry_manifest import is_registry_manifest
+from mcpc.model.definitions import (
     CompletionDefinition,
     Definition,
     HandlerLibrary,
@@ -22,23 +28,17 @@ from mcpc.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.definitions.handler_options import CONTENT_KEYS, command_node, has_external_handler
-from mcpc.definitions.json_kinds import kind_mismatch
-from mcpc.diagnostics import Span, diagnose, has_errors
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
-from mcpc.frontends.decorated import has_decorators, read_decorated
-from mcpc.frontends.installed_metadata import with_own_metadata
-from mcpc.frontends.project import project_info, project_server, read_skills, with_project
-from mcpc.frontends.registry_manifest import is_registry_manifest
-from mcpc.ir import Traits
-from mcpc.sources import parse_json
+from mcpc.model.definitions.handler_options import CONTENT_KEYS, command_node, has_external_handler
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.ir import Traits
+from mcpc.reading import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.options import Options
-    from mcpc.sources import Member, Node, Source, SourceTree
+    from mcpc.reading import Member, Node, Source, SourceTree
 
 LOOKS_FOR = (
     "`server.json` with `tools.json`, `prompts.json` or `resources.json`, or `*.json` in `tools.d`, `prompts.d` or "

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcpc.dependencies.toml_text import TomlText, read_toml
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.packages.toml_text import TomlText, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PYPROJECT = "pyproject.toml"
 HOME = ("tool", "mcpc")

@@ -15,15 +15,15 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.definitions import ServerDefinition, SkillDefinition
-from mcpc.definitions.handler_options import HANDLERS_KEY
-from mcpc.dependencies.toml_text import TomlText
-from mcpc.sources import Member, Node
-from mcpc.sources.toml import parse_toml
+from mcpc.model.definitions import ServerDefinition, SkillDefinition
+from mcpc.model.definitions.handler_options import HANDLERS_KEY
+from mcpc.packages.toml_text import TomlText
+from mcpc.reading import Member, Node
+from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Span
-    from mcpc.sources import Json, SourceTree
+    from mcpc.reading import Json, SourceTree
 
 PYPROJECT = "pyproject.toml"
 INFO = "serverInfo"

@@ -16,14 +16,14 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, texts
-from mcpc.sources.toml import parse_toml
+from mcpc.model.ir.project import Author, ProjectMetadata, RegistryEntry, texts
+from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PYPROJECT = "pyproject.toml"
 REGISTRY_KEYS = {"name": "a string such as `io.github.me/weather`"} | dict.fromkeys(

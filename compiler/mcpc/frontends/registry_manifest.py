@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpc.sources import Json, Source
+    from mcpc.reading import Json, Source
 
 SCHEMA_BEGINNING, SCHEMA_END = "https://static.modelcontextprotocol.io/schemas/", "/server.schema.json"
 PUBLISHED_AS = ("packages", "remotes", "repository")

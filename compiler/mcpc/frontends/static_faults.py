@@ -10,9 +10,9 @@ import builtins
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.causes.undefined_names import ALWAYS, undefined_help
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
+from mcpc.frontends.causes.undefined_names import ALWAYS, undefined_help
 from mcpc.frontends.framework_names import CERTAIN, CLASSES, DECORATORS, HIGH_LEVEL, KEYWORDS, TRANSPORTS
 from mcpc.languages.python import parse_python, python_text
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Span
     from mcpc.languages.python import PythonText
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 

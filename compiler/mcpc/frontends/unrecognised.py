@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 DEFINITIONS = (
     *("server.json", "tools.json", "prompts.json", "resources.json", "completions.json", "servers.json"),

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
-from mcpc import programs
 from mcpc.diagnostics import Span, diagnose
+from mcpc.reading import Source
+from mcpc.reading.selection import PYPROJECT, nested_object, read_settings_text
+from mcpc.reading.toml import parse_toml
+from mcpc.sandbox import programs
 from mcpc.schema.code import literal
-from mcpc.sources import Source
-from mcpc.sources.selection import PYPROJECT, nested_object, read_settings_text
-from mcpc.sources.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PRETEND = "SETUPTOOLS_SCM_PRETEND_VERSION"
 FILE_KEYS = (

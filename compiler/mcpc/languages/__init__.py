@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 LANGUAGES: dict[str, Callable[[Source], tuple[HandlerModule, Diagnostics]]] = {
     "bash": read_bash,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 BINARIES = {
     b"\x7fELF": "linux",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Span
-    from mcpc.ir import FunctionParameter
+    from mcpc.model.ir import FunctionParameter
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
-from mcpc.ir import FunctionParameter
 from mcpc.languages.module import Annotation, Function, HandlerModule
 from mcpc.languages.newer_syntax import newer_syntax_hint
+from mcpc.model.ir import FunctionParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\r|\n")

@@ -13,8 +13,6 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import HANDLERS_KEY, options_node
-from mcpc.ir import Completion, ExternalHandler, Resource, ResourceTemplate, RunTimeDefinitions, Server
 from mcpc.lower.bash_options import bind_bash_options
 from mcpc.lower.files import definition_variables, handler_files, shell_libraries
 from mcpc.lower.handler_options import lower_handler_options, result_limit
@@ -26,17 +24,19 @@ from mcpc.lower.resources import check_resources, lower_completion, lower_resour
 from mcpc.lower.settings import check_settings, read_settings
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
 from mcpc.lower.toolsets import check_toolsets, read_toolsets
+from mcpc.model.definitions.handler_options import HANDLERS_KEY, options_node
+from mcpc.model.ir import Completion, ExternalHandler, Resource, ResourceTemplate, RunTimeDefinitions, Server
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Handler
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Handler
     from mcpc.options import Options
-    from mcpc.sources import Node
+    from mcpc.reading import Node
 
 __all__ = ["lower"]
 

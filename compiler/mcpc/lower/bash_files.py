@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 STARTED = re.compile(
     r"(?:(?P<reader>source|\.|bash|sh|python3?|node|perl|ruby)[ \t]+(?:-\w+[ \t]+)*)?"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
-from mcpc.ir import BashFunction
 from mcpc.languages.bash.errexit import SETS, places_of_errexit
 from mcpc.languages.bash.programs import OURS, misspelt_functions
 from mcpc.languages.bash.slices import outline_libraries
@@ -25,15 +24,16 @@ from mcpc.lower.variables import (
     used_variables,
     variable_pairs,
 )
+from mcpc.model.ir import BashFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Completion, Prompt, Resource, ResourceTemplate, Server, Tool
     from mcpc.languages.bash.slices import Outline
     from mcpc.lower.variables import Names, Pairs
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Completion, Prompt, Resource, ResourceTemplate, Server, Tool
 
 D = TypeVar("D", "Tool", "Prompt", "Resource", "ResourceTemplate", "Completion")
 ASKING = ("mcpc_call", "mcpc_ask", "mcpc_elicit")

@@ -11,15 +11,15 @@ from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING
 
+from mcpc.reading.node_builder import array_node, implied_member, implied_node, object_node
 from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12
 from mcpc.schema.subschemas import PLAIN, SubschemaCollector
-from mcpc.sources.node_builder import array_node, implied_member, implied_node, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mcpc.reading import Member, Node
     from mcpc.schema.dialects import Dialect
-    from mcpc.sources import Member, Node
 
 BESIDE_REFERENCE = frozenset({"$ref", "$schema", "$comment", "$defs", "definitions", "description", "title"})
 """Keywords that may be beside a `$ref` in every draft, where earlier ones ignore them."""

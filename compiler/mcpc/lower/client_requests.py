@@ -12,16 +12,16 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.sources import member_of
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.reading import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Json, Node
+    from mcpc.reading import Json, Node
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.ir import Executable, ExternalHandler, HandlerFile
 from mcpc.languages.executable import how_to_fix, is_binary, not_runnable
+from mcpc.model.ir import Executable, ExternalHandler, HandlerFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Handler
-    from mcpc.sources import Json, Node, Source
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Handler
+    from mcpc.reading import Json, Node, Source
 
 FORM = '`"bin/tool"`, or `["bin/tool", "--option"]`'
 

@@ -11,12 +11,12 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import KIND_NAMES
 from mcpc.diagnostics import diagnose
-from mcpc.ir import Environment, HandlerOptions, ProgramRequirement
-from mcpc.ir.handlers import DEFAULT, default_options
 from mcpc.lower.client_requests import read_client_requests
-from mcpc.sources import member_of
+from mcpc.model.definitions.json_kinds import KIND_NAMES
+from mcpc.model.ir import Environment, HandlerOptions, ProgramRequirement
+from mcpc.model.ir.handlers import DEFAULT, default_options
+from mcpc.reading import member_of
 from mcpc_runtime.protocol.sizes import parse_result_limit
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Handler
-    from mcpc.sources import Node
+    from mcpc.model.ir import Handler
+    from mcpc.reading import Node
 
 MAX_SECONDS = 86_400
 """One day."""

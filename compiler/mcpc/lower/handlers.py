@@ -13,20 +13,22 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import command_node
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.diagnostics.suggestions import nearest, quoted
-from mcpc.ir import BashFunction, PythonFunction
 from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog
 from mcpc.lower.resources import completion_ref, needs_function
-from mcpc.sources import member_of
+from mcpc.model.definitions.handler_options import command_node
+from mcpc.model.ir import BashFunction, PythonFunction
+from mcpc.reading import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.definitions import (
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.languages import HandlerModule
+    from mcpc.model.definitions import (
         CompletionDefinition,
         DecoratedFunction,
         Definition,
@@ -36,10 +38,8 @@ if TYPE_CHECKING:
         TemplateDefinition,
         ToolDefinition,
     )
-    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Handler
-    from mcpc.languages import HandlerModule
-    from mcpc.sources import Node
+    from mcpc.model.ir import Handler
+    from mcpc.reading import Node
 
     WrittenDefinition = (
         ToolDefinition | PromptDefinition | ResourceDefinition | TemplateDefinition | CompletionDefinition

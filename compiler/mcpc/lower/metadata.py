@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import COMPILER_PREFIX, CONTENT_KEYS
-from mcpc.ir import (
+from mcpc.model.definitions.handler_options import COMPILER_PREFIX, CONTENT_KEYS
+from mcpc.model.ir import (
     Annotations,
     Capability,
     FieldOrder,
@@ -24,14 +24,14 @@ from mcpc.ir import (
     ToolAnnotations,
     UserInterface,
 )
-from mcpc.sources import member_of
+from mcpc.reading import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from mcpc.definitions import Definition
+    from mcpc.model.definitions import Definition
     from mcpc.options import Options
-    from mcpc.sources import Json, Node
+    from mcpc.reading import Json, Node
 
 COMMON = ("title", "description", "icons", "_meta")
 TOOL_FIELDS = (*COMMON, "name", "inputSchema", "outputSchema", "annotations")

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.languages import is_models_file, mentions
-from mcpc.models import INPUT, OUTPUT, owning_tool, tool_classes
+from mcpc.schema.models import INPUT, OUTPUT, owning_tool, tool_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import HandlerFile
     from mcpc.languages import Annotation, Function
-    from mcpc.sources import Source
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import HandlerFile
+    from mcpc.reading import Source
 
 MODULE = "mcpc_app.models"
 """The module with a server's models."""

@@ -9,18 +9,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
-from mcpc.ir.settings import SETTING_TYPES
-from mcpc.sources.selection import FILES, SETTINGS
+from mcpc.model.definitions.handler_options import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.ir.settings import SETTING_TYPES
+from mcpc.reading.selection import FILES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Member, Node
+    from mcpc.reading import Member, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ SERVER_META = ObjectShape(
     "`_meta`",
     {
         HANDLERS_KEY: Field("object", shape=ObjectShape(f"`{HANDLERS_KEY}`", GENERAL, reserved="")),
-        # The values are read with the files themselves, by `mcpc.sources.selection`.
+        # The values are read with the files themselves, by `mcpc.reading.selection`.
         FILES: Field("object", shape=ObjectShape(f"`{FILES}`", dict.fromkeys(SETTINGS, ANY), reserved="")),
     },
     others=True,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.ir import PythonFunction
 from mcpc.languages import loads
+from mcpc.model.ir import PythonFunction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.ir import Handler, HandlerFile
+    from mcpc.model.ir import Handler, HandlerFile
 
 FINDS_FILES = re.compile(
     rb"\b(?:MCPC_FILES|__file__|__path__|__spec__|pkg_resources|importlib[._](?:resources|metadata)|pkgutil)\b"

@@ -12,12 +12,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import command_node, options_node
-from mcpc.definitions.media import APP, APP_SCHEME
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.ir import Completion, ExternalHandler, FieldOrder, Resource, ResourceTemplate, RootFolder, StaticContents
-from mcpc.ir.uri_templates import TemplateError, UriTemplate, parse_template
 from mcpc.lower.client_requests import check_client_requests
 from mcpc.lower.files import invalid_path_reason, missing_file, project_files
 from mcpc.lower.handler_options import lower_handler_options
@@ -30,16 +26,28 @@ from mcpc.lower.metadata import (
     user_interface,
 )
 from mcpc.lower.tools_and_prompts import string_at
-from mcpc.sources import member_of
+from mcpc.model.definitions.handler_options import command_node, options_node
+from mcpc.model.definitions.media import APP, APP_SCHEME
+from mcpc.model.ir import (
+    Completion,
+    ExternalHandler,
+    FieldOrder,
+    Resource,
+    ResourceTemplate,
+    RootFolder,
+    StaticContents,
+)
+from mcpc.model.ir.uri_templates import TemplateError, UriTemplate, parse_template
+from mcpc.reading import member_of
 from mcpc_runtime.protocol.media import is_text, is_textual, media_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Handler, Metadata
-    from mcpc.sources import Node, Source
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Handler, Metadata
+    from mcpc.reading import Node, Source
 
 KNOWN = ("text", "blob", "file")
 """Fields with static content."""

@@ -11,18 +11,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import KIND_NAMES
 from mcpc.diagnostics import diagnose
-from mcpc.ir.settings import SETTING_TYPES, Setting
-from mcpc.sources import member_of
-from mcpc_runtime.settings import RESERVED_NAMES, RESERVED_PREFIXES
+from mcpc.model.definitions.json_kinds import KIND_NAMES
+from mcpc.model.ir.settings import SETTING_TYPES, Setting
+from mcpc.reading import member_of
+from mcpc_runtime.artifact.settings import RESERVED_NAMES, RESERVED_PREFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir.settings import Scalar
-    from mcpc.sources import Node
+    from mcpc.model.ir.settings import Scalar
+    from mcpc.reading import Node
 
 KEY = "settings"
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")

@@ -9,17 +9,17 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from mcpc.definitions.media import media_type
 from mcpc.diagnostics import Span, diagnose
-from mcpc.ir.nodes import Skill, SkillFile
-from mcpc.sources.frontmatter import read_frontmatter
+from mcpc.model.definitions.media import media_type
+from mcpc.model.ir.nodes import Skill, SkillFile
+from mcpc.reading.frontmatter import read_frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.definitions import Definition, SkillDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.sources.frontmatter import Frontmatter
+    from mcpc.model.definitions import Definition, SkillDefinition
+    from mcpc.reading.frontmatter import Frontmatter
 
 NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
 A_NAME = "1 to 64 of `a-z 0-9 -`, with no hyphen at an end and no two together"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import DEFAULTS_KEY, HANDLERS_KEY, options_node
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.ir import ExternalHandler, Prompt, PromptArgument, PythonFunction, Schema, Tool
 from mcpc.lower.client_form import in_client_form
 from mcpc.lower.client_requests import check_client_requests
 from mcpc.lower.handler_options import check_handler_options, lower_handler_options, result_limit
@@ -23,18 +21,20 @@ from mcpc.lower.metadata import (
 )
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL, check_fields
 from mcpc.lower.variables import names_in
-from mcpc.revisions import REVISIONS
-from mcpc.sources import member_of
+from mcpc.model.definitions.handler_options import DEFAULTS_KEY, HANDLERS_KEY, options_node
+from mcpc.model.ir import ExternalHandler, Prompt, PromptArgument, PythonFunction, Schema, Tool
+from mcpc.model.revisions import REVISIONS
+from mcpc.reading import member_of
 from mcpc_runtime.handlers.python.bindings.hints import UNCHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.definitions import Definition
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Handler, HandlerOptions, Traits
+    from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Handler, HandlerOptions, Traits
     from mcpc.options import Options
-    from mcpc.sources import Node, Source
+    from mcpc.reading import Node, Source
 
 HEADER_KEYWORD, MAX_HEADER_DEPTH = "x-mcp-header", 32
 VERSIONS = tuple(revision.version for revision in REVISIONS)

@@ -9,14 +9,14 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import Toolset
-from mcpc.sources import member_of
+from mcpc.model.ir import Toolset
+from mcpc.reading import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Member, Node
+    from mcpc.reading import Member, Node
 
 KEY = "toolsets"
 NAME = re.compile(r"[^\s,*]{1,128}")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, ResourceTemplate
-    from mcpc.sources import Node, Source
+    from mcpc.model.ir import Prompt, ResourceTemplate
+    from mcpc.reading import Node, Source
 
 PREFIX = "mcpc_arg_"
 UNDERSCORES = str.maketrans("-.", "__")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit import ArtifactFile
-    from mcpc.ir import CheckedServer
+    from mcpc.model.ir import CheckedServer
     from mcpc.options import Options
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from mcpc.ir import PythonFunction
+from mcpc.model.ir import PythonFunction
 from mcpc.pack.closure import ADAPTERS, MODULE, eager_closure, module_closure
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from mcpc.emit import ArtifactFile
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 START_MODULES = (
     "mcpc_app",
     "mcpc_app.index",
     "mcpc_runtime",
-    "mcpc_runtime.platforms",
+    "mcpc_runtime.transports.platforms",
     "mcpc_runtime.protocol",
     "mcpc_runtime.protocol.constants",
     "mcpc_runtime.lazy",
@@ -31,9 +31,9 @@ START_MODULES = (
     "mcpc_runtime.protocol.effects",
     "mcpc_runtime.protocol.session_state",
     "mcpc_runtime.protocol.session",
-    "mcpc_runtime.platforms.artifact_file",
+    "mcpc_runtime.transports.platforms.artifact_file",
     "mcpc_runtime.protocol.image",
-    "mcpc_runtime.image.image",
+    "mcpc_runtime.artifact.image.image",
     "mcpc_runtime.transports",
     "mcpc_runtime.transports.stdio",
     "mcpc_runtime.server.driver",
@@ -42,7 +42,7 @@ START_MODULES = (
 )
 """The modules that every start imports, each after its dependencies."""
 OTHER_PYTHONS = (
-    "mcpc_runtime.bytecode_compilation",
+    "mcpc_runtime.artifact.bytecode_compilation",
     *(f"{adapter}.bytecode_{part}" for adapter in ADAPTERS for part in ("cache", "folders")),
 )
 """What every file has for a Python without bytecode."""
@@ -52,18 +52,18 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.bindings.models": lambda server: bool(server.models),
     "mcpc_runtime.handlers.python.inline_fast_path": lambda server: runs_inline(server),
     "mcpc_runtime.handlers.python.inline_runner": lambda server: runs_inline(server),
-    "mcpc_runtime.cli.top": lambda server: serves_http(server),
+    "mcpc_runtime.tools.cli.top": lambda server: serves_http(server),
     "mcpc_runtime.http": lambda server: serves_http(server),
     "mcpc_runtime.http.virtual_servers": lambda server: bool(server.virtual_servers),
-    "mcpc_runtime.packages": lambda server: server.layer is not None or server.serving is not None,
+    "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.protocol.completion": lambda server: server.completes,
     "mcpc_runtime.protocol.static_results": lambda server: "known" in used_contracts(server),
     "mcpc_runtime.protocol.dynamic_resource_list": lambda server: bool(server.live_lists),
     "mcpc_runtime.protocol.run_time_lists": lambda server: server.run_time is not None,
     "mcpc_runtime.protocol.tasks": lambda server: has_tasks(server),
-    "mcpc_runtime.settings": lambda server: bool(server.settings),
-    "mcpc_runtime.tasks": lambda server: has_tasks(server),
-    "mcpc_runtime.tasks.redis": lambda server: server.serving is not None and "redis" in server.serving.modules,
+    "mcpc_runtime.artifact.settings": lambda server: bool(server.settings),
+    "mcpc_runtime.server.tasks": lambda server: has_tasks(server),
+    "mcpc_runtime.server.tasks.redis": lambda server: server.serving is not None and "redis" in server.serving.modules,
 }
 """Modules that are closed to the servers for which the condition is false."""
 

@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from mcpc_runtime.platforms import PLATFORMS, POSIX
+from mcpc_runtime.transports.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from mcpc import __version__
 from mcpc.emit.interpreters import full_version
-from mcpc.ir.handlers import DEFAULT, default_options
+from mcpc.model.ir.handlers import DEFAULT, default_options
+from mcpc.model.revisions import REVISIONS
 from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
 from mcpc.pack.recorded_options import recorded_options
 from mcpc.pack.sbom import bill_of_materials
-from mcpc.revisions import REVISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.ir import Handler, HandlerOptions, Layer, Package, Server
+    from mcpc.model.ir import Handler, HandlerOptions, Layer, Package, Server
     from mcpc.options import Options
-    from mcpc.sources import Json
+    from mcpc.reading import Json
 
 PYTHON = ">=3.11"
 FACTS, SBOM = "META-INF/build.json", "META-INF/sbom.cdx.json"

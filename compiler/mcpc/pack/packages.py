@@ -15,15 +15,15 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.cache_dir import code_digest, load_entry, store_entry
 from mcpc.emit import bytecode
 from mcpc.emit.interpreters import HERE, cache_tag, compile_at_once, tag_suffix
 from mcpc.pack.archive import EXTRACTED_FOLDER, LAYER, ArchiveEntry, content_rows, nest_entries
+from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.ir import Layer, Server
+    from mcpc.model.ir import Layer, Server
 
     Packed = tuple[dict[str, bytes], dict[str, str]]
 

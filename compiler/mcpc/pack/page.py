@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from mcpc.ir import Traits
+from mcpc.model.ir import Traits
 from mcpc.pack.archive import ArchiveEntry
 from mcpc_runtime.http.page_files import FOLDER, MEDIA_TYPES
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 RUNTIME = "mcpc_runtime.http.page"
 HOOK = Traits(hooks=(("http_routes", f"{RUNTIME}:page_routes"), ("hidden_paths", f"{RUNTIME}:hidden_paths")))
@@ -33,7 +33,7 @@ def page_entries() -> tuple[ArchiveEntry, ...]:
 
 def page_sources() -> Iterator[tuple[str, bytes]]:
     """Yield the names of the page's files, relative to its folder, and their bytes, without comments and indents."""
-    for name, data in _files_of(files("mcpc_runtime") / "page", ""):
+    for name, data in _files_of(files("mcpc_runtime.tools") / "page", ""):
         yield name, shortened(data.decode()).encode() if name.endswith((".js", ".css")) else data
 
 

@@ -16,7 +16,7 @@ from mcpc_runtime.handlers.python.program_bytecode import ENTRY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 
 def program_entries(server: Server, minors: Sequence[str]) -> Iterator[ArchiveEntry]:

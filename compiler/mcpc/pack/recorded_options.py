@@ -15,7 +15,7 @@ from mcpc.options import Options, minor_versions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.sources import Json
+    from mcpc.reading import Json
 
 UNRECORDED = frozenset({"allow_empty", "build_environment", "find_links", "imports", "locked", "offline", "strict"})
 BUILD_ENVIRONMENT = "build_environment"

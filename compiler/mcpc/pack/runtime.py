@@ -16,27 +16,27 @@ from mcpc.emit.templates import template_text
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
 from mcpc.pack.carried import is_within, module_name, runtime_files, start_modules
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
-from mcpc_runtime.bytecode_compilation import modules_entry
-from mcpc_runtime.platforms import PLATFORMS, POSIX
+from mcpc_runtime.artifact.bytecode_compilation import modules_entry
+from mcpc_runtime.transports.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcpc.emit import ArtifactFile
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 MAIN, START = "__main__.py", "__start__.py"
 """What runs without bytecode, and the start, whose bytecode is that of `__main__`."""
 RUNTIME = "mcpc_runtime"
 PACKAGE = "mcpc_runtime/__init__.py"
-COMPILATION = "mcpc_runtime/bytecode_compilation.py"
+COMPILATION = "mcpc_runtime/artifact/bytecode_compilation.py"
 ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
 """Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
 SELDOM_USED = (
-    "mcpc_runtime/clients/",
-    "mcpc_runtime/cli/client_files.py",
-    "mcpc_runtime/cli/completion.py",
-    "mcpc_runtime/cli/top/",
+    "mcpc_runtime/tools/clients/",
+    "mcpc_runtime/tools/cli/client_files.py",
+    "mcpc_runtime/tools/cli/completion.py",
+    "mcpc_runtime/tools/cli/top/",
 )
 """Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
@@ -117,7 +117,7 @@ def runtime_entries(
 
 
 def other_pythons(sources: Mapping[str, bytes], path: Sequence[str]) -> bytes:
-    """Return what a Python without bytecode starts with (`Facts` of `mcpc_runtime.bytecode_compilation`)."""
+    """Return what a Python without bytecode starts with (`Facts` of `mcpc_runtime.artifact.bytecode_compilation`)."""
     lines = "".join(f"{sha256_hex(data)}  {name}\n" for name, data in sorted(sources.items()))
     adapters = {system: row[0].replace(".", "/") for system, row in (("", POSIX), *PLATFORMS.items())}
     texts = {

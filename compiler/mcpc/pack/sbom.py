@@ -19,14 +19,14 @@ from urllib.parse import quote
 from packaging.requirements import InvalidRequirement, Requirement
 
 from mcpc import DISTRIBUTION, __version__
-from mcpc.dependencies.pep508 import normalised_name
 from mcpc.pack.archive import EXTRACTED_FOLDER, sha256_hex
+from mcpc.packages.pep508 import normalised_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.ir import Layer, Package, ResolvedPackage, Server
-    from mcpc.sources import Json
+    from mcpc.model.ir import Layer, Package, ResolvedPackage, Server
+    from mcpc.reading import Json
 
     Object = dict[str, Json]
 

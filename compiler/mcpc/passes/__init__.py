@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors, in_order
-from mcpc.ir import CheckedServer, Server
+from mcpc.model.ir import CheckedServer, Server
 from mcpc.passes.apps import check_apps
 from mcpc.passes.bash_booleans import check_bash_booleans
 from mcpc.passes.capabilities import check_capabilities

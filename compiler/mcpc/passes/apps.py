@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.media import APP, APP_SCHEME
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.model.definitions.media import APP, APP_SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Located, Resource, Server, UserInterface
+    from mcpc.model.ir import Located, Resource, Server, UserInterface
 
 OF_TOOL = ("resourceUri", "visibility")
 OF_RESOURCE = ("csp", "permissions", "domain", "prefersBorder")

@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.ir import BashFunction
 from mcpc.languages.bash.lexer import scan_library
+from mcpc.model.ir import BashFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.sources import Source
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source
 
 SET_TEST = re.compile(
     r"\$\{(?P<plus>mcpc_arg_\w+):?\+|(?:-n|\[\[?)\s+\"?\$\{?(?P<text>mcpc_arg_\w+)\}?\"?(?=\s*(?:\]|&&|\|\||-[ao]\b))"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Capability, Server
+    from mcpc.model.ir import Capability, Server
 
 LISTS = ("tools", "prompts", "resources", "completions")
 SERVED_CAPABILITIES = ("logging", "experimental")

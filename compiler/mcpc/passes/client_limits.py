@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server, Tool
-    from mcpc.sources import Node
+    from mcpc.model.ir import Server, Tool
+    from mcpc.reading import Node
 
 PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 NUMBER_FORMATS = ("double", "float", "int32", "int64", "uint32", "uint64")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Completion, Server
+    from mcpc.model.ir import Completion, Server
 
 CALLED = {"prompt": "prompt", "resource": "resource template"}
 PARTS = {"prompt": "argument", "resource": "variable"}

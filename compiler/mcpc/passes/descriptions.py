@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
+    from mcpc.model.ir import Prompt, Resource, ResourceTemplate, Server, Tool
 
 HINTS = {
     "tool": "a model chooses its tools by their descriptions",

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.introspection.reach import find_users as mentions
-from mcpc.introspection.variables import read_variables
-from mcpc.ir import PythonFunction
+from mcpc.frontends.introspection.reach import find_users as mentions
+from mcpc.frontends.introspection.variables import read_variables
 from mcpc.languages import imports
-from mcpc_runtime.platforms.environments import MINIMAL
+from mcpc.model.ir import PythonFunction
+from mcpc_runtime.transports.platforms.environments import MINIMAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.introspection.reach import Users
-    from mcpc.introspection.variables import EnvironmentVariable
-    from mcpc.ir import Environment, HasHandler, Server
-    from mcpc.sources import Source
+    from mcpc.frontends.introspection.reach import Users
+    from mcpc.frontends.introspection.variables import EnvironmentVariable
+    from mcpc.model.ir import Environment, HasHandler, Server
+    from mcpc.reading import Source
 
 MAX_NAMED = 20
 """Maximum number of handlers named in one message."""

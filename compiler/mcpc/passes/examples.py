@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import ExternalHandler
+from mcpc.model.ir import ExternalHandler
 from mcpc.schema import compile_of
 from mcpc.schema.json_types import has_type, types_of
 from mcpc.schema.keywords import KEYWORDS
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Schema, Server
-    from mcpc.sources import Node
+    from mcpc.model.ir import Schema, Server
+    from mcpc.reading import Node
 
 AUTHORITY = "mcpc.schema.jsonschema_oracle"
 MENTIONED = ('"default"', '"examples"')

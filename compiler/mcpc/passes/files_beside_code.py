@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.languages.python import parse_python, python_text
-from mcpc.sources.selection import PYPROJECT
+from mcpc.reading.selection import PYPROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Server
-    from mcpc.sources import Source, SourceTree
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source, SourceTree
 
 SAME = frozenset({"Path", "PurePath", "abspath", "absolute", "expanduser", "fspath", "realpath", "resolve", "str"})
 """Functions and methods that return the path that they are given."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.ir import Completion, Prompt, PythonFunction, Resource, ResourceTemplate, Tool
+from mcpc.model.ir import Completion, Prompt, PythonFunction, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import FunctionParameter, HasHandler, Server
+    from mcpc.model.ir import FunctionParameter, HasHandler, Server
 
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
 """Keywords with which a schema may require a property outside its root's `required`."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Schema, Server
-    from mcpc.sources import Node
+    from mcpc.model.ir import Schema, Server
+    from mcpc.reading import Node
 
 KEYWORD = "x-mcp-header"
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

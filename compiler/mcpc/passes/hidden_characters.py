@@ -5,7 +5,7 @@ model, so they are refused everywhere: in names, descriptions and all other stri
 inside schemas; in all files of a skill; in static resources and results. Control characters are allowed in regular
 expressions, which may need to match them.
 
-The characters are those of `mcpc.sources.hidden_characters`.
+The characters are those of `mcpc.reading.hidden_characters`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.ir import ExternalHandler, StaticContents
-from mcpc.sources.hidden_characters import describe_hidden, hidden_characters, remove_characters
+from mcpc.model.ir import ExternalHandler, StaticContents
+from mcpc.reading.hidden_characters import describe_hidden, hidden_characters, remove_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.ir.nodes import SkillFile
-    from mcpc.sources import Node
+    from mcpc.model.ir import Server
+    from mcpc.model.ir.nodes import SkillFile
+    from mcpc.reading import Node
 
 VALUES, KEYS = "pattern", "patternProperties"
 """Keywords whose value, and whose keys, are regular expressions."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.languages import is_models_file
-from mcpc.models import build_models, digest_line, model_requests, tool_names
+from mcpc.schema.models import build_models, digest_line, model_requests, tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.sources import Source
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source
 
 HINT = "its class accepts every object; the compiled validator still checks arguments and results"
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import diagnose
-from mcpc.ir import PythonFunction
 from mcpc.languages import LANGUAGES, imports
+from mcpc.model.ir import PythonFunction
+from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Server
-    from mcpc.sources import Source
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source
 
 MODULES = (".py", ".so", ".pyd")
 MCPC_MODULES = "mcpc"

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.ir import ExternalHandler
+from mcpc.model.ir import ExternalHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Prompt, Resource, ResourceTemplate, Server, Tool
+    from mcpc.model.ir import Prompt, Resource, ResourceTemplate, Server, Tool
 
     Named = Tool | Prompt | Resource | ResourceTemplate
 

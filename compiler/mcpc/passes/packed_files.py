@@ -10,16 +10,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.sources.left_out import EXPECTED, REASONS
-from mcpc.sources.mentions import is_named
-from mcpc.sources.selection import EXCLUDE, PYPROJECT, pyproject_settings
+from mcpc.reading.left_out import EXPECTED, REASONS
+from mcpc.reading.mentions import is_named
+from mcpc.reading.selection import EXCLUDE, PYPROJECT, pyproject_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.ir import Server
-    from mcpc.sources import Source, SourceTree
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source, SourceTree
 
 MAX_NAMED, MAX_FOLDERS = 6, 3
 """How many files and folders are named; the others are counted."""

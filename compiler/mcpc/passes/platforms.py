@@ -9,17 +9,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies.platforms import system_of
 from mcpc.diagnostics import diagnose
-from mcpc.ir import BashFunction, Executable, ExternalHandler
 from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
+from mcpc.model.ir import BashFunction, Executable, ExternalHandler
+from mcpc.packages.platforms import system_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import HasHandler, Server
-    from mcpc.sources import Source
+    from mcpc.model.ir import HasHandler, Server
+    from mcpc.reading import Source
 
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
 """Interpreters that Windows has only with Git Bash or another package of Unix programs."""

@@ -14,7 +14,7 @@ from mcpc.languages.bash.programs import undeclared_programs
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 
 def check_requirements(server: Server) -> Diagnostics:

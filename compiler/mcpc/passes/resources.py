@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH
-from mcpc_runtime.validation.formats.uris import is_uri
+from mcpc_runtime.protocol.validation.formats.uris import is_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import Resource, Server
+    from mcpc.model.ir import Resource, Server
 
 LEGAL = "an absolute URI (RFC 3986): `config://app`, `file:///a%20b.txt`"
 

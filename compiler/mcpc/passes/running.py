@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import diagnose
-from mcpc.ir import BashFunction, Executable, ExternalHandler, PythonFunction
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import BashFunction, Executable, ExternalHandler, PythonFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.ir import HasHandler, Server
+    from mcpc.model.ir import HasHandler, Server
 
 KINDS = {
     BashFunction: "a Bash function",

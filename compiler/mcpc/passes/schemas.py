@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Schema, Server, Tool
+    from mcpc.model.ir import Schema, Server, Tool
 
 INPUT_HINT = 'arguments are always an object; write `"type": "object"`'
 MAX_COMPARED = 100

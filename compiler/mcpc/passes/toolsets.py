@@ -10,7 +10,7 @@ from mcpc_runtime.protocol.globs import matches
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 
 def check_toolsets(server: Server) -> Diagnostics:

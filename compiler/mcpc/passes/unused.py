@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies.needs import needs_models
 from mcpc.diagnostics import diagnose
 from mcpc.languages import loads
+from mcpc.packages.needs import needs_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Layer, PackageRequirement, Server
+    from mcpc.model.ir import Layer, PackageRequirement, Server
 
 PYDANTIC = "pydantic"
 LOADED_BY_PYTHON = frozenset({"tzdata"})

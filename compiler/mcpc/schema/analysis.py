@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.reading import Node
     from mcpc.schema.subschemas import CompileRequest
-    from mcpc.sources import Node
 
 IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
 """Keywords whose subschemas apply to the same value, as references do."""

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
+from mcpc.reading import Member, Node
 from mcpc.schema.subschemas import CompileRequest, SubschemaCollector
-from mcpc.sources import Member, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

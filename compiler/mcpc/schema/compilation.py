@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Schema
-    from mcpc.sources import Node
+    from mcpc.model.ir import Schema
+    from mcpc.reading import Node
 
 LABEL = sys.intern("server.pyz/mcpc_app/validator.py")
 """What tracebacks call a generated module: the same wherever it was built."""

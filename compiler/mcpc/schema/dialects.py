@@ -15,7 +15,7 @@ from mcpc.schema.keywords import KEYWORDS, Keyword
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.sources import Member, Node
+    from mcpc.reading import Member, Node
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Diagnostic
+    from mcpc.reading import Node
     from mcpc.schema.resources import SchemaResource
     from mcpc.schema.subschemas import SubschemaCollector
-    from mcpc.sources import Node
 
     Scope = frozenset[tuple[str, Node]]
     """The target of each name: the outermost schema of the dynamic scope that has it."""

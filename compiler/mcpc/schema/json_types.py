@@ -12,8 +12,8 @@ from mcpc.schema.conditions import NEVER, Condition, atom, every, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.code import PythonCode
-    from mcpc.sources import Json, Node
 
 EVERY_TYPE = ("null", "boolean", "object", "array", "number", "string")
 

@@ -26,8 +26,8 @@ from mcpc.schema.resources import resolve_uri, uri_of_file
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.dialects import Dialect
-    from mcpc.sources import Json, Node
 
 MAX_REFERENCES = 50_000
 """Maximum number of references that are followed for one value: more than reasonable schemas need, and still fast."""

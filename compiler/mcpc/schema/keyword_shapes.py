@@ -13,13 +13,13 @@ from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
 from mcpc.schema.code import literal
 from mcpc.schema.ecma.translation import translate
-from mcpc_runtime.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.sources import Node
+    from mcpc.reading import Node
 
 NAME = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 TYPE_NAMES = ("null", "boolean", "object", "array", "number", "string", "integer")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.reading import Node
     from mcpc.schema.dialects import Dialect
-    from mcpc.sources import Node
 
 VALIDATORS = {
     DRAFT_2020_12: Draft202012Validator(Draft202012Validator.META_SCHEMA),

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, unquote, urljoin
 
-from mcpc.sources import Source, parse_json
+from mcpc.reading import Source, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.dialects import Dialect
-    from mcpc.sources import Json, Node
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 INDEX = re.compile(r"0|[1-9][0-9]*")

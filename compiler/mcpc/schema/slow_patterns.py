@@ -9,15 +9,15 @@ from mcpc.diagnostics import diagnose
 from mcpc.schema.ecma.backtracking import backtracking
 from mcpc.schema.ecma.pattern_search import searching
 from mcpc.schema.keyword_shapes import MAX_PATTERNS
-from mcpc_runtime.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Span
+    from mcpc.reading import Node
     from mcpc.schema.ecma.backtracking import Verdict
     from mcpc.schema.ecma.pattern_search import PatternGuard
-    from mcpc.sources import Node
 
 SHOWN = 40
 LONG = 10_000

@@ -19,16 +19,16 @@ from mcpc.schema.keyword_shapes import describe_value
 from mcpc.schema.keywords import KEYWORDS
 from mcpc.schema.resources import SchemaResource, item_at, metaschema, resolve_uri, unescape_token, uri_of_file
 from mcpc.schema.slow_patterns import slow_patterns
-from mcpc_runtime.validation.formats import FORMATS
+from mcpc_runtime.protocol.validation.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
+    from mcpc.reading import Member, Node
     from mcpc.schema.dialects import Dialect
     from mcpc.schema.keywords import Keyword
     from mcpc.schema.resources import Remotes
-    from mcpc.sources import Member, Node
 
 REFERENCES = ("$ref", "$dynamicRef")
 KNOWN = frozenset(name for dialect in DIALECTS.values() for name in dialect.keywords)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.reading import Json
     from mcpc.schema.compilation import CompiledSchema
     from mcpc.schema.dialects import Dialect
-    from mcpc.sources import Json
 
     Complaint = tuple[str, str, Json]
     """A JSON Pointer to an error, its keyword, and the expected value."""

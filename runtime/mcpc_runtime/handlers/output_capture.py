@@ -8,9 +8,9 @@ from __future__ import annotations
 from errno import ENOMEM
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.memory_files import new_memory_file
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.memory_files import new_memory_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.program_search import HOW_TO_INSTALL, find_program
+from mcpc_runtime.transports.platforms.program_search import HOW_TO_INSTALL, find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from asyncio import get_running_loop, sleep, timeout
 from functools import partial
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http.bodies import read_body
 from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
 from mcpc_runtime.http.driver import HttpDriver
@@ -22,10 +23,9 @@ from mcpc_runtime.http.refusal_log import FIRST_REFUSAL, RefusalLog, describe_me
 from mcpc_runtime.http.replies import METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
 from mcpc_runtime.http.request import HttpRequest, RequestHeaders
 from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
-from mcpc_runtime.image.image import Image
 from mcpc_runtime.lazy import lazy, resolve
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms.artifact_file import CHANGED, is_changed
+from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.transports.platforms.artifact_file import CHANGED, is_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.artifact.packages import activate_server_packages
     from mcpc_runtime.http.app import Application
     from mcpc_runtime.http.stamping import stamp_lines
-    from mcpc_runtime.packages import activate_server_packages
 else:
-    activate_server_packages = lazy("mcpc_runtime.packages:activate_server_packages")
+    activate_server_packages = lazy("mcpc_runtime.artifact.packages:activate_server_packages")
     stamp_lines = lazy("mcpc_runtime.http.stamping:stamp_lines")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.platforms.descriptor_limit import most_descriptors
+from mcpc_runtime.transports.platforms.descriptor_limit import most_descriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

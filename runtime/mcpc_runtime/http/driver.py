@@ -15,11 +15,11 @@ from mcpc_runtime.http.fair_places import FairAdmission
 from mcpc_runtime.http.inline_threads import InlineThreads
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.lazy import call_rows, lazy
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.loop_reactor import LoopReactor
 from mcpc_runtime.protocol.effects import CloseStream, SendMessage, StartHandler
 from mcpc_runtime.server.driver import Driver, receive_or_fail
 from mcpc_runtime.server.running_calls import slots_of
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.loop_reactor import LoopReactor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.principals import Principal
     from mcpc_runtime.http.replies import Client, Pairs, Reply
     from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
     from mcpc_runtime.protocol.effects import Activity, Effect, PublishChange, SendResponse
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.http.client_address import ClientAddressFilter
     from mcpc_runtime.http.quotas import Quotas, called_tools, caller_of
-    from mcpc_runtime.replicas.events import ReplicaEvents
     from mcpc_runtime.server.dispatcher import Dispatcher
+    from mcpc_runtime.server.replicas.events import ReplicaEvents
     from mcpc_runtime.server.running_calls import Admission
 else:
-    ReplicaEvents = lazy("mcpc_runtime.replicas.events:ReplicaEvents")
+    ReplicaEvents = lazy("mcpc_runtime.server.replicas.events:ReplicaEvents")
     ClientAddressFilter = lazy("mcpc_runtime.http.client_address:ClientAddressFilter")
     called_tools = lazy("mcpc_runtime.http.quotas:called_tools")
     caller_of = lazy("mcpc_runtime.http.quotas:caller_of")

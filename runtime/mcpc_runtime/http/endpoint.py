@@ -19,7 +19,6 @@ from mcpc_runtime.http.post_response import PRIMED_SINCE, PostResponse
 from mcpc_runtime.http.replies import CHUNK_SIZE, EVENTS, METHODS, PROTECTED, RETRY, accepted, error, refuse
 from mcpc_runtime.http.request import header_mismatch, is_stateless
 from mcpc_runtime.http.streams import COMMENT, SseResponse, serve_stream
-from mcpc_runtime.platforms.artifact_file import FileChangedError
 from mcpc_runtime.protocol.batches import batch_refusal
 from mcpc_runtime.protocol.constants import (
     HEADER_MISMATCH,
@@ -32,6 +31,7 @@ from mcpc_runtime.protocol.constants import (
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.protocol.session import STATELESS_ONLY, Session, describe_malformed
+from mcpc_runtime.transports.platforms.artifact_file import FileChangedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

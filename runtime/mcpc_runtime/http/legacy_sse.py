@@ -12,11 +12,11 @@ from mcpc_runtime.http.memory_budget import WAITING_COST, cost_of
 from mcpc_runtime.http.replies import EVENTS, accepted, error, refuse, remove_null_id
 from mcpc_runtime.http.sessions import session_name
 from mcpc_runtime.http.streams import SseResponse, message_event, serve_stream
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.constants import PARSE_ERROR
 from mcpc_runtime.protocol.effects import SendResponse
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ Values are paths, addresses, numbers and names.  None is a secret: secrets are i
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.start_options import help_rows
 from mcpc_runtime.http.memory_budget import MIN_LIMIT, MemoryBudget
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.sizes import parse_size
-from mcpc_runtime.start_options import help_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

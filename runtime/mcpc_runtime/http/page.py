@@ -17,12 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.http.app import Application
     from mcpc_runtime.http.driver import HttpDriver
     from mcpc_runtime.http.replies import Receive, Reply
     from mcpc_runtime.http.request import HttpRequest
     from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.image import Validator
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.union_errors import pointer_step

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from time import time
 
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.memory_use import resident_bytes
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.memory_use import resident_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

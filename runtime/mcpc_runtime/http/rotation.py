@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.http.replies import Pairs, Receive, Reply
     from mcpc_runtime.http.request import HttpRequest
     from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
 
 CATALOG = "/.well-known/ai-catalog.json"

@@ -15,17 +15,17 @@ from time import monotonic
 from mcpc_runtime.concurrency.fair_shares import Holdings
 from mcpc_runtime.http.streams import EventStream
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.purposes import token_purpose
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
 
     class MessageSink(Protocol):
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
         def end_streams(self) -> None:
             """End the streams that have no end otherwise."""
 
-    from mcpc_runtime.replicas.signed_tokens import token_signer
+    from mcpc_runtime.server.replicas.signed_tokens import token_signer
 else:
-    token_signer = lazy("mcpc_runtime.replicas.signed_tokens:token_signer")
+    token_signer = lazy("mcpc_runtime.server.replicas.signed_tokens:token_signer")
 
 
 PURPOSE = "session"

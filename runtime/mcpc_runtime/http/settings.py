@@ -6,10 +6,10 @@ the server runs.  None of them is a secret: secrets are in files that settings n
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.start_options import StartOptions, read_start_options
 from mcpc_runtime.http import options
 from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.options import DEFAULT_HOST, Option, flag, option
-from mcpc_runtime.start_options import StartOptions, read_start_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from mcpc_runtime.operator_log import LineFormat
+from mcpc_runtime.log.operator_log import LineFormat
 from mcpc_runtime.server.call_log import timestamp
 
 TYPE_CHECKING = False

@@ -5,10 +5,10 @@ A misspelt variable has no effect.  If it is the one that names the tokens, the 
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
+from mcpc_runtime.artifact.start_options import variable_of
 from mcpc_runtime.http.settings import OPTIONS
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.start_options import OPTIONS as START_OPTIONS
-from mcpc_runtime.start_options import variable_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

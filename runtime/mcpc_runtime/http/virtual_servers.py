@@ -6,7 +6,7 @@ import marshal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
 
 def virtual_servers(image: Image) -> dict[str, Image]:

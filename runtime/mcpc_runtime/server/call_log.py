@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from time import gmtime, strftime, time
 
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms import system
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

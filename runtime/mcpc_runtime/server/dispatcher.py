@@ -9,14 +9,14 @@ from __future__ import annotations
 from _functools import partial
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 
-from mcpc_runtime import failures
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.operator_log import log_line, standard_error
-from mcpc_runtime.platforms import system
+from mcpc_runtime.log import failures
+from mcpc_runtime.log.operator_log import log_line, standard_error
 from mcpc_runtime.protocol.effects import TaskRequest
 from mcpc_runtime.server.handler_messages import HandlerMessages
 from mcpc_runtime.server.handler_runners import HandlerRunners
 from mcpc_runtime.server.running_calls import RunningCall, RunningCalls, slots_of, tool_error_or_failure
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from mcpc_runtime.server.call_log import open_call_log
     from mcpc_runtime.server.client_requests import ClientRequests
     from mcpc_runtime.server.running_calls import Admission
-    from mcpc_runtime.tasks.manager import TaskManager
+    from mcpc_runtime.server.tasks.manager import TaskManager
 else:
     ClientRequests = lazy("mcpc_runtime.server.client_requests:ClientRequests")
     InlineFastPath = lazy("mcpc_runtime.handlers.python.inline_fast_path:InlineFastPath")
-    TaskManager = lazy("mcpc_runtime.tasks.manager:TaskManager")
+    TaskManager = lazy("mcpc_runtime.server.tasks.manager:TaskManager")
     open_call_log = lazy("mcpc_runtime.server.call_log:open_call_log")
     tasks_lacking = lazy("mcpc_runtime.protocol.tasks:required_task_refusal", "tasks_lacking")
 

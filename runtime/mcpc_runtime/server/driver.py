@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeVar
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
-    from mcpc_runtime.failures import log_failure as failures_log
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.interfaces import Lock, Observer, ReactorInterface
-    from mcpc_runtime.operator_log import log_line
+    from mcpc_runtime.log.failures import log_failure as failures_log
+    from mcpc_runtime.log.operator_log import log_line
     from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.effects import Activity, Effect
     from mcpc_runtime.protocol.jsonrpc import Json
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 else:
     Dispatcher = lazy("mcpc_runtime.server.dispatcher:Dispatcher")
     FirstComeAdmission = lazy("mcpc_runtime.server.running_calls:FirstComeAdmission")
-    failures_log = lazy("mcpc_runtime.failures:log_failure", "failures_log")
+    failures_log = lazy("mcpc_runtime.log.failures:log_failure", "failures_log")
     slots_of = lazy("mcpc_runtime.server.running_calls:slots_of")
-    log_line = lazy("mcpc_runtime.operator_log:log_line")
+    log_line = lazy("mcpc_runtime.log.operator_log:log_line")
 
 
 class Driver:

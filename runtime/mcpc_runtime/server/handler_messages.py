@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import monotonic
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import CloseStream, PublishChange
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from time import monotonic
 
-from mcpc_runtime import failures
 from mcpc_runtime.lazy import lazy
+from mcpc_runtime.log import failures
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.effects import Call, Failure, text_outcome
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.contracts import CallBinding
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
     from mcpc_runtime.protocol.accounts import Account
     from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.bundling import module_inspection
-from mcpc.bundling.module_inspection import Description, describe_modules
-from mcpc.confinement.model import ProgramOutcome
+from mcpc.languages.bundling import module_inspection
+from mcpc.languages.bundling.module_inspection import Description, describe_modules
+from mcpc.sandbox.confinement.model import ProgramOutcome
 
 if TYPE_CHECKING:
     import pytest
 
-    from mcpc.confinement import ConfinedProgram
+    from mcpc.sandbox.confinement import ConfinedProgram
 
 
 def test_modules_behind_one_that_ends_the_process_are_described(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.bundling import node, npm
-from mcpc.bundling.npm import (
+from mcpc.languages.bundling import node, npm
+from mcpc.languages.bundling.npm import (
     NpmInstallError,
     OutsidePackagesError,
     copy_with_requirements,

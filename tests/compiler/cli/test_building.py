@@ -23,21 +23,21 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc import cli as command_line
-from mcpc.cache import CachedBuild
 from mcpc.cli import build as building
 from mcpc.cli import build_steps, cli, explain, messages, repeated_build, report, windows_program
 from mcpc.cli.build_steps import atomic_write, load_or_build, output_path, without_earlier_output, write_artifact
 from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
 from mcpc.frontends import FRONTENDS
-from mcpc.launchers.windows_file import PythonChoice
+from mcpc.interpreters.launchers.windows_file import PythonChoice
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
 from mcpc.pack.archive import ArchiveEntry, build_archive
-from mcpc.scan.codes import CODES as RISK_CODES
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest
-from mcpc.smoke import START_ALONE, START_BY_PYTHON, SmokeError
-from mcpc.sources import Source, SourceTree
-from mcpc.trust.environments import FACTORS, SecondBuildError
+from mcpc.pack.cache import CachedBuild
+from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON, SmokeError
+from mcpc.reading import Source, SourceTree
+from mcpc.release.scan.codes import CODES as RISK_CODES
+from mcpc.release.trust.environments import FACTORS, SecondBuildError
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import SERVER_JSON, SMOKETEST

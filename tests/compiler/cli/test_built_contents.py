@@ -11,10 +11,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc import programs
 from mcpc.cli import artifact, artifact_sizes, built_contents, cli, inspect
 from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.built_contents import artifact_contents, completed_arguments, names_of_table, stored_entry
+from mcpc.sandbox import programs
 from support.archives import FACTS, built_file, table_of
 from support.needs import ROOT
 

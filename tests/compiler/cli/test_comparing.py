@@ -16,13 +16,13 @@ from click.testing import CliRunner
 
 from mcpc.cli import cli, docs, evidence, licenses, verify
 from mcpc.cli.diff import GATES, project_policy, read_versions, write_text_file
-from mcpc.comparison import Impact
 from mcpc.emit.interpreters import HERE, MissingPythonError
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest
-from mcpc.trust.causes import CAUSES
-from mcpc.trust.commits import NoCommitError
-from mcpc.trust.contents import ArtifactContents, take_apart
+from mcpc.release.comparison import Impact
+from mcpc.release.trust.causes import CAUSES
+from mcpc.release.trust.commits import NoCommitError
+from mcpc.release.trust.contents import ArtifactContents, take_apart
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT

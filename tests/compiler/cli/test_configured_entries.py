@@ -22,18 +22,18 @@ from mcpc.cli.configured_entries import (
     others_write,
     shown_path,
 )
-from mcpc.doctor import checks, entries, folders, pythons, tools, trials
-from mcpc.doctor.client_files import ClientServers, is_literal_secret, secrets_of
-from mcpc.doctor.client_logs import failure_lines, log_patterns, without_secrets
-from mcpc.doctor.entries import ConfiguredServer
-from mcpc.doctor.environment import Launch, Replaced, command_words, launch_of, url_of, variables_of
-from mcpc.doctor.model import Examination, Level, Symptom, fine, note, problem
-from mcpc.doctor.report import as_json, summary, text_lines
-from mcpc.doctor.trials import Trial, advice_for
-from mcpc.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, EntryText
-from mcpc_runtime.clients.client_paths import PROJECT, USER
-from mcpc_runtime.clients.installing import Target
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc.release.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, EntryText
+from mcpc.workbench.doctor import checks, entries, folders, pythons, tools, trials
+from mcpc.workbench.doctor.client_files import ClientServers, is_literal_secret, secrets_of
+from mcpc.workbench.doctor.client_logs import failure_lines, log_patterns, without_secrets
+from mcpc.workbench.doctor.entries import ConfiguredServer
+from mcpc.workbench.doctor.environment import Launch, Replaced, command_words, launch_of, url_of, variables_of
+from mcpc.workbench.doctor.model import Examination, Level, Symptom, fine, note, problem
+from mcpc.workbench.doctor.report import as_json, summary, text_lines
+from mcpc.workbench.doctor.trials import Trial, advice_for
+from mcpc_runtime.tools.clients.client_paths import PROJECT, USER
+from mcpc_runtime.tools.clients.installing import Target
+from mcpc_runtime.tools.clients.table import CLIENTS
 from support.files import write_files
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc import cache
 from mcpc.cli import (
     COMMANDS,
     cli,
@@ -28,13 +27,14 @@ from mcpc.cli.client_commands import matching_clients, take_options
 from mcpc.cli.command_options import BUILD_OPTIONS, build_options, read_options, with_lock_path, with_relative_lock
 from mcpc.cli.completions import definitions, names_of, offered, prompt_arguments, tool_arguments, values_of
 from mcpc.cli.server_targets import request_headers
+from mcpc.client.client import ConversationError
+from mcpc.client.http import UnsafeAddressError
 from mcpc.options import Options
-from mcpc.server_lists.client import ConversationError
-from mcpc.server_lists.http import UnsafeAddressError
-from mcpc.sources import Source, SourceTree
-from mcpc_runtime.clients.request import Artifact, InvalidRequestError
-from mcpc_runtime.clients.request import Options as ClientOptions
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc.pack import cache
+from mcpc.reading import Source, SourceTree
+from mcpc_runtime.tools.clients.request import Artifact, InvalidRequestError
+from mcpc_runtime.tools.clients.request import Options as ClientOptions
+from mcpc_runtime.tools.clients.table import CLIENTS
 from support.archives import FACTS, built_file
 from support.files import write_files
 from support.needs import ROOT

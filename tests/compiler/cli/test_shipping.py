@@ -14,11 +14,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.carriers import BuiltServer, UnusableFileError, UnusableValueError
-from mcpc.carriers.files import CarrierFile
-from mcpc.carriers.image import ImageOptions
-from mcpc.carriers.programs import ProgramTarget
-from mcpc.carriers.registry import Publication
 from mcpc.cli import (
     bundle,
     carrier_files,
@@ -36,16 +31,21 @@ from mcpc.cli import (
 )
 from mcpc.cli.carrier_files import program_of, read_built_server, report_unusable, write_file, write_folder
 from mcpc.diagnostics import diagnose
-from mcpc.exports import Deployment
-from mcpc.importing import Translation
-from mcpc.ir.project import ProjectMetadata, RegistryEntry
+from mcpc.interpreters.launchers.windows_file import PythonChoice
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.languages import MODELS_LINE
-from mcpc.launchers.windows_file import PythonChoice
+from mcpc.model.ir.project import ProjectMetadata, RegistryEntry
 from mcpc.options import Options
-from mcpc.releasing import ReleasePlan
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest
-from mcpc.sources import Source
-from mcpc.stubs import MARKS
+from mcpc.reading import Source
+from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError
+from mcpc.release.carriers.files import CarrierFile
+from mcpc.release.carriers.image import ImageOptions
+from mcpc.release.carriers.programs import ProgramTarget
+from mcpc.release.carriers.registry import Publication
+from mcpc.release.exports import Deployment
+from mcpc.release.releasing import ReleasePlan
+from mcpc.workbench.importing import Translation
+from mcpc.workbench.stubs import MARKS
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
@@ -588,6 +588,6 @@ def test_stubs_are_printed_or_written(lang: str, tmp_path: Path) -> None:
 
 def test_a_language_server_gets_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Options] = []
-    monkeypatch.setattr("mcpc.language_server.server.serve", served.append)
+    monkeypatch.setattr("mcpc.workbench.language_server.server.serve", served.append)
     assert [run("lsp", *words).exit_code for words in ((), ("--stdio",), ("--import",))] == [0, 0, 0]
     assert served == [Options(imports=False), Options(imports=False), Options(imports=True)]

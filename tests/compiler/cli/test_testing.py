@@ -25,16 +25,16 @@ from mcpc.cli.test_steps import (
     selection_of,
     served_target,
 )
-from mcpc.testing.model import Fault, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.model import Fault, Mismatch, Outcome, Reply, Variant
 from support.archives import built_file
 from support.files import write_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcpc.testing.model import Case
-    from mcpc.testing.running import OutputValidators, VariantSelection
-    from mcpc.testing.servers import Served
+    from mcpc.workbench.testing.model import Case
+    from mcpc.workbench.testing.running import OutputValidators, VariantSelection
+    from mcpc.workbench.testing.servers import Served
 
 CASES = """\
 tests:
@@ -218,7 +218,7 @@ def test_watching_runs_the_other_options_again(project: Path, monkeypatch: pytes
         ended()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpc.testing.watching.watch", watch)
+    monkeypatch.setattr("mcpc.workbench.testing.watching.watch", watch)
     monkeypatch.setattr(sys, "argv", ["mcpc", "test", str(project), "--watch", "-x"])
     done = run(project, "--watch", "-x")
     assert (done.exit_code, watched, ran) == (0, [(project, [str(project), "-x"])], [])
@@ -236,7 +236,7 @@ def test_tools_are_fuzzed(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         fuzzed.append((tool["name"], plan.seed, plan.examples, plan.with_effects, len(plan.variants)))
         return [fault] if plan.seed else []
 
-    monkeypatch.setattr("mcpc.testing.fuzzing.fuzz_tool", fuzz_tool)
+    monkeypatch.setattr("mcpc.workbench.testing.fuzzing.fuzz_tool", fuzz_tool)
     done = run(project, "--fuzz")
     assert done.exit_code == 0
     assert "1 tools, 100 arguments each, seed 0, in 4 of 4 ways" in done.stdout

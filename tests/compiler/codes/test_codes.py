@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.bundling import Bundle
-from mcpc.dependencies import declare_packages
-from mcpc.dependencies.installation_failures import installation_failure
-from mcpc.dependencies.installed_files import UnfitPackageError
-from mcpc.dependencies.lock_files import read_lock
-from mcpc.dependencies.locked_layer import built_of_sources
 from mcpc.diagnostics import CODES, Span, in_order
 from mcpc.frontends.toolbox.diagnostics import missing_lock
-from mcpc.ir.layer import ResolvedPackage
-from mcpc.language_server.checking import case_problems
+from mcpc.interpreters.selfcontained.executable import run_tool
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
+from mcpc.interpreters.selfcontained.shared_objects import tool_output
+from mcpc.languages.bundling import Bundle
+from mcpc.model.ir.layer import ResolvedPackage
+from mcpc.packages import declare_packages
+from mcpc.packages.installation_failures import installation_failure
+from mcpc.packages.installed_files import UnfitPackageError
+from mcpc.packages.lock_files import read_lock
+from mcpc.packages.locked_layer import built_of_sources
 from mcpc.pipeline import analyse, read_project
-from mcpc.releasing.plan import read_plan
-from mcpc.selfcontained.executable import run_tool
-from mcpc.selfcontained.request import CannotEmbedError
-from mcpc.selfcontained.shared_objects import tool_output
-from mcpc.sources import Source
-from mcpc.testing.case_files import case_sources
+from mcpc.reading import Source
+from mcpc.release.releasing.plan import read_plan
+from mcpc.workbench.language_server.checking import case_problems
+from mcpc.workbench.testing.case_files import case_sources
 from support.needs import ROOT
 from support.project_text import ProjectFile, parse_project_text, tree_of, write_project
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.confinement import limits, model, watching
-from mcpc.confinement.posix import launcher, processes
+from mcpc.sandbox.confinement import limits, model, watching
+from mcpc.sandbox.confinement.posix import launcher, processes
 from support.expressions import check_expressions
 from support.needs import ROOT
 

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.definitions.field_descriptions import description_of
-from mcpc.definitions.handler_options import (
+from mcpc.diagnostics import Span
+from mcpc.model.definitions.field_descriptions import description_of
+from mcpc.model.definitions.handler_options import (
     DEFAULTS_KEY,
     HANDLERS_KEY,
     command_node,
     has_external_handler,
     options_node,
 )
-from mcpc.definitions.json_kinds import kind_mismatch
-from mcpc.definitions.media import APP, media_type
-from mcpc.diagnostics import Span
-from mcpc.sources.node_builder import implied_node
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions.media import APP, media_type
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
-    from mcpc.sources import Json, Node
+    from mcpc.reading import Json, Node
 
 
 def node_of(value: Json) -> Node:

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 
 from mcpc.cli import cli, dev
 from mcpc.cli.dev import listening, option_arguments, parse_address, project_target, read_build_facts, read_lists
-from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult
-from mcpc.dev.page_front import history, relay, server
-from mcpc.dev.page_front.cases import CaseError, completed_of
-from mcpc.dev.page_front.history import BuildHistory, PageReporter
-from mcpc.dev.page_front.relay import connect_within, request_head
-from mcpc.dev.page_front.server import Front, PageServer
-from mcpc.server_lists.model import lists_from_json
+from mcpc.client.model import lists_from_json
+from mcpc.workbench.dev.building import BuildFacts, BuildProblem, BuildResult
+from mcpc.workbench.dev.page_front import history, relay, server
+from mcpc.workbench.dev.page_front.cases import CaseError, completed_of
+from mcpc.workbench.dev.page_front.history import BuildHistory, PageReporter
+from mcpc.workbench.dev.page_front.relay import connect_within, request_head
+from mcpc.workbench.dev.page_front.server import Front, PageServer
 from support.archives import built_file
 
 if TYPE_CHECKING:

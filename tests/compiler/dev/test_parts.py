@@ -16,12 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dev import building, calls, child, http_server, screen, watching
-from mcpc.dev.building import BuildFacts, BuildProblem, BuildResult, ProjectBuilder, compiler_command, parse_report
-from mcpc.dev.calls import CallLines, CallPipe, CallWatch, is_tool_error
-from mcpc.dev.child import ServerProcess, read_lines
-from mcpc.dev.http_server import Listener, ServerCommand
-from mcpc.dev.reporting import (
+from mcpc.workbench.dev import building, calls, child, http_server, screen, watching
+from mcpc.workbench.dev.building import (
+    BuildFacts,
+    BuildProblem,
+    BuildResult,
+    ProjectBuilder,
+    compiler_command,
+    parse_report,
+)
+from mcpc.workbench.dev.calls import CallLines, CallPipe, CallWatch, is_tool_error
+from mcpc.workbench.dev.child import ServerProcess, read_lines
+from mcpc.workbench.dev.http_server import Listener, ServerCommand
+from mcpc.workbench.dev.reporting import (
     Reporter,
     count_offered,
     count_problems,
@@ -29,8 +36,8 @@ from mcpc.dev.reporting import (
     plural,
     summarise_problems,
 )
-from mcpc.dev.screen import Screen, terminal_columns
-from mcpc.dev.watching import ProjectWatcher, fingerprint
+from mcpc.workbench.dev.screen import Screen, terminal_columns
+from mcpc.workbench.dev.watching import ProjectWatcher, fingerprint
 from support.files import write_files
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.dev import proxy as proxying
-from mcpc.dev.building import BuildFacts, BuildResult
-from mcpc.dev.conversation import Conversation
-from mcpc.dev.messages import (
+from mcpc.workbench.dev import proxy as proxying
+from mcpc.workbench.dev.building import BuildFacts, BuildResult
+from mcpc.workbench.dev.conversation import Conversation
+from mcpc.workbench.dev.messages import (
     added_tools,
     answered_requests,
     changed_lists,
@@ -28,7 +28,7 @@ from mcpc.dev.messages import (
     parse_messages,
     reload_result,
 )
-from mcpc.dev.proxy import Messages, Proxy
+from mcpc.workbench.dev.proxy import Messages, Proxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.documentation import FORMATS, page_of
-from mcpc.documentation.examples import MAX_EXAMPLES, MISSING, example_value, examples_of, made_example, schema_examples
-from mcpc.documentation.installation import MAIN, client_sections, places_of
-from mcpc.documentation.page import Entry, SettingRow, icon_of, items, links_of, setting_row, text_in, tools_of
-from mcpc.documentation.schema_view import CLOSED, MAX_DEPTH, Row, SchemaView, reference_name, schema_view, type_of
-from mcpc.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
-from mcpc_runtime.clients.table import CLIENTS
+from mcpc.workbench.documentation import FORMATS, page_of
+from mcpc.workbench.documentation.examples import (
+    MAX_EXAMPLES,
+    MISSING,
+    example_value,
+    examples_of,
+    made_example,
+    schema_examples,
+)
+from mcpc.workbench.documentation.installation import MAIN, client_sections, places_of
+from mcpc.workbench.documentation.page import (
+    Entry,
+    SettingRow,
+    icon_of,
+    items,
+    links_of,
+    setting_row,
+    text_in,
+    tools_of,
+)
+from mcpc.workbench.documentation.schema_view import (
+    CLOSED,
+    MAX_DEPTH,
+    Row,
+    SchemaView,
+    reference_name,
+    schema_view,
+    type_of,
+)
+from mcpc.workbench.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
+from mcpc_runtime.tools.clients.table import CLIENTS
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mcpc.emit.bytecode import MAGIC, code_of, dump_code, pyc, stripped_source
 from mcpc.emit.interpreters import HERE, MissingPythonError, cache_tag, candidates, tag_suffix
 from mcpc.emit.projections import without_boolean_properties
 from mcpc.emit.table import add_table, prime_from
-from mcpc.ir import Layer
+from mcpc.model.ir import Layer
 from mcpc.pack.packages import bytecode_path, layer_files
 
 if TYPE_CHECKING:

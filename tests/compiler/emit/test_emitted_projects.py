@@ -12,7 +12,7 @@ from mcpc.emit import ArtifactFile, build_index, emit
 from mcpc.emit.blob import Blob, Reference
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.validators import Validators
-from mcpc.ir import Layer, VirtualServer
+from mcpc.model.ir import Layer, VirtualServer
 from mcpc.options import Options
 from support.golden_projects import PROJECTS, decoded, files_of, shown
 from support.projects import checked
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mcpc.ir import CheckedServer
+    from mcpc.model.ir import CheckedServer
 
 OPTIONS = {"rich": Options(), "functions": Options(), "other": Options(dialect="mcbox", tools_page_size=2, live=True, defaults=False,
                                                tools_prefix="t_", prompts_prefix="p_")}  # fmt: skip

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.carriers.built_server import DeclaredSetting
-from mcpc.exports import EXPORTS, OVER_HTTP, Deployment, UnusableValueError, base_image
-from mcpc.exports.compose import image_tag, variable
-from mcpc.exports.deployment import chosen_minor
-from mcpc.exports.homebrew import class_name, homebrew, one_sentence, ruby_text
-from mcpc.exports.kubernetes import default_text, kubernetes
-from mcpc.exports.systemd import comment_text, systemd, unit_text
-from mcpc.exports.yaml_text import yaml_text
+from mcpc.release.carriers.built_server import DeclaredSetting
+from mcpc.release.exports import EXPORTS, OVER_HTTP, Deployment, UnusableValueError, base_image
+from mcpc.release.exports.compose import image_tag, variable
+from mcpc.release.exports.deployment import chosen_minor
+from mcpc.release.exports.homebrew import class_name, homebrew, one_sentence, ruby_text
+from mcpc.release.exports.kubernetes import default_text, kubernetes
+from mcpc.release.exports.systemd import comment_text, systemd, unit_text
+from mcpc.release.exports.yaml_text import yaml_text
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_an_export_is_exactly_this(
     kind: str, name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("github_actions", "gitlab_ci"):
-        monkeypatch.setattr(sys.modules[f"mcpc.exports.{module}"], "__version__", "0.0.0")
+        monkeypatch.setattr(sys.modules[f"mcpc.release.exports.{module}"], "__version__", "0.0.0")
     text = EXPORTS[kind](PLAIN if name == "plain" else WHOLE)
     golden(ROOT / f"tests/golden/exports/{kind}-{name}.txt", text)
     assert kind in OVER_HTTP or "/mcp" not in text

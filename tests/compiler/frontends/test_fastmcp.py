@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.causes import Raised
-from mcpc.confinement.model import ProgramOutcome
-from mcpc.dependencies.model import Distribution, StagedPackages
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends import fastmcp
+from mcpc.frontends.causes import Raised
 from mcpc.frontends.fastmcp import failures, late_imports
 from mcpc.frontends.fastmcp.definitions import variables_of
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server
@@ -36,8 +34,10 @@ from mcpc.frontends.fastmcp.program import (
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
 from mcpc.frontends.fastmcp.summary import SAME, SAME_PATCH, SAME_UNKNOWN, counted, lines_of, noted, packages, same
-from mcpc.ir import ExternalHandler
-from mcpc.sources import Source
+from mcpc.model.ir import ExternalHandler
+from mcpc.packages.model import Distribution, StagedPackages
+from mcpc.reading import Source
+from mcpc.sandbox.confinement.model import ProgramOutcome
 from support.projects import tree
 from support.whole_projects import print_parsed, read_cases
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 
 @pytest.fixture(autouse=True)

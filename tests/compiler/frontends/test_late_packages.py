@@ -9,8 +9,8 @@ import pytest
 
 from mcpc.frontends.fastmcp.late_packages import with_late_packages
 from mcpc.frontends.fastmcp.packages import ProgramPackages
-from mcpc.ir.requirements import RequestedPackage
-from mcpc.sources import Source
+from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.reading import Source
 from support.files import write_files
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.bundling import Bundle, BundleError, Description, NodeError
 from mcpc.diagnostics import Span
 from mcpc.frontends import parse_project, toolbox
 from mcpc.frontends.frontend import BuildOutcome
@@ -17,14 +16,15 @@ from mcpc.frontends.toolbox.diagnostics import project_span
 from mcpc.frontends.toolbox.modules import read_module
 from mcpc.frontends.toolbox.scripts import HOME, bundle_path, module_path, reload_answer
 from mcpc.frontends.toolbox.tool_definitions import is_tool_path, schema_span, tool_name
-from mcpc.sources import Source
+from mcpc.languages.bundling import Bundle, BundleError, Description, NodeError
+from mcpc.reading import Source
 from support.projects import tree
 from support.whole_projects import print_parsed, read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 GOLDEN = Path(__file__).parents[2] / "golden/frontends"
 

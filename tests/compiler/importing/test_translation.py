@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.importing.report import import_report, list_differences, listed_items, table_cell
-from mcpc.importing.translation import definition_name, readable_json, translate
+from mcpc.workbench.importing.report import import_report, list_differences, listed_items, table_cell
+from mcpc.workbench.importing.translation import definition_name, readable_json, translate
 from support.projects import SERVER_JSON, lowered
 from support.whole_projects import read_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 GOLDEN = Path(__file__).parents[2] / "golden/frontends"
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.confinement.model import ProgramOutcome
-from mcpc.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
-from mcpc.introspection import find_decorated, process
-from mcpc.introspection.process import (
+from mcpc.frontends.introspection import find_decorated, process
+from mcpc.frontends.introspection.process import (
     FileDescription,
     ImportFailure,
     ImportResults,
@@ -20,10 +18,12 @@ from mcpc.introspection.process import (
     parse_results,
     run_process,
 )
-from mcpc.sources import Source
+from mcpc.reading import Source
+from mcpc.sandbox.confinement.model import ProgramOutcome
+from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
 
 if TYPE_CHECKING:
-    from mcpc.introspection.model import DecoratedFile
+    from mcpc.frontends.introspection.model import DecoratedFile
 
 ROOT = Path("/r")
 ROW = {"definition": {}, "binding": [], "context": "", "problems": []}

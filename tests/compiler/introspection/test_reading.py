@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.introspection import decorators, reach, unimported, variables
-from mcpc.introspection.decorators import find_decorated, server_names
-from mcpc.sources import Source
+from mcpc.frontends.introspection import decorators, reach, unimported, variables
+from mcpc.frontends.introspection.decorators import find_decorated, server_names
+from mcpc.reading import Source
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 import pytest
 from pydantic import BaseModel, Field
 
-from mcpc.introspection.child_process import (
+from mcpc.frontends.introspection.child_process import (
     TooLateError,
     decorated_functions,
     describe_decorated,
@@ -20,8 +20,8 @@ from mcpc.introspection.child_process import (
     import_failure,
     undetected_functions,
 )
-from mcpc.introspection.describe import FunctionDescription, check_paths
-from mcpc.introspection.schemas import (
+from mcpc.frontends.introspection.describe import FunctionDescription, check_paths
+from mcpc.frontends.introspection.schemas import (
     NOTHING,
     WRAPPED_KEY,
     is_or_has_bytes,
@@ -31,7 +31,7 @@ from mcpc.introspection.schemas import (
     result_schema,
     with_description,
 )
-from mcpc_runtime.build_time.raised import raised_facts, relative
+from mcpc_runtime.artifact.build_time.raised import raised_facts, relative
 from mcpc_runtime.handlers.python import authoring
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.ir import BashFunction, CheckedServer, ExternalHandler, Server, Tool
-from mcpc.ir.handlers import DEFAULT, INHERITING, Environment, HandlerOptions, ProgramRequirement, default_options
-from mcpc.ir.layer import Layer, Package
-from mcpc.ir.metadata import (
+from mcpc.model.ir import BashFunction, CheckedServer, ExternalHandler, Server, Tool
+from mcpc.model.ir.handlers import DEFAULT, INHERITING, Environment, HandlerOptions, ProgramRequirement, default_options
+from mcpc.model.ir.layer import Layer, Package
+from mcpc.model.ir.metadata import (
     Annotations,
     Capability,
     FieldOrder,
@@ -21,7 +21,7 @@ from mcpc.ir.metadata import (
     Metadata,
     ToolAnnotations,
 )
-from mcpc.ir.nodes import (
+from mcpc.model.ir.nodes import (
     Completion,
     HandlerFile,
     Prompt,
@@ -34,13 +34,13 @@ from mcpc.ir.nodes import (
     SkillFile,
     StaticContents,
 )
-from mcpc.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts, texts
-from mcpc.ir.requirements import LocalPackage
-from mcpc.ir.settings import Setting, variable_text
-from mcpc.ir.traits import NO_TRAITS, Traits
-from mcpc.ir.uri_templates import parse_template
-from mcpc.sources import Source
-from mcpc.sources.node_builder import implied_node
+from mcpc.model.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts, texts
+from mcpc.model.ir.requirements import LocalPackage
+from mcpc.model.ir.settings import Setting, variable_text
+from mcpc.model.ir.traits import NO_TRAITS, Traits
+from mcpc.model.ir.uri_templates import parse_template
+from mcpc.reading import Source
+from mcpc.reading.node_builder import implied_node
 
 SPAN = Span("a", 1, 2)
 NODE = implied_node({"type": "object", "description": 5}, SPAN)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from mcpc.language_server import cursor, json_cursor, toml_cursor, yaml_cursor
-from mcpc.language_server.syntaxes import SYNTAXES, syntax_of
+from mcpc.workbench.language_server import cursor, json_cursor, toml_cursor, yaml_cursor
+from mcpc.workbench.language_server.syntaxes import SYNTAXES, syntax_of
 from support.needs import ROOT
 
 if TYPE_CHECKING:

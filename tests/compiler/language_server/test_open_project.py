@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.language_server import file_groups, open_project, reduction
-from mcpc.language_server.file_groups import FileGroup, groups_in, words_in
-from mcpc.language_server.open_project import OpenProject, by_path, different_slices, moved_span
-from mcpc.language_server.reduction import Slices, blank, definition_key, function_keys, keys_of, slicer_of
-from mcpc.language_server.text_buffer import BufferEdit, TextBuffer
-from mcpc.language_server.workspace import Workspace
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult
+from mcpc.workbench.language_server import file_groups, open_project, reduction
+from mcpc.workbench.language_server.file_groups import FileGroup, groups_in, words_in
+from mcpc.workbench.language_server.open_project import OpenProject, by_path, different_slices, moved_span
+from mcpc.workbench.language_server.reduction import Slices, blank, definition_key, function_keys, keys_of, slicer_of
+from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer
+from mcpc.workbench.language_server.workspace import Workspace
 from support.projects import tree
 
 if TYPE_CHECKING:

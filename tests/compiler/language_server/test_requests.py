@@ -13,17 +13,11 @@ import pytest
 from pygls.protocol import default_converter
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.language_server import (
-    completion,
-    definitions,
-    fixes,
-    hover,
-    protocol_values,
-)
-from mcpc.language_server.checking import check_completely
-from mcpc.language_server.open_project import OpenProject
 from mcpc.options import Options
-from mcpc.sources.source import source_of_text
+from mcpc.reading.source import source_of_text
+from mcpc.workbench.language_server import completion, definitions, fixes, hover, protocol_values
+from mcpc.workbench.language_server.checking import check_completely
+from mcpc.workbench.language_server.open_project import OpenProject
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
 
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.pipeline import CheckResult
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 HERE, GOLDEN = Path(__file__).parent, ROOT / "tests/golden/language_server"
 OPTIONS = Options(imports=False)

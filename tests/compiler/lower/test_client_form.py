@@ -8,7 +8,7 @@ import pytest
 
 from mcpc.lower.client_form import in_client_form
 from mcpc.options import Options
-from mcpc.sources import Node, Source, parse_json
+from mcpc.reading import Node, Source, parse_json
 from support.projects import SERVER_JSON, lowered
 
 SEVEN = '"$schema": "http://json-schema.org/draft-07/schema#"'

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.frontends import parse_project
-from mcpc.ir.printer import print_server
 from mcpc.lower import lower
+from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from support.golden_projects import PROJECTS, files_of, reported, shown
 from support.needs import ROOT
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 OTHER = Options(
     dialect="mcbox", tools_page_size=2, prompts_page_size=3, resources_page_size=4, validate=True, assert_formats=True,

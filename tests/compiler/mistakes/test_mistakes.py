@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.dependencies import StagedPackages
 from mcpc.diagnostics import in_order
 from mcpc.frontends.fastmcp import runs
+from mcpc.packages import StagedPackages
 from support.projects import checked
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc import __version__, cache, pipeline
-from mcpc.ir import Layer, Package, ResolvedPackage, Server
-from mcpc.ir.layer import LockRecord, PackageRequirement
+from mcpc import __version__, pipeline
+from mcpc.model.ir import Layer, Package, ResolvedPackage, Server
+from mcpc.model.ir.layer import LockRecord, PackageRequirement
 from mcpc.options import Options
 from mcpc.pack import (
     archive,
+    cache,
     carried,
     closure,
     manifest,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.reading import Source
 from mcpc.schema import CompileRequest, SchemaError, compilation, compile_schema
 from mcpc.schema import compile as compiled
 from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
@@ -24,7 +25,6 @@ from mcpc.schema.resources import (
     unescape_token,
     uri_of_file,
 )
-from mcpc.sources import Source
 from support.schemas import node_of
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc import selfcontained
-from mcpc.launchers import archive_offsets, windows_file, windows_interpreter
-from mcpc.pack.archive import ArchiveEntry, build_archive
-from mcpc.selfcontained import (
+from mcpc.interpreters import selfcontained
+from mcpc.interpreters.launchers import archive_offsets, windows_file, windows_interpreter
+from mcpc.interpreters.selfcontained import (
     embeddable_library,
     executable,
     import_closure,
@@ -33,7 +32,8 @@ from mcpc.selfcontained import (
     server_archive,
     shared_objects,
 )
-from mcpc.selfcontained.request import EmbeddingRequest
+from mcpc.interpreters.selfcontained.request import EmbeddingRequest
+from mcpc.pack.archive import ArchiveEntry, build_archive
 from support.expressions import Display, check_expressions
 from support.needs import ROOT
 

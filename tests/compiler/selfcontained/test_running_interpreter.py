@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.selfcontained.interpreter import running_interpreter
-from mcpc.selfcontained.request import CannotEmbedError
+from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
 
 if TYPE_CHECKING:
     from pathlib import Path

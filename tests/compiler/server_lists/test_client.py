@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.server_lists import client as lists_client
-from mcpc.server_lists.client import (
+from mcpc.client import client as lists_client
+from mcpc.client.client import (
     CLIENT,
     HANDSHAKE,
     META,
@@ -22,9 +22,9 @@ from mcpc.server_lists.client import (
     read_server,
     refusal,
 )
-from mcpc.server_lists.contents import Content, ServerContents, read_contents
-from mcpc.server_lists.event_streams import events
-from mcpc.server_lists.model import ServerLists, lists_from_json
+from mcpc.client.contents import Content, ServerContents, read_contents
+from mcpc.client.event_streams import events
+from mcpc.client.model import ServerLists, lists_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -308,7 +308,7 @@ def test_what_is_not_read_is_counted_with_the_first_reason(monkeypatch: pytest.M
     found = read_contents(client, lists)
     assert (found.found, found.total, found.unread) == ((Content("resource", "a:1", "x"),), 3, 2)
     assert found.why.startswith("resource a:0: ")
-    monkeypatch.setattr("mcpc.server_lists.contents.MAX_REQUESTS", 2)
+    monkeypatch.setattr("mcpc.client.contents.MAX_REQUESTS", 2)
     cut = read_contents(client_of(resources_read={"result": {}})[0], lists)
     assert (cut.total, cut.unread, "2" in cut.why) == (3, 1, True)
     spent, transport = client_of(resources_read={"result": {}})

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.server_lists.client import STATELESS, AnsweredError, ConversationError, Deadline
-from mcpc.server_lists.http import UnsafeAddressError, connected, header_value, is_address, name_header
-from mcpc.server_lists.http_requests import as_object, read_body, read_lines
-from mcpc.server_lists.legacy_sse import LegacySseTransport, NoStreamError
-from mcpc.server_lists.processes import ProcessTransport
+from mcpc.client.client import STATELESS, AnsweredError, ConversationError, Deadline
+from mcpc.client.http import UnsafeAddressError, connected, header_value, is_address, name_header
+from mcpc.client.http_requests import as_object, read_body, read_lines
+from mcpc.client.legacy_sse import LegacySseTransport, NoStreamError
+from mcpc.client.processes import ProcessTransport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.sources import Member, Node, Source, compact_json, member_of, parse_json
-from mcpc.sources.frontmatter import read_frontmatter
-from mcpc.sources.json_tree import KINDS
-from mcpc.sources.node_builder import (
+from mcpc.reading import Member, Node, Source, compact_json, member_of, parse_json
+from mcpc.reading.frontmatter import read_frontmatter
+from mcpc.reading.json_tree import KINDS
+from mcpc.reading.node_builder import (
     array_node,
     fields_of,
     implied_member,
@@ -21,7 +21,7 @@ from mcpc.sources.node_builder import (
     object_node,
     text_of,
 )
-from mcpc.sources.yaml_tree import MAX_DEPTH, YamlError, read_yaml, scalar_value
+from mcpc.reading.yaml_tree import MAX_DEPTH, YamlError, read_yaml, scalar_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

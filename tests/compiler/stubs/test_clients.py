@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.server_lists.model import lists_from_json
-from mcpc.stubs import LANGUAGES, client_types, method_names, python, texts, typescript, view_keywords
-from mcpc.stubs.client_types import class_name, used_types
+from mcpc.client.model import lists_from_json
+from mcpc.workbench.stubs import LANGUAGES, client_types, method_names, python, texts, typescript, view_keywords
+from mcpc.workbench.stubs.client_types import class_name, used_types
 from support.needs import ROOT
 
 if TYPE_CHECKING:

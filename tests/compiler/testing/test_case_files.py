@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from mcpc.diagnostics.formats import render_text
-from mcpc.sources import Source
-from mcpc.testing import case_files
-from mcpc.testing.case_files import case_sources, read_cases, unknown_targets
-from mcpc.testing.model import CompletedArgument, Variant
+from mcpc.reading import Source
+from mcpc.workbench.testing import case_files
+from mcpc.workbench.testing.case_files import case_sources, read_cases, unknown_targets
+from mcpc.workbench.testing.model import CompletedArgument, Variant
 from support.needs import ROOT
 
 WHOLE = """\

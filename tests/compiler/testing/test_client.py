@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from mcpc.server_lists.client import CAPABILITIES as CLIENT_CAPABILITIES
-from mcpc.server_lists.client import STATELESS, ConversationError, Deadline
-from mcpc.testing import client
-from mcpc.testing.client import (
+from mcpc.client.client import CAPABILITIES as CLIENT_CAPABILITIES
+from mcpc.client.client import STATELESS, ConversationError, Deadline
+from mcpc.workbench.testing import client
+from mcpc.workbench.testing.client import (
     CAPABILITIES,
     DECLINED,
     AnswerList,
@@ -21,7 +21,7 @@ from mcpc.testing.client import (
     repeated_headers,
     reply_of,
 )
-from mcpc.testing.model import NOTHING, CompletedArgument, Reply
+from mcpc.workbench.testing.model import NOTHING, CompletedArgument, Reply
 
 Object = dict[str, Any]
 TEXT = {"content": [{"type": "text", "text": "done"}]}

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from mcpc.reading import Source
 from mcpc.schema import compile
-from mcpc.sources import Source
-from mcpc.testing.case_files import read_cases
-from mcpc.testing.client import header_value
-from mcpc.testing.expectations import Judging, at_pointer, compact, differences, same
-from mcpc.testing.model import NOTHING, Mismatch, Reply
-from mcpc.testing.reports import mismatch_lines
+from mcpc.workbench.testing.case_files import read_cases
+from mcpc.workbench.testing.client import header_value
+from mcpc.workbench.testing.expectations import Judging, at_pointer, compact, differences, same
+from mcpc.workbench.testing.model import NOTHING, Mismatch, Reply
+from mcpc.workbench.testing.reports import mismatch_lines
 from support.needs import ROOT
 
 OUTPUT = compile({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})

@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc.client.client import ConversationError
 from mcpc.schema import compile
-from mcpc.server_lists.client import ConversationError
-from mcpc.testing import fuzzing
-from mcpc.testing.fuzzing import FuzzPlan, fuzz_tool, is_sendable, problem_of_accepted, problem_of_refused, select_tools
-from mcpc.testing.model import Fault, Reply, Variant
+from mcpc.workbench.testing import fuzzing
+from mcpc.workbench.testing.fuzzing import (
+    FuzzPlan,
+    fuzz_tool,
+    is_sendable,
+    problem_of_accepted,
+    problem_of_refused,
+    select_tools,
+)
+from mcpc.workbench.testing.model import Fault, Reply, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc.testing.servers import CallRoute
+    from mcpc.workbench.testing.servers import CallRoute
 
 READ_ONLY = {"readOnlyHint": True}
 TOOLS = [{"name": "a", "annotations": READ_ONLY}, {"name": "b"}, {"name": "c", "annotations": READ_ONLY}]

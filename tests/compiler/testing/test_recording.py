@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from mcpc.sources.yaml_tree import read_yaml
-from mcpc.testing import recording
-from mcpc.testing.recording import RecordingError, append_case, cases_of_log, with_cases
+from mcpc.reading.yaml_tree import read_yaml
+from mcpc.workbench.testing import recording
+from mcpc.workbench.testing.recording import RecordingError, append_case, cases_of_log, with_cases
 
 CASE = {"name": "greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello, Ada!"}}
 TEXTS = (

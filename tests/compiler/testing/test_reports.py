@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.sources import Source
-from mcpc.testing.case_files import read_cases
-from mcpc.testing.coverage import Item, coverage, coverage_lines, percentage
-from mcpc.testing.model import NOTHING, Fault, Mismatch, Outcome, Reply, Variant
-from mcpc.testing.redaction import redacted
-from mcpc.testing.reports import FORMATS, Run, as_junit, mismatch_lines
-from mcpc.testing.results import describe_variants, gathered, place_of
-from mcpc.testing.yaml_text import block_text, flow_value, list_item
+from mcpc.reading import Source
+from mcpc.workbench.testing.case_files import read_cases
+from mcpc.workbench.testing.coverage import Item, coverage, coverage_lines, percentage
+from mcpc.workbench.testing.model import NOTHING, Fault, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.redaction import redacted
+from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, mismatch_lines
+from mcpc.workbench.testing.results import describe_variants, gathered, place_of
+from mcpc.workbench.testing.yaml_text import block_text, flow_value, list_item
 from support.needs import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc.testing.model import Case
+    from mcpc.workbench.testing.model import Case
 
 GOLDEN = ROOT / "tests/golden/testing"
 TEXT = """\

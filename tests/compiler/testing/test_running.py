@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.server_lists.client import ConversationError
-from mcpc.sources import Source
-from mcpc.testing import running, servers, watching
-from mcpc.testing.case_files import read_cases
-from mcpc.testing.fixture import CallableServer, CallResult, cases_of_file
-from mcpc.testing.last_failed import failed_cases, remember_failed
-from mcpc.testing.model import Case, Mismatch, Outcome, Reply, Variant
-from mcpc.testing.results import gathered
-from mcpc.testing.running import (
+from mcpc.client.client import ConversationError
+from mcpc.reading import Source
+from mcpc.workbench.testing import running, servers, watching
+from mcpc.workbench.testing.case_files import read_cases
+from mcpc.workbench.testing.fixture import CallableServer, CallResult, cases_of_file
+from mcpc.workbench.testing.last_failed import failed_cases, remember_failed
+from mcpc.workbench.testing.model import Case, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.results import gathered
+from mcpc.workbench.testing.running import (
     OutputValidators,
     VariantSelection,
     compiled,
@@ -30,7 +30,7 @@ from mcpc.testing.running import (
     run_case,
     run_cases,
 )
-from mcpc.testing.servers import CallRoute, Connection, RunningServer, Served, has_http
+from mcpc.workbench.testing.servers import CallRoute, Connection, RunningServer, Served, has_http
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -205,7 +205,7 @@ def test_the_cases_that_failed_are_remembered(tmp_path: Path, monkeypatch: pytes
     assert failed_names() == "ac"
     ran(a=False, b=True)
     assert failed_names() == "bc"
-    monkeypatch.setattr("mcpc.testing.last_failed.store_entry", lambda *_: pytest.fail("nothing has changed"))
+    monkeypatch.setattr("mcpc.workbench.testing.last_failed.store_entry", lambda *_: pytest.fail("nothing has changed"))
     ran(c=True)
     assert failed_names() == "bc"
     assert failed_cases(tmp_path / "other", known.values()) == []
@@ -451,7 +451,7 @@ def callable_server(monkeypatch: pytest.MonkeyPatch) -> tuple[CallableServer, li
         def call(self, case: Case, variant: Variant) -> Reply:
             return Reply(False, "x")
 
-    monkeypatch.setattr("mcpc.testing.fixture.Connection", Remembering)
+    monkeypatch.setattr("mcpc.workbench.testing.fixture.Connection", Remembering)
     stack: Any = SimpleNamespace(enter_context=lambda connection: connection)
     return CallableServer(SERVED, facts, stack), made
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcpc.server_lists.client import STATELESS, ConversationError, Deadline
-from mcpc.testing.shared_process import SharedProcess
+from mcpc.client.client import STATELESS, ConversationError, Deadline
+from mcpc.workbench.testing.shared_process import SharedProcess
 
 SECONDS = 60
 DECLINED = {"id": 7, "result": "declined"}

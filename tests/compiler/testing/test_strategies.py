@@ -10,8 +10,8 @@ import hypothesis
 import pytest
 
 from mcpc.schema import compile
-from mcpc.testing.fuzzing import refused_arguments
-from mcpc.testing.strategies import WORDS, Proposals, alternatives_of, combined, near_misses, types_of
+from mcpc.workbench.testing.fuzzing import refused_arguments
+from mcpc.workbench.testing.strategies import WORDS, Proposals, alternatives_of, combined, near_misses, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ import pytest
 
 from mcpc.pack.archive import MANIFEST, sha256_hex
 from mcpc.pack.manifest import FACTS, SBOM, checksum_line
-from mcpc.trust.causes import CauseFinder, changed_definitions, changed_packages, verdict
-from mcpc.trust.comparison import COMPRESSED, EDITED, HEADER, LAYOUT, Difference
-from mcpc.trust.contents import ArtifactContents, PackedEntry
+from mcpc.release.trust.causes import CauseFinder, changed_definitions, changed_packages, verdict
+from mcpc.release.trust.comparison import COMPRESSED, EDITED, HEADER, LAYOUT, Difference
+from mcpc.release.trust.contents import ArtifactContents, PackedEntry
 
 EMPTY = ArtifactContents(b"", b"", {}, {}, {}, is_exact=True)
 TABLES = json.loads((Path(__file__).parent / "causes.json").read_text("utf-8"))

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.cli.windows_program import windows_program
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
 from mcpc.options import Options
-from mcpc.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
-from mcpc.trust.causes import EQUIVALENT, IDENTICAL, CauseFinder, verdict
-from mcpc.trust.comparison import compare_contents
-from mcpc.trust.contents import ArtifactContents, UnreadableArtifactError, place_of_nested, take_apart
+from mcpc.release.trust.causes import EQUIVALENT, IDENTICAL, CauseFinder, verdict
+from mcpc.release.trust.comparison import compare_contents
+from mcpc.release.trust.contents import ArtifactContents, UnreadableArtifactError, place_of_nested, take_apart
 from support import wheels
 from support.artifact import build
 from support.needs import lacking

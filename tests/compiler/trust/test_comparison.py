@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from mcpc.pack.manifest import FACTS
-from mcpc.trust.comparison import Difference, compare_contents
-from mcpc.trust.contents import ArtifactContents, PackedEntry
+from mcpc.release.trust.comparison import Difference, compare_contents
+from mcpc.release.trust.contents import ArtifactContents, PackedEntry
 
 STORED, DEFLATED = (0o644, 0), (0o644, 8)
 ONE = ArtifactContents(b"1", b"#!", {}, {}, {}, is_exact=True)

@@ -10,8 +10,8 @@ import pytest
 from mcpc.emit.bytecode import dump_data
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc.pack.manifest import FACTS
-from mcpc.trust import contents
-from mcpc.trust.contents import UnreadableArtifactError, take_apart
+from mcpc.release.trust import contents
+from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mcpc.pack.manifest import SBOM
-from mcpc.trust.contents import ArtifactContents, PackedEntry
-from mcpc.trust.provenance import BUILDER, provenance_statement
+from mcpc.release.trust.contents import ArtifactContents, PackedEntry
+from mcpc.release.trust.provenance import BUILDER, provenance_statement
 
 BILL = json.dumps({"metadata": {"component": {}}, "components": []}).encode()
 TOP = {SBOM: PackedEntry(BILL, BILL)}

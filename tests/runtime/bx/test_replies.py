@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
 PATH = "/~bxmcp/boxlang.bxm"
 TOOLS = """

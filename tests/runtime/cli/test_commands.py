@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc import __version__
-from mcpc_runtime.cli import (
+from mcpc_runtime.tools.cli import (
     artifact_info,
     client_files,
     completion,
@@ -30,8 +30,8 @@ from mcpc_runtime.cli import (
     printing,
     requests,
 )
-from mcpc_runtime.clients import request
-from mcpc_runtime.platforms import system
+from mcpc_runtime.tools.clients import request
+from mcpc_runtime.transports.platforms import system
 from support.artifact import build
 from support.client_home import use_home
 from support.files import write_files
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
 STEPS = ROOT / "tests/golden/cli/commands.steps"
 TOOLS = """

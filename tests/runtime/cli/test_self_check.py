@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.cli import artifact_info, inspection, self_check
-from mcpc_runtime.platforms import system
+from mcpc_runtime.tools.cli import artifact_info, inspection, self_check
+from mcpc_runtime.transports.platforms import system
 from support.artifact import build
 from support.files import write_files
 from support.http_sample import image_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
 
 def tool(name: str, command: str, **handler: object) -> dict[str, object]:

@@ -11,10 +11,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc_runtime.clients import request
-from mcpc_runtime.clients.commands import ACCEPTED, help_of, read_options, run
-from mcpc_runtime.clients.request import Artifact, InvalidRequestError, artifact_of
-from mcpc_runtime.platforms import system
+from mcpc_runtime.tools.clients import request
+from mcpc_runtime.tools.clients.commands import ACCEPTED, help_of, read_options, run
+from mcpc_runtime.tools.clients.request import Artifact, InvalidRequestError, artifact_of
+from mcpc_runtime.transports.platforms import system
 from support.client_home import use_home
 from support.needs import ROOT
 

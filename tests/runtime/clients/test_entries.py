@@ -9,9 +9,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from mcpc_runtime.clients import client_paths
-from mcpc_runtime.clients.client_paths import PROJECT, USER, client_file, existing, is_installed, user_paths
-from mcpc_runtime.clients.entries import (
+from mcpc_runtime.tools.clients import client_paths
+from mcpc_runtime.tools.clients.client_paths import PROJECT, USER, client_file, existing, is_installed, user_paths
+from mcpc_runtime.tools.clients.entries import (
     CannotWriteEntryError,
     Header,
     ServerEntry,
@@ -20,9 +20,9 @@ from mcpc_runtime.clients.entries import (
     is_same_server,
     other_build,
 )
-from mcpc_runtime.clients.installing import Target, install_in
-from mcpc_runtime.clients.request import Options
-from mcpc_runtime.clients.table import CLIENTS, ROOTS
+from mcpc_runtime.tools.clients.installing import Target, install_in
+from mcpc_runtime.tools.clients.request import Options
+from mcpc_runtime.tools.clients.table import CLIENTS, ROOTS
 from support.needs import ROOT
 
 if TYPE_CHECKING:

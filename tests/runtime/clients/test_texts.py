@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.clients.json_text import JSON, MAX_ATTEMPTS, Reader, drop_items, put_item, read_text
-from mcpc_runtime.clients.text_edits import CannotEditError, EntryPlace, inline, line_indent, quoted
-from mcpc_runtime.clients.toml_text import TOML
-from mcpc_runtime.clients.yaml_text import YAML
+from mcpc_runtime.tools.clients.json_text import JSON, MAX_ATTEMPTS, Reader, drop_items, put_item, read_text
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace, inline, line_indent, quoted
+from mcpc_runtime.tools.clients.toml_text import TOML
+from mcpc_runtime.tools.clients.yaml_text import YAML
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from mcpc_runtime.handlers.executable import runner as runner_module
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.output_capture import LINGER_SECONDS
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
-from mcpc_runtime.platforms.reactor import READABLE
 from mcpc_runtime.systems.mcp_bash import environment, processes, project_environment, runner
 from mcpc_runtime.systems.mcp_bash.files import READ_LIMIT
 from mcpc_runtime.systems.mcp_bash.project_environment import ENV_SECONDS, parse_exported
@@ -25,6 +24,7 @@ from mcpc_runtime.systems.mcp_bash.runner import (
 )
 from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall, ScriptResult
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
+from mcpc_runtime.transports.platforms.reactor import READABLE
 from support.fake_runtime import FakeChild, fake_context
 from support.needs import ROOT
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime import packages
+from mcpc_runtime.artifact import packages
 
 if TYPE_CHECKING:
     from pathlib import Path

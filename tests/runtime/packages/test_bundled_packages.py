@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime import packages
-from mcpc_runtime.packages import importer, native_packages, package_files, parallel, paths, resources, tags
-from mcpc_runtime.packages.package_files import PackageFiles
+from mcpc_runtime.artifact import packages
+from mcpc_runtime.artifact.packages import importer, native_packages, package_files, parallel, paths, resources, tags
+from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.expressions import check_expressions
 from support.needs import ROOT
 

@@ -23,7 +23,7 @@ from beartype.claw import beartype_package
 from typeguard import install_import_hook
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime import packages
+from mcpc_runtime.artifact import packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,7 +185,7 @@ def test_every_path_hook_has_the_names_of_a_function(import_paths: None) -> None
         hooks: list[Any] = sys.path_hooks
         names = [(hook.__module__, hook.__name__, hook.__qualname__) for hook in hooks]
     assert names[0] == (
-        "mcpc_runtime.packages.importer",
+        "mcpc_runtime.artifact.packages.importer",
         "path_hook_for_packages",
         "PackageImporter.path_hook.<locals>.path_hook_for_packages",
     )

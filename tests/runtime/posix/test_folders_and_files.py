@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms import temporary_folders
-from mcpc_runtime.platforms.posix import (
+from mcpc_runtime.transports.platforms import temporary_folders
+from mcpc_runtime.transports.platforms.posix import (
     alarms,
     bytecode_cache,
     bytecode_folders,
@@ -26,7 +26,7 @@ from mcpc_runtime.platforms.posix import (
     private_files,
     program_search,
 )
-from mcpc_runtime.platforms.posix.private_files import UnusableFolderError
+from mcpc_runtime.transports.platforms.posix.private_files import UnusableFolderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

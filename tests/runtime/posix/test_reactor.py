@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.posix import loop_reactor, reactor
-from mcpc_runtime.platforms.posix.loop_reactor import LoopReactor
-from mcpc_runtime.platforms.posix.reactor import READABLE, WRITABLE, Reactor
+from mcpc_runtime.transports.platforms.posix import loop_reactor, reactor
+from mcpc_runtime.transports.platforms.posix.loop_reactor import LoopReactor
+from mcpc_runtime.transports.platforms.posix.reactor import READABLE, WRITABLE, Reactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.posix import note_streams, pipes, terminals
-from mcpc_runtime.platforms.posix.supervision import subreaper
-from mcpc_runtime.platforms.posix.terminals import ENTER, LEAVE, FullScreen
+from mcpc_runtime.transports.platforms.posix import note_streams, pipes, terminals
+from mcpc_runtime.transports.platforms.posix.supervision import subreaper
+from mcpc_runtime.transports.platforms.posix.terminals import ENTER, LEAVE, FullScreen
 from support.fake_runtime import FakeReactor
 
 if TYPE_CHECKING:

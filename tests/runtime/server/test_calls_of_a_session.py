@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import failures, lazy
+from mcpc_runtime import lazy
 from mcpc_runtime.handlers import contracts
+from mcpc_runtime.log import failures
 from mcpc_runtime.protocol import effects
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.replicas import signed_tokens
 from mcpc_runtime.server import (
     call_log,
     client_requests,
@@ -29,7 +29,8 @@ from mcpc_runtime.server import (
     running_calls,
     stdio_driver,
 )
-from mcpc_runtime.tasks import leases, manager, owned, store, store_thread
+from mcpc_runtime.server.replicas import signed_tokens
+from mcpc_runtime.server.tasks import leases, manager, owned, store, store_thread
 from mcpc_runtime.transports import stdio
 from support import protocol_servers
 from support.dialogues import Dialogue

@@ -26,7 +26,7 @@ from mcpc_runtime.handlers.bash.shells.descriptor_passing import (
 )
 from mcpc_runtime.handlers.bash.shells.fork_server import BEGIN_SECONDS, CHECK_SECONDS, MAX_WAITING, READ_SECONDS
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
-from mcpc_runtime.platforms.reactor import READABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from mcpc_runtime.handlers.bash import runner as runner_module
 from mcpc_runtime.handlers.bash.runner import ShellRunner, refused_result
 from mcpc_runtime.handlers.bash.shells.standard_streams import BOOT, StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

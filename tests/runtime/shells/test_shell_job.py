@@ -22,7 +22,7 @@ from mcpc_runtime.handlers.bash.shells.job import (
 )
 from mcpc_runtime.handlers.invocations import ShellCall
 from mcpc_runtime.handlers.output_capture import LINGER_SECONDS, PIPE_LIMIT
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.posix.supervision import process
-from mcpc_runtime.platforms.posix.supervision.process import (
+from mcpc_runtime.transports.platforms.posix.supervision import process
+from mcpc_runtime.transports.platforms.posix.supervision.process import (
     GIVE_UP_SECONDS,
     GRACE_SECONDS,
     LAST_GRACE_SECONDS,
@@ -21,7 +21,7 @@ from mcpc_runtime.platforms.posix.supervision.process import (
     START_SECONDS,
     SupervisorProcess,
 )
-from mcpc_runtime.platforms.posix.supervision.wire import MISSING, DescriptorSocket
+from mcpc_runtime.transports.platforms.posix.supervision.wire import MISSING, DescriptorSocket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.platforms.posix.supervision import client, inherited, subtree, termination
-from mcpc_runtime.platforms.posix.supervision.subtree import ProcessSnapshot
-from mcpc_runtime.platforms.posix.supervision.termination import (
+from mcpc_runtime.transports.platforms.posix.supervision import client, inherited, subtree, termination
+from mcpc_runtime.transports.platforms.posix.supervision.subtree import ProcessSnapshot
+from mcpc_runtime.transports.platforms.posix.supervision.termination import (
     MAX_RECENT,
     PRUNED_FROM,
     ProcessGroups,

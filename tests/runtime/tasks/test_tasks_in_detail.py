@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.protocol import effects, task_state
-from mcpc_runtime.tasks import client_requests, open_store, operations, redis, replay, sqlite, store
+from mcpc_runtime.server.tasks import client_requests, open_store, operations, redis, replay, sqlite, store
 from support import protocol_servers
 from support.dialogues import Dialogue
 from support.expressions import check_expressions

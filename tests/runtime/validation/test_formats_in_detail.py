@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.validation import patterns
-from mcpc_runtime.validation.formats import (
+from mcpc_runtime.protocol.validation import patterns
+from mcpc_runtime.protocol.validation.formats import (
     addresses,
     characters,
     domains,

@@ -23,8 +23,8 @@ from mcpc_runtime.handlers.python.worker.frames import (
     StreamSender,
     read_exactly,
 )
-from mcpc_runtime.platforms import artifact_file
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms import artifact_file
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mcpc_runtime.handlers.python.runner import (
     SPARE_SECONDS,
     WorkerRunner,
 )
-from mcpc_runtime.platforms.artifact_file import FileChangedError
+from mcpc_runtime.transports.platforms.artifact_file import FileChangedError
 from support.fake_runtime import fake_context
 
 

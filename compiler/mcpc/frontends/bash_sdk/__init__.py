@@ -11,7 +11,6 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import Definition
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.bash_sdk import settings
@@ -21,22 +20,23 @@ from mcpc.frontends.bash_sdk.scripts import is_shell, main_call, read_script, se
 from mcpc.frontends.bash_sdk.server import described_server
 from mcpc.frontends.bash_sdk.tools import CONTRACT, SECONDS, ToolReader
 from mcpc.frontends.project import is_concurrent
-from mcpc.ir import Traits
 from mcpc.languages.bash.errexit import places_of_errexit
 from mcpc.languages.bash.library import script_problems
 from mcpc.languages.bash.programs import called_programs
 from mcpc.languages.bash.temporary_files import names_process, shared_temporary_files
-from mcpc.sources import parse_json
+from mcpc.model.definitions import Definition
+from mcpc.model.ir import Traits
+from mcpc.reading import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.definitions import ServerDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.bash_sdk.scripts import ServerScript
     from mcpc.frontends.bash_sdk.settings import NamedFile
+    from mcpc.model.definitions import ServerDefinition, ToolDefinition
     from mcpc.options import Options
-    from mcpc.sources import Json, Node, Source, SourceTree
+    from mcpc.reading import Json, Node, Source, SourceTree
 
 __all__ = ["LOOKS_FOR", "owned_files", "parse", "recognises"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 NAME = "mcpserver_core.sh"
 """The usual name of the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcpc.sources import Source
+from mcpc.reading import Source
 
 HOME = ".mcpc/bash-sdk"
 """Project folders that begin with a dot are never read, so that this folder is free."""

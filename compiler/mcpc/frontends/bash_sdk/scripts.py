@@ -14,12 +14,12 @@ from mcpc.diagnostics import Span
 from mcpc.frontends.bash_sdk.core import MAIN, NAME, is_core
 from mcpc.languages.bash.forkable import READS, without_comments
 from mcpc.languages.bash.lexer import scan_library
-from mcpc.sources.source import resolve_relative
+from mcpc.reading.source import resolve_relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 ENDINGS = (".sh", ".bash")
 SHEBANG = re.compile(rb"#![^\n]*\bbash\b")

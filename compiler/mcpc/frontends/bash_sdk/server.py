@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import ServerDefinition
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
-from mcpc.sources import Member
-from mcpc.sources.node_builder import fields_of, implied_member, object_node
+from mcpc.model.definitions import ServerDefinition
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.reading import Member
+from mcpc.reading.node_builder import fields_of, implied_member, object_node
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
-    from mcpc.sources import Node
+    from mcpc.reading import Node
 
 FIELDS = ("serverInfo", "capabilities", "instructions", "_meta")
 """The revision (`protocolVersion`) is negotiated with each client; the SDK has one for all of them."""

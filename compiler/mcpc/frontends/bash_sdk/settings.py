@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.bash_sdk.scripts import ServerScript
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 TOOLS, CONFIG = "MCP_TOOLS_LIST_FILE", "MCP_CONFIG_FILE"
 KINDS = {TOOLS: "the list of tools", CONFIG: "the description of the server"}

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import ToolDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.frontends.bash_sdk.scripts import FUNCTION_PREFIX
-from mcpc.ir import ExternalHandler
-from mcpc.sources import Member
-from mcpc.sources.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
+from mcpc.model.definitions import ToolDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading import Member
+from mcpc.reading.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.bash_sdk.scripts import ScriptFunction, ServerScript
-    from mcpc.sources import Json, Node
+    from mcpc.reading import Json, Node
 
 CONTRACT = "bash_sdk"
 SHAPE = '`{"tools": […]}`'

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import (
+from mcpc.diagnostics import Span, has_errors
+from mcpc.frontends import native
+from mcpc.frontends.blueprints.base import SERVERS, KnowledgeBaseReader, knowledge_base, knowledge_base_folders
+from mcpc.frontends.blueprints.custom import FOLDER, read_custom_features
+from mcpc.frontends.blueprints.features import read_servers
+from mcpc.model.definitions import (
     Definition,
     PromptDefinition,
     ResourceDefinition,
@@ -16,13 +21,8 @@ from mcpc.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.diagnostics import Span, has_errors
-from mcpc.frontends import native
-from mcpc.frontends.blueprints.base import SERVERS, KnowledgeBaseReader, knowledge_base, knowledge_base_folders
-from mcpc.frontends.blueprints.custom import FOLDER, read_custom_features
-from mcpc.frontends.blueprints.features import read_servers
-from mcpc.ir import VirtualServer
-from mcpc.sources.node_builder import implied_node
+from mcpc.model.ir import VirtualServer
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcpc.frontends.blueprints.custom import CustomFeatures
     from mcpc.frontends.blueprints.features import Feature, ListedServer
     from mcpc.options import Options
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 LOOKS_FOR = (
     f"`{SERVERS}` that lists servers with their `features`, at the top or in one folder below it (`--kb FOLDER` "

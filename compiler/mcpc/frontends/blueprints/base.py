@@ -13,18 +13,18 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
-from mcpc.sources import Member
-from mcpc.sources.source import resolve_relative
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.reading import Member
+from mcpc.reading.source import resolve_relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.options import Options
-    from mcpc.sources import Node, Source, SourceTree
+    from mcpc.reading import Node, Source, SourceTree
 
 SERVERS = "servers.json"
 LISTED = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")

@@ -9,16 +9,16 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.media import is_text, media_type
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.revisions import REVISIONS
+from mcpc.model.definitions.media import is_text, media_type
+from mcpc.model.revisions import REVISIONS
 from mcpc_runtime.protocol.media import is_textual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mcpc.frontends.blueprints.base import KnowledgeBaseReader
-    from mcpc.sources import Json, Node, Source
+    from mcpc.reading import Json, Node, Source
 
     Item = Callable[[KnowledgeBaseReader, Node, str], Json]
 

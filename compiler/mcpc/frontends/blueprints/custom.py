@@ -11,20 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from mcpc.definitions import HandlerLibrary
 from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.frontends.decorated import DEFINITION_FILES, DecoratorFamily, read_decorated
-from mcpc.introspection import KINDS
+from mcpc.frontends.introspection import KINDS
+from mcpc.model.definitions import HandlerLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.blueprints.base import KnowledgeBase, KnowledgeBaseReader
     from mcpc.frontends.decorated import DecoratedDefinitions
-    from mcpc.sources import Node
+    from mcpc.model.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
+    from mcpc.reading import Node
 
     CustomDefinition = ToolDefinition | PromptDefinition | ResourceDefinition | TemplateDefinition
 

@@ -11,19 +11,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.frontends.blueprints.base import renamed_members, start_span
 from mcpc.frontends.blueprints.contents import prompt_messages, resource_contents, tool_content
-from mcpc.ir import ExternalHandler
-from mcpc.sources import compact_json, parse_json
-from mcpc.sources.node_builder import implied_member, object_node
+from mcpc.model.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading import compact_json, parse_json
+from mcpc.reading.node_builder import implied_member, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.frontends.blueprints.base import KnowledgeBaseReader
-    from mcpc.sources import Json, Node, Source
+    from mcpc.reading import Json, Node, Source
 
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")
 SERVER_FIELDS = ("name", "path", "features")

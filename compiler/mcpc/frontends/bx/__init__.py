@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
 from mcpc.frontends.bx.settings import FILE, read_settings
 from mcpc.frontends.decorated import DEFINITION_FILES, VERSION, DecoratorFamily, has_decorators, read_decorated
-from mcpc.introspection import KEYWORD_KINDS, find_decorated
-from mcpc.ir import Traits
-from mcpc.sources.node_builder import implied_node
+from mcpc.frontends.introspection import KEYWORD_KINDS, find_decorated
+from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition
+from mcpc.model.ir import Traits
+from mcpc.reading.node_builder import implied_node
 from mcpc_runtime.protocol.globs import allows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.definitions import ToolDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.bx.settings import Settings
+    from mcpc.model.definitions import ToolDefinition
     from mcpc.options import Options
-    from mcpc.sources import Json, SourceTree
+    from mcpc.reading import Json, SourceTree
 
 LOOKS_FOR = (
     "Python functions with `@mcp_tool`, `@mcp_resource` or `@mcp_prompt` in the project folder or in `tools/`; or "

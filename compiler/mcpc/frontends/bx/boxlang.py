@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 ENDINGS = (".bx", ".bxs", ".bxm", ".boxlang")
 COMMENT = re.compile(r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+")

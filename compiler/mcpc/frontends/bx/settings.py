@@ -11,18 +11,18 @@ from functools import partial
 from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import kind_mismatch
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.frontends.bx.tokens import Profiles, Token, read_tokens
-from mcpc.sources import Source, parse_json
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.reading import Source, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir.handlers import PlainData
-    from mcpc.sources import Node, SourceTree
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.reading import Node, SourceTree
 
 FILE = "boxlang.json"
 MODULES = ("bxmcp", "bx-mcp")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.sources import Node
+    from mcpc.reading import Node
 
 ToolPatterns = tuple[tuple[str, ...], tuple[str, ...]]
 Profiles = dict[str, ToolPatterns]

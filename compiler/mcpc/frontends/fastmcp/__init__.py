@@ -12,10 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.causes import line_span
-from mcpc.definitions import Definition
-from mcpc.dependencies import with_versions
 from mcpc.diagnostics import Span, diagnose, has_errors
+from mcpc.frontends.causes import line_span
 from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
 from mcpc.frontends.fastmcp.entry_points import find_entry
@@ -34,9 +32,11 @@ from mcpc.frontends.fastmcp.runs import ProgramStart, run_with_needs
 from mcpc.frontends.fastmcp.summary import SETTINGS, summary
 from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
 from mcpc.frontends.static_faults import misspelt_uses
-from mcpc.ir import Traits
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.model.definitions import Definition
+from mcpc.model.ir import Traits
+from mcpc.model.ir.requirements import RequestedPackage
 from mcpc.options import AUTO, ORIGINAL
+from mcpc.packages import with_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
     from mcpc.frontends.fastmcp.runs import ProgramRun
     from mcpc.options import Options
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 __all__ = ["DIALECT", "FORMAT", "LOOKS_FOR", "parse", "recognises", "summary"]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.causes import line_span
-from mcpc.definitions import (
+from mcpc.diagnostics import Span
+from mcpc.frontends.causes import line_span
+from mcpc.frontends.fastmcp.made_schemas import usable_schemas
+from mcpc.model.definitions import (
     CompletionDefinition,
     PromptDefinition,
     ResourceDefinition,
@@ -14,12 +16,10 @@ from mcpc.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.definitions.handler_options import HANDLERS_KEY
-from mcpc.diagnostics import Span
-from mcpc.frontends.fastmcp.made_schemas import usable_schemas
-from mcpc.ir import ExternalHandler
-from mcpc.ir.uri_templates import TemplateError, parse_template
-from mcpc.sources.node_builder import implied_node
+from mcpc.model.definitions.handler_options import HANDLERS_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.model.ir.uri_templates import TemplateError, parse_template
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.program import Offered, ProgramDescription
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
-    from mcpc.sources import Json, SourceTree
+    from mcpc.reading import Json, SourceTree
 
 CONTRACT = "fastmcp"
 TIME_LIMIT = 86_400

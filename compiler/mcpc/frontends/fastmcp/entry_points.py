@@ -12,17 +12,17 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies.pep508 import normalised_name
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.fastmcp.imports import imported_modules, is_beside, program_files, uses_framework
+from mcpc.packages.pep508 import normalised_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 MAKES_SERVER = re.compile(
     rb"\b(?:FastMCP|FastMCPOpenAPI|FastMCPProxy|MCPServer|Server|LowLevelServer|MCPServerLowLevel|create_proxy)"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.causes import STARTED, Help, Raised, explained, line_span, span_of
-from mcpc.causes.surroundings import NO_NETWORK, no_network
-from mcpc.causes.variables import VARIABLE, absent_text, give, variables_text
-from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.frontends.causes import STARTED, Help, Raised, explained, line_span, span_of
+from mcpc.frontends.causes.surroundings import NO_NETWORK, no_network
+from mcpc.frontends.causes.variables import VARIABLE, absent_text, give, variables_text
 from mcpc.frontends.fastmcp.program import SECONDS
 from mcpc.languages import LANGUAGES
+from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.program import LackingName, ProgramFailure
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 WORD = re.compile(r"\w")
 """What a line has that says something."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from mcpc.frontends.fastmcp.imports import SIDE_FILE, SIDE_FOLDERS
 from mcpc.frontends.installed_metadata import InstalledPackage, installed_files, metadata_files, project_entry_points
-from mcpc.sources.mentions import is_named
+from mcpc.reading.mentions import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 TESTS = frozenset({"test", "tests"})
 

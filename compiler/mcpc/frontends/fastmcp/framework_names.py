@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 FRAMEWORKS = ("fastmcp", "mcp", "mcp_types")
 """The packages with stand-ins whose names are asked for."""

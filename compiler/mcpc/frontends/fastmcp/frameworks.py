@@ -13,17 +13,17 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from mcpc.dependencies import newest_version
 from mcpc.diagnostics import diagnose
 from mcpc.frontends.fastmcp.imports import within
+from mcpc.packages import newest_version
 from mcpc_runtime.systems.fastmcp.generation import LATEST, SDK_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.ir.requirements import RequestedPackage
-    from mcpc.sources import Source
+    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.reading import Source
 
 SLIM = "fastmcp-slim"
 """FastMCP without the packages of its extras; it has the same version."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 MENTION = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:fastmcp|mcp)\b", re.MULTILINE)
 WRITTEN = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z0-9_.]*)", re.MULTILINE)

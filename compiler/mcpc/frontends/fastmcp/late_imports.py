@@ -10,18 +10,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import missing_module_hint
 from mcpc.diagnostics import diagnose
 from mcpc.frontends.fastmcp.entry_points import module_file
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.languages import imports
+from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic, Span
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 STAND_INS = frozenset({"fastmcp", "mcp", "mcp_types", "mcpc", "uvicorn"})
 """Modules that every built program has: stand-ins, or the framework itself."""

@@ -17,18 +17,18 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import earliest
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.fastmcp.packages import ALWAYS, BROUGHT, REPLACED
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.packages import earliest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from mcpc.dependencies import StagedPackages
     from mcpc.frontends.fastmcp.packages import ProgramPackages
-    from mcpc.sources import Source
+    from mcpc.packages import StagedPackages
+    from mcpc.reading import Source
 
 NAMED = {
     "email-validator": re.compile(rb"\b(?:EmailStr|NameEmail|validate_email)\b"),

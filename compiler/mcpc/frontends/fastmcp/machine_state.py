@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.frontends.fastmcp.program import Offered, ProgramFailure
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 NOTE = "machine"
 """The kind of a note on a part that is compiled as it is on this machine."""
 ROW = {"elsewhere": True}
-"""What the request of a second description says (`mcpc_runtime.build_time.other_machine`)."""
+"""What the request of a second description says (`mcpc_runtime.artifact.build_time.other_machine`)."""
 VARIABLES = {
     **dict.fromkeys(("LOGNAME", "USER", "USERNAME"), "another-user"),
     **dict.fromkeys(("COMPUTERNAME", "HOSTNAME"), "another-host"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 
 def other_faults(tree: SourceTree, entry: EntryPoint, packages: frozenset[str]) -> Iterator[Diagnostic]:

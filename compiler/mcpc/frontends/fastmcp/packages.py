@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
-from mcpc.dependencies import earliest, locked_sources, locked_versions, newest_date, read_requirements
-from mcpc.dependencies.pep508 import STANDARD, normalised_name
 from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, SLIM, asked_framework, latest, package_of, pinned_in
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.installed_metadata import ASKS_METADATA
-from mcpc.ir.requirements import RequestedPackage
+from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.packages import earliest, locked_sources, locked_versions, newest_date, read_requirements
+from mcpc.packages.pep508 import STANDARD, normalised_name
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.fastmcp.frameworks import Framework
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 REPLACED = frozenset({"fastmcp", "fastmcp-slim", "mcp", "mcp-types", "uvicorn"})
 """Packages that have stand-ins."""

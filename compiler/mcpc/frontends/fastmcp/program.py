@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import mcpc_runtime
-from mcpc import confinement
-from mcpc.causes import Raised, parse_raised
-from mcpc.confinement import REPLIES, ConfinedProgram
-from mcpc.programs import NETWORK, variables_like
+from mcpc.frontends.causes import Raised, parse_raised
+from mcpc.sandbox import confinement
+from mcpc.sandbox.confinement import REPLIES, ConfinedProgram
+from mcpc.sandbox.programs import NETWORK, variables_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.confinement import ProgramOutcome
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.packages import ProgramPackages
-    from mcpc.sources import Source
+    from mcpc.reading import Source
+    from mcpc.sandbox.confinement import ProgramOutcome
 
 SECONDS = 120
 """How long a program may take until it serves."""

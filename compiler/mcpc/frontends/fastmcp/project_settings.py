@@ -18,16 +18,16 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mcpc.dependencies.pep508 import normalised_name
 from mcpc.diagnostics import Span, diagnose
 from mcpc.options import WAYS
-from mcpc.sources.toml import parse_toml
+from mcpc.packages.pep508 import normalised_name
+from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 PYPROJECT, FASTMCP_JSON = "pyproject.toml", "fastmcp.json"
 ENTRY, ENVIRONMENT, LISTS, FRAMEWORK = "entry", "build-environment", "lists", "framework"

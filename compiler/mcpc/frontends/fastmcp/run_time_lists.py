@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.causes import line_span
-from mcpc.definitions import RunTimeHandler
 from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends.causes import line_span
 from mcpc.frontends.fastmcp.program import DynamicList
+from mcpc.model.definitions import RunTimeHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.program import ProgramDescription
     from mcpc.frontends.fastmcp.project_settings import ProjectSettings
-    from mcpc.ir import ExternalHandler
-    from mcpc.sources import Source, SourceTree
+    from mcpc.model.ir import ExternalHandler
+    from mcpc.reading import Source, SourceTree
 
 KINDS = {"tools": ("tools",), "prompts": ("prompts",), "resources": ("resources", "templates")}
 """The kinds of lists that may be made at run time, and the lists of each."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcpc.dependencies import stage_project_packages
 from mcpc.frontends.fastmcp.baked_values import baked_values
 from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
 from mcpc.frontends.fastmcp.failures import place_of
@@ -19,6 +18,7 @@ from mcpc.frontends.fastmcp.machine_state import VARIABLES, may_depend_on_machin
 from mcpc.frontends.fastmcp.packages import with_brought_packages
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, describe_program, entry_row
 from mcpc.frontends.fastmcp.start_needs import MAX_RUNS, NO_NEEDS, more_needs, needs_warning
+from mcpc.packages import stage_project_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.packages import ProgramPackages
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 LACKING = ("ModuleNotFoundError", "ImportError")
 """The exceptions of a program that lacks a module."""

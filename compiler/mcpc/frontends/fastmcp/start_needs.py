@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mcpc.causes.variables import SETTINGS, VARIABLE, give, variables_text
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.frontends.causes.variables import SETTINGS, VARIABLE, give, variables_text
 from mcpc.frontends.fastmcp.failures import raised_of, required_arguments
 from mcpc.frontends.fastmcp.program import ProgramFailure
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
+    from mcpc.model.ir import Server
 
 SETTINGS = "fastmcp"
 """The key of the index with the program's entry."""

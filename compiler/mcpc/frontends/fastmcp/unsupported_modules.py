@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.packages import ProgramPackages
-    from mcpc.sources import SourceTree
+    from mcpc.reading import SourceTree
 
 MODULES = {("fastmcp", "prefab_ui"): "the adapter does not make results with Prefab UI (`prefab_ui`)"}
 """What is not available, by the framework's package and the module."""

@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcpc.definitions import Definition
 from mcpc.diagnostics import Span, has_errors
 from mcpc.frontends.mcp_bash import prompts, resources, server, tools
 from mcpc.frontends.mcp_bash.allowed_tools import allowed_tools
@@ -20,19 +19,20 @@ from mcpc.frontends.mcp_bash.reading import DIALECT, META, YAML, ProjectReader, 
 from mcpc.frontends.mcp_bash.register import HOOK, JSON, read_register
 from mcpc.frontends.mcp_bash.scripts import is_tool
 from mcpc.frontends.mcp_bash.sdk import sdk_files
-from mcpc.ir import ExternalHandler, Traits
-from mcpc.sources.node_builder import text_of
+from mcpc.model.definitions import Definition
+from mcpc.model.ir import ExternalHandler, Traits
+from mcpc.reading.node_builder import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mcpc.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.mcp_bash.completions import Described
     from mcpc.frontends.mcp_bash.reading import ProjectItem
     from mcpc.frontends.mcp_bash.register import Register
+    from mcpc.model.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.options import Options
-    from mcpc.sources import Source, SourceTree
+    from mcpc.reading import Source, SourceTree
 
 __all__ = ["DIALECT", "DIALECT_TRAITS", "LOOKS_FOR", "allowed_tools", "parse", "recognises"]
 

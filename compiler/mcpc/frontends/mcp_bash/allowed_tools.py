@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.ir import ExternalHandler
+from mcpc.model.ir import ExternalHandler
 from mcpc_runtime.protocol.globs import matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.ir import Server
-    from mcpc.ir.handlers import PlainData
+    from mcpc.model.ir import Server
+    from mcpc.model.ir.handlers import PlainData
 
 CONTRACT = "mcp_bash"
 EVERYTHING = ("*", "all")

@@ -11,21 +11,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcpc.definitions import CompletionDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.reading import META, base_name, without_suffix
 from mcpc.frontends.mcp_bash.scripts import EXECUTABLE, check_request_script
-from mcpc.ir import ExternalHandler
-from mcpc.ir.uri_templates import TemplateError, parse_template
-from mcpc.sources.node_builder import implied_member, object_node, text_of
+from mcpc.model.definitions import CompletionDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.model.ir.uri_templates import TemplateError, parse_template
+from mcpc.reading.node_builder import implied_member, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mcpc.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition
     from mcpc.frontends.mcp_bash.reading import ProjectItem, ProjectReader
-    from mcpc.sources import Json, Node, Source
+    from mcpc.model.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition
+    from mcpc.reading import Json, Node, Source
 
     Described = PromptDefinition | ResourceDefinition | TemplateDefinition
 

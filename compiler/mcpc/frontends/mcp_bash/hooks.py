@@ -1,8 +1,8 @@
 """`server.d/register.sh`: run once at build time, only if `--hooks` is given, to register definitions.
 
-It runs in a copy of the project, in a confined process (`mcpc.confinement`), with PATH as the caller's only variable.
-Its calls of `mcp_register_tool` and the like, or the object that it prints, are read like a `register.json`; all spans
-are at the beginning of the script.
+It runs in a copy of the project, in a confined process (`mcpc.sandbox.confinement`), with PATH as the caller's only
+variable. Its calls of `mcp_register_tool` and the like, or the object that it prints, are read like a `register.json`;
+all spans are at the beginning of the script.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc import confinement
-from mcpc.confinement import ConfinedProgram
 from mcpc.diagnostics import Severity, Span
-from mcpc.platforms.files import READ_FLAGS
-from mcpc.programs import find_bash
-from mcpc.sources import Source, is_executable, parse_json
-from mcpc.sources.node_builder import implied_node
+from mcpc.reading import Source, is_executable, parse_json
+from mcpc.reading.node_builder import implied_node
+from mcpc.sandbox import confinement
+from mcpc.sandbox.confinement import ConfinedProgram
+from mcpc.sandbox.platforms.files import READ_FLAGS
+from mcpc.sandbox.programs import find_bash
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import ProjectReader
-    from mcpc.sources import Json, Node, SourceTree
+    from mcpc.reading import Json, Node, SourceTree
 
 TIMEOUT_SECONDS = 20
 MAX_OUTPUT_BYTES = 1 << 20

@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from mcpc.definitions import ResourceDefinition
-from mcpc.definitions.media import APP, APP_SCHEME
 from mcpc.diagnostics import Span
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.frontends.mcp_bash.pages import PAGES, page
 from mcpc.frontends.mcp_bash.reading import base_name, folder_of, path_inside
-from mcpc.sources.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.model.definitions import ResourceDefinition
+from mcpc.model.definitions.media import APP, APP_SCHEME
+from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
-    from mcpc.sources import Json, Member, Source
+    from mcpc.reading import Json, Member, Source
 
 PAGE, DESCRIPTION = "index.html", "ui.meta.json"
 KNOWN_FIELDS = ("name", "title", "description", "template", "config", "entrypoint", "meta")

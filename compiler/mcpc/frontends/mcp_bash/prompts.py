@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import PromptDefinition
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.completions import completion_scripts
 from mcpc.frontends.mcp_bash.reading import ProjectItem, folder_of, name_of_file, with_icons
 from mcpc.frontends.mcp_bash.tools import compact_json
-from mcpc.ir import ExternalHandler
-from mcpc.sources.node_builder import array_node, fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.model.definitions import PromptDefinition
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading.node_builder import array_node, fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
-    from mcpc.sources import Json, Member, Node, Source
+    from mcpc.reading import Json, Member, Node, Source
 
 FOLDER = "prompts"
 CONTRACT = "mcp_bash_prompt"

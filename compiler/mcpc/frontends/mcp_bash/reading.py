@@ -13,20 +13,20 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import kind_mismatch
-from mcpc.definitions.media import media_type
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.sources import Member, Source, judge_encoding, parse_json
-from mcpc.sources.node_builder import array_node, fields_of, implied_member, object_node
-from mcpc.sources.source import resolve_relative
+from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions.media import media_type
+from mcpc.reading import Member, Source, judge_encoding, parse_json
+from mcpc.reading.node_builder import array_node, fields_of, implied_member, object_node
+from mcpc.reading.source import resolve_relative
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.options import Options
-    from mcpc.sources import Json, Node, SourceTree
+    from mcpc.reading import Json, Node, SourceTree
 
 DIALECT = "mcp-bash"
 META = ".meta.json"

@@ -11,19 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.definitions.json_kinds import KIND_NAMES, kind_mismatch
 from mcpc.diagnostics import Span
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.mcp_bash import prompts, resources, tools
 from mcpc.frontends.mcp_bash.hooks import run_hook
 from mcpc.frontends.mcp_bash.reading import ProjectItem, folder_of, path_inside
-from mcpc.sources.node_builder import fields_of, text_of
+from mcpc.model.definitions.json_kinds import KIND_NAMES, kind_mismatch
+from mcpc.reading.node_builder import fields_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mcpc.frontends.mcp_bash.reading import ProjectReader
-    from mcpc.sources import Node, Source
+    from mcpc.reading import Node, Source
 
 JSON, HOOK = "server.d/register.json", "server.d/register.sh"
 VERSION = 1

@@ -12,8 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from mcpc.definitions import ResourceDefinition, TemplateDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.frontends.mcp_bash.completions import completion_scripts
@@ -28,14 +26,16 @@ from mcpc.frontends.mcp_bash.reading import (
 )
 from mcpc.frontends.mcp_bash.scripts import check_server_script
 from mcpc.frontends.mcp_bash.tools import compact_json
-from mcpc.ir import ExternalHandler
-from mcpc.sources.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.model.definitions import ResourceDefinition, TemplateDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
-    from mcpc.sources import Json, Node, Source
+    from mcpc.reading import Json, Node, Source
 
 FOLDER = "resources"
 CONTRACT = "mcp_bash_resource"

@@ -17,7 +17,7 @@ from mcpc.languages.executable import BYTE_ORDER_MARK, SHEBANG, how_to_fix, is_b
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import ProjectReader
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 SCRIPT_ENDINGS = (".sh", ".bash")
 EXECUTABLE = 0o111

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc.sources import Source
+from mcpc.reading import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

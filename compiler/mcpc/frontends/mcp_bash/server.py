@@ -12,18 +12,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import ServerDefinition
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.reading import with_icons
 from mcpc.frontends.mcp_bash.resources import project_providers
 from mcpc.frontends.mcp_bash.scripts import check_server_script
 from mcpc.frontends.mcp_bash.tools import compact_json
-from mcpc.sources.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.model.definitions import ServerDefinition
+from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
-    from mcpc.ir.handlers import PlainData
-    from mcpc.sources import Json
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.reading import Json
 
 HOME = "server.d"
 META = "server.d/server.meta.json"

@@ -11,20 +11,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mcpc.definitions import ToolDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.interfaces import has_interface, with_interface, with_modern_key
 from mcpc.frontends.mcp_bash.reading import ProjectItem, base_name, folder_of, name_of_file, with_icons, without_suffix
 from mcpc.frontends.mcp_bash.scripts import check_tool, is_tool
-from mcpc.ir import ExternalHandler
 from mcpc.languages.bash.forkable import is_forkable, script_closure
 from mcpc.languages.bash.inline_sdk_calls import without_substitutions
-from mcpc.sources.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
+from mcpc.model.definitions import ToolDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
-    from mcpc.sources import Json, Member, Source
+    from mcpc.reading import Json, Member, Source
 
 FOLDER = "tools"
 CONTRACT = "mcp_bash"

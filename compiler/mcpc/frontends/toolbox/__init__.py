@@ -10,20 +10,20 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from mcpc import bundling
-from mcpc.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.frontend import ReloadTool
 from mcpc.frontends.toolbox.modules import read_python_tools
 from mcpc.frontends.toolbox.scripts import RELOAD, read_script_tools, reload_answer
 from mcpc.frontends.toolbox.tool_definitions import DIALECT, ENDINGS, ToolNames, tool_files, tool_name
-from mcpc.ir import Traits
-from mcpc.sources.node_builder import implied_node
+from mcpc.languages import bundling
+from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition
+from mcpc.model.ir import Traits
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.options import Options
-    from mcpc.sources import Json, Source, SourceTree
+    from mcpc.reading import Json, Source, SourceTree
 
 __all__ = ["DIALECT", "DIALECT_TRAITS", "LOOKS_FOR", "RELOAD_TOOL", "build_inputs", "parse", "recognises"]
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.frontends.introspection.unimported import was_not_imported
 from mcpc.frontends.toolbox.tool_definitions import tool_name
-from mcpc.introspection.unimported import was_not_imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.bundling import Bundle, BundleError, Description
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source, SourceTree
+    from mcpc.languages.bundling import Bundle, BundleError, Description
+    from mcpc.reading import Source, SourceTree
 
 LOCK = "package-lock.json"
 UNIMPORTED = "`--no-import` was given"

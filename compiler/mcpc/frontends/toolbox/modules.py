@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING
 
 import mcpc
 import mcpc_runtime
-from mcpc import confinement
-from mcpc.confinement import ConfinedProgram
-from mcpc.dependencies import read_requirements, stage_project_packages
 from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends.introspection.process import ISOLATED, copy_project
+from mcpc.frontends.introspection.unimported import was_not_imported
 from mcpc.frontends.toolbox.tool_definitions import convert_schema, schema_span, tool_name
-from mcpc.import_time_limit import SECONDS, TIME_LIMIT_MESSAGE
-from mcpc.introspection.process import ISOLATED, copy_project
-from mcpc.introspection.unimported import was_not_imported
-from mcpc.ir import PythonFunction
+from mcpc.model.ir import PythonFunction
+from mcpc.packages import read_requirements, stage_project_packages
+from mcpc.sandbox import confinement
+from mcpc.sandbox.confinement import ConfinedProgram
+from mcpc.sandbox.import_time_limit import SECONDS, TIME_LIMIT_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.definitions import ToolDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.toolbox.tool_definitions import ToolNames
-    from mcpc.sources import Source, SourceTree
+    from mcpc.model.definitions import ToolDefinition
+    from mcpc.reading import Source, SourceTree
 
 CONTRACT = "toolbox_python"
 FUNCTION_NAME = "default"

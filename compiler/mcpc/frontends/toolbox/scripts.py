@@ -14,26 +14,26 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.bundling import Description, NodeError, bundle_modules, describe_modules
-from mcpc.bundling.node import mcpc_program
-from mcpc.definitions import PromptDefinition, TemplateDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.toolbox.diagnostics import UNIMPORTED, bundle_errors, missing_lock, not_imported
 from mcpc.frontends.toolbox.tool_definitions import ENDINGS, IN_NODE, convert_schema, schema_span, tool_name
-from mcpc.ir import ExternalHandler
-from mcpc.sources import Source
-from mcpc.sources.node_builder import implied_node
+from mcpc.languages.bundling import Description, NodeError, bundle_modules, describe_modules
+from mcpc.languages.bundling.node import mcpc_program
+from mcpc.model.definitions import PromptDefinition, TemplateDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.ir import ExternalHandler
+from mcpc.reading import Source
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.bundling import Bundle
-    from mcpc.definitions import ToolDefinition
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.frontend import BuildOutcome
     from mcpc.frontends.toolbox.tool_definitions import ToolNames
-    from mcpc.sources import Json, SourceTree
+    from mcpc.languages.bundling import Bundle
+    from mcpc.model.definitions import ToolDefinition
+    from mcpc.reading import Json, SourceTree
 
 HOME = ".mcpc/toolbox/"
 """The folder of the modules in a server, beside the program that runs them."""

@@ -12,19 +12,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.bundling import OLDEST_NODE
-from mcpc.definitions import ToolDefinition
-from mcpc.definitions.handler_options import HANDLER_KEY
 from mcpc.diagnostics import Span, diagnose
-from mcpc.sources.node_builder import implied_node
+from mcpc.languages.bundling import OLDEST_NODE
+from mcpc.model.definitions import ToolDefinition
+from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.reading.node_builder import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.ir import Handler
+    from mcpc.model.ir import Handler
     from mcpc.options import Options
-    from mcpc.sources import Json, Source, SourceTree
+    from mcpc.reading import Json, Source, SourceTree
 
 FOLDER = "src/tools/"
 ENDINGS = (".ts", ".js", ".mts", ".mjs")

@@ -9,7 +9,7 @@ from mcpc.diagnostics import Span
 from mcpc.languages.bash.lexer import scan_library
 
 if TYPE_CHECKING:
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 SETS = re.compile(r"\bset[ \t]+(?:[-+][\w-]+[ \t]+)*?-(?:[A-Za-z]*e[A-Za-z]*|[A-Za-z]*o[ \t]+errexit)\b")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.languages.bash.lexer_state import Scan
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 SHEBANG = re.compile(r"#![ \t]*(?:/usr/bin/env[ \t]+bash|/[^\s]*/bash)[ \t]*\n")
 SUFFIXES = (".sh", ".bash")

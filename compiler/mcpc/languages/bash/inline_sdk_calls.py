@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mcpc.languages.bash.lexer_state import Scan
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 FUNCTIONS = ("args_get", "args_require", "args_bool", "args_int", "json_obj", "json_arr", "json_escape")
 """The functions of the SDK with a `__mcpc_to_…` variant, without their `mcp_`."""

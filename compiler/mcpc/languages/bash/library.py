@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.languages.bash.lexer_state import Scan, Word
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 NAME = re.compile(r"""[^"'\\$`]+""")
 FILES_VARIABLE = "MCPC_FILES"

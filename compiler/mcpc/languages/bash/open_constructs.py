@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.languages.bash.lexer_state import Word
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 LOOPS = ("while", "until", "for", "select")
 CLOSERS = {

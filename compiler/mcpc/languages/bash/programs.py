@@ -16,8 +16,8 @@ from mcpc.languages.bash.lexer import scan_library
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from mcpc.ir import Server
-    from mcpc.sources import Source
+    from mcpc.model.ir import Server
+    from mcpc.reading import Source
 
 COMMAND = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*(?=[\s;|&)<>`]|\Z)")
 LOOKED_FOR = re.compile(r"\b(?:command\s+-[vV]|type(?:\s+-\w+)?|hash|which)\s+(?:--\s+)?[\"']?([A-Za-z0-9_.+-]+)")

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc import programs
 from mcpc.diagnostics import Diagnostic, Diagnostics, Severity, Span, diagnose
 from mcpc.languages.bash.open_constructs import indented_end, never_closed, open_quote, unexpected_word
+from mcpc.sandbox import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.languages.bash.lexer_state import Word
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 SECONDS = 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.sources import Source
+    from mcpc.reading import Source
 
 WORD = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"';|&()<>`])+"""
 ASSIGNED = re.compile(rf"(?:^|(?<=[\s;&|({{]))(?P<name>[A-Za-z_]\w*)=(?P<word>{WORD})", re.MULTILINE)

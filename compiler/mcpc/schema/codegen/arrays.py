@@ -9,9 +9,9 @@ from mcpc.schema.codegen.assertions import whole
 from mcpc.schema.conditions import atom
 
 if TYPE_CHECKING:
+    from mcpc.reading import Node
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.walker import Path, ValuePlace
-    from mcpc.sources import Node
 
 
 def at_index(place: ValuePlace, index: PythonCode) -> Path:

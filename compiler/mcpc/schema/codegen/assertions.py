@@ -16,9 +16,9 @@ from mcpc.schema.json_types import is_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.codegen.program import GeneratedModule
     from mcpc.schema.codegen.walker import ValuePlace
-    from mcpc.sources import Json, Node
 
     Ask = Callable[[ValuePlace, Node], Condition]
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.program import GeneratedModule
     from mcpc.schema.codegen.walker import Emitter, Path, ValuePlace
     from mcpc.schema.conditions import Condition
-    from mcpc.sources import Json, Node
 
 MANY = 100
 """Maximum number of errors before further parts of an array or an object are skipped."""

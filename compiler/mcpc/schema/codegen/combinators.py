@@ -11,8 +11,8 @@ from mcpc.schema.conditions import Condition, every, holds, negated, some
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mcpc.reading import Node
     from mcpc.schema.codegen.walker import ValuePlace
-    from mcpc.sources import Node
 
 SHOWN = 200
 """Maximum length of a schema after `not` that is quoted in a message."""

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.reading import Json, Member, Node
     from mcpc.schema.analysis import SchemaAnalysis, Subschema
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.program import GeneratedModule
-    from mcpc.sources import Json, Member, Node
 
 MAX_DEFAULT_VALUES = 10_000
 """Maximum number of values in a default, with all the defaults in it."""

@@ -20,10 +20,10 @@ from mcpc.schema.code import fill, join_code, literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mcpc.reading import Json, Member, Node
     from mcpc.schema.analysis import SchemaAnalysis, Subschema
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.program import GeneratedModule
-    from mcpc.sources import Json, Member, Node
 
 FEW = 40
 """Maximum number of examined properties of an alternative, and of schemas that describe it together."""

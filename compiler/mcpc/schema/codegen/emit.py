@@ -123,7 +123,7 @@ ENTRIES = {
         fill("return [('', 'depth', None)]"),
         (
             fill("except OverflowError as error:"),
-            fill("    from mcpc_runtime.validation.patterns import pattern_errors"),
+            fill("    from mcpc_runtime.protocol.validation.patterns import pattern_errors"),
             fill("    return pattern_errors(x, error)"),
         ),
     ),

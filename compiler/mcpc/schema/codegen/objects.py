@@ -8,9 +8,9 @@ from mcpc.schema.code import fill, literal
 from mcpc.schema.conditions import ALWAYS, Condition, atom, every, holds, negated, some
 
 if TYPE_CHECKING:
+    from mcpc.reading import Node
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.walker import Path, ValuePlace
-    from mcpc.sources import Node
 
 
 def has(place: ValuePlace, name: str) -> Condition:

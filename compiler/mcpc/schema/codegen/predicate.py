@@ -18,9 +18,9 @@ from mcpc.schema.conditions import ALWAYS, NEVER, holds, negated, some
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.codegen.walker import ValuePlace
     from mcpc.schema.conditions import Condition
-    from mcpc.sources import Json, Node
 
 WIDTH = 100
 """Checks are combined until their `if` would become longer."""

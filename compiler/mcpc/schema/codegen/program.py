@@ -17,15 +17,15 @@ from mcpc.schema.ecma.pattern_search import FUND, OF_MATCHERS, searching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mcpc.reading import Node
     from mcpc.schema.analysis import SchemaAnalysis, Subschema
     from mcpc.schema.conditions import Condition
     from mcpc.schema.ecma.pattern_search import PatternGuard, PatternSearch
-    from mcpc.sources import Node
 
 SUPPORT: dict[str, PythonCode] = {
     "has_format": fill('''def has_format(name, text):
     """Say whether `text` has the format `name`."""
-    from mcpc_runtime.validation.formats import FORMATS
+    from mcpc_runtime.protocol.validation.formats import FORMATS
 
     return FORMATS[name](text)'''),
     "same": fill('''def same(one, other):
@@ -139,7 +139,7 @@ AT_END: LiteralString = '''def %s(text):
 LINEAR: LiteralString = '''def %s(text):
     """Search `text` in linear time; the first time, load what does it, and put it in the place of this."""
     global %s
-    from mcpc_runtime.validation.patterns import PatternMatcher
+    from mcpc_runtime.protocol.validation.patterns import PatternMatcher
 
     %s = PatternMatcher(%s, STEPS, %s).search
     return %s(text)'''

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.analysis import SchemaAnalysis, Subschema
     from mcpc.schema.code import PythonCode
     from mcpc.schema.codegen.walker import ValuePlace
     from mcpc.schema.conditions import Condition
-    from mcpc.sources import Json, Node
 
     Mark = Callable[[ValuePlace, Node], None]
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from mcpc.reading import Json, Node
     from mcpc.schema.analysis import Subschema
     from mcpc.schema.codegen.program import GeneratedModule
-    from mcpc.sources import Json, Node
 
 INLINE_LEVELS = 6
 """How many subschemas are written one inside the other before one becomes a function."""

@@ -17,7 +17,7 @@ from mcpc.schema.ecma.machine import Machine
 from mcpc.schema.ecma.translation import parse
 from mcpc.schema.ecma.tree import Repeat, nodes
 from mcpc.schema.ecma.trim import trimmed
-from mcpc_runtime.validation.formats.ecma_regex import PatternError
+from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
     from mcpc.schema.ecma.automaton import Automaton

@@ -1,4 +1,6 @@
-"""Tables of a matcher that takes linear time, for patterns on which `re` may not (`mcpc_runtime.validation.patterns`).
+"""Tables of a matcher that takes linear time, for patterns on which `re` may not.
+
+`mcpc_runtime.protocol.validation.patterns` runs them.
 
 They contain the pattern's automaton for a matcher that reads a text from its end: at each state the result of every
 lookahead for the rest of the text is known then.  A condition is `^`, `$`, `b` or `B`, or the number of a lookahead

@@ -27,7 +27,7 @@ from mcpc.schema.ecma.tree import (
     write_pattern,
 )
 from mcpc.schema.ecma.unicode_properties import code_points
-from mcpc_runtime.validation.formats.ecma_regex import MAX_DIGITS, PatternError, PatternReader
+from mcpc_runtime.protocol.validation.formats.ecma_regex import MAX_DIGITS, PatternError, PatternReader
 
 SETS: dict[str, Ranges] = {
     "d": DIGITS,

@@ -11,7 +11,7 @@ from array import array
 from functools import cache
 
 from mcpc.schema.ecma.code_point_sets import LAST, Ranges
-from mcpc_runtime.validation.formats.ecma_regex import CATEGORY_NAMES, PROPERTY_NAMES
+from mcpc_runtime.protocol.validation.formats.ecma_regex import CATEGORY_NAMES, PROPERTY_NAMES
 
 SCRIPTS = (
     "Adlam=Adlm Ahom Anatolian_Hieroglyphs=Hluw Arabic=Arab Armenian=Armn Avestan=Avst Balinese=Bali Bamum=Bamu "

@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 

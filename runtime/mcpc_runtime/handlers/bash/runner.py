@@ -17,9 +17,9 @@ from mcpc_runtime.handlers.bash.shells.reply_encoding import ENCODERS
 from mcpc_runtime.handlers.bash.shells.standard_streams import REPLIES_VARIABLE, StandardStreamsJob
 from mcpc_runtime.handlers.invocations import NOTES, ProcessResult
 from mcpc_runtime.handlers.output_capture import OutputCapture
-from mcpc_runtime.platforms import system, system_features
-from mcpc_runtime.platforms.processes import CALL_VARIABLE, SHELLS_INHERIT_PIPES
-from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms import system, system_features
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SHELLS_INHERIT_PIPES
+from mcpc_runtime.transports.platforms.rollback import Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import _signal
 
+from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.handlers.results import (
     BROKEN_OUTPUT,
@@ -22,17 +23,16 @@ from mcpc_runtime.handlers.results import (
     prompt_outcome,
     uri_variable,
 )
-from mcpc_runtime.image.extraction import extracted_folder
-from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.traces import trace_variables
+from mcpc_runtime.transports.platforms import LINE_END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 ANSWERS_VARIABLE = b"mcpc_answers"

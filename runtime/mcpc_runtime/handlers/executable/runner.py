@@ -21,11 +21,11 @@ from mcpc_runtime.handlers.output_capture import (
     memory_file,
     read_some,
 )
-from mcpc_runtime.platforms import system, system_features
-from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
-from mcpc_runtime.platforms.rollback import OpenDescriptors
+from mcpc_runtime.transports.platforms import system, system_features
+from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.handlers.output_capture import TakeData
     from mcpc_runtime.handlers.runner_context import RunnerContext
     from mcpc_runtime.interfaces import Note, Notify
-    from mcpc_runtime.platforms.processes import SupervisedProcess
     from mcpc_runtime.protocol.accounts import Account
+    from mcpc_runtime.transports.platforms.processes import SupervisedProcess
 
 STDIN_FD, STDOUT_FD, STDERR_FD, DATA_FD, SHELL_ERRORS_FD, NOTES_FD = 0, 1, 2, 3, 4, 5
 """A child's descriptors."""

@@ -11,8 +11,8 @@ from mcpc_runtime.protocol.resources import PATH, unknown_resource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.invocations import FileResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 

@@ -12,14 +12,14 @@ from _stat import S_ISREG
 from _thread import start_new_thread
 from errno import EAGAIN, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
 
-from mcpc_runtime.failures import log_failure
 from mcpc_runtime.handlers.invocations import FileResult
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.files_below import open_file_below
-from mcpc_runtime.platforms.pipes import wake_pipe
-from mcpc_runtime.platforms.reactor import READABLE
-from mcpc_runtime.platforms.rollback import Rollback
-from mcpc_runtime.platforms.script_paths import is_absolute, local_path
+from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.files_below import open_file_below
+from mcpc_runtime.transports.platforms.pipes import wake_pipe
+from mcpc_runtime.transports.platforms.reactor import READABLE
+from mcpc_runtime.transports.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.script_paths import is_absolute, local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

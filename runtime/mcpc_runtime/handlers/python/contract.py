@@ -29,14 +29,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.image.extraction import extracted_folder
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.extraction import extracted_folder
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.handler_errors import error_ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.protocol.resources import unknown_resource
 else:
-    extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
+    extracted_folder = lazy("mcpc_runtime.artifact.image.extraction:extracted_folder")
     error_ending = lazy("mcpc_runtime.protocol.handler_errors:error_ending")
     unknown_resource = lazy("mcpc_runtime.protocol.resources:unknown_resource")
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import dataclasses
     from typing import get_args, get_origin, get_type_hints
 
-    from mcpc_runtime.failures import log_failure
+    from mcpc_runtime.log.failures import log_failure
 else:
     get_args = lazy("typing:get_args")
     get_origin = lazy("typing:get_origin")
     get_type_hints = lazy("typing:get_type_hints")
     dataclasses = lazy("dataclasses")
-    log_failure = lazy("mcpc_runtime.failures:log_failure")
+    log_failure = lazy("mcpc_runtime.log.failures:log_failure")
 
 VALUE = "value"
 """The only field of a form for a single value."""

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from binascii import b2a_base64
     from traceback import format_exception
 
-    from mcpc_runtime import packages
+    from mcpc_runtime.artifact import packages
     from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
     from mcpc_runtime.handlers.python.program_bytecode import use_program_code
-    from mcpc_runtime.platforms.nonblocking_writer import write_patiently
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.transports.platforms.nonblocking_writer import write_patiently
 else:
     b2a_base64 = lazy("binascii:b2a_base64")
     format_exception = lazy("traceback:format_exception")
-    packages = lazy("mcpc_runtime.packages")
+    packages = lazy("mcpc_runtime.artifact.packages")
     result_to_json = lazy("mcpc_runtime.handlers.python.bindings.unwritable:result_to_json")
     use_program_code = lazy("mcpc_runtime.handlers.python.program_bytecode:use_program_code")
-    write_patiently = lazy("mcpc_runtime.platforms.nonblocking_writer:write_patiently")
+    write_patiently = lazy("mcpc_runtime.transports.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
 STARTING = ("__init__", "__enter__", "_execute_child", "_posix_spawn", "run", "call")

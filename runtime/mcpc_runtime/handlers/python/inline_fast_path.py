@@ -6,9 +6,9 @@ limit and everything else.
 
 from __future__ import annotations
 
-from mcpc_runtime.failures import attempt, finish_or_fail
 from mcpc_runtime.handlers.python.contract import parse_result
 from mcpc_runtime.handlers.python.inline_runner import InlineCall
+from mcpc_runtime.log.failures import attempt, finish_or_fail
 from mcpc_runtime.protocol.calls import finish_with_text
 from mcpc_runtime.protocol.effects import Failure
 

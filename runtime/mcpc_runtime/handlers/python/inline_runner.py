@@ -1,8 +1,8 @@
 """Runs Python handlers in the server's own process, which is faster; they cannot be ended by force.
 
 The thread that read the request calls the handler; if that is slow, another thread continues to serve
-(`mcpc_runtime.concurrency.leader_followers`), and the answer is delivered later.  A handler that exits or crashes the
-process ends the server.
+(`mcpc_runtime.concurrency.leader_followers`), and the answer is delivered later.  A handler that exits or
+crashes the process ends the server.
 """
 
 from __future__ import annotations

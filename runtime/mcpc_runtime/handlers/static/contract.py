@@ -10,7 +10,7 @@ from mcpc_runtime.protocol.jsonrpc import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
 

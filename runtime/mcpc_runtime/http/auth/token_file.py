@@ -11,7 +11,7 @@ import os
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

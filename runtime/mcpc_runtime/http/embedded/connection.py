@@ -13,14 +13,14 @@ from struct import pack
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mcpc_runtime.failures import log_failure
 from mcpc_runtime.http.bodies import FULL
 from mcpc_runtime.http.embedded.chunks import ChunkedBody
 from mcpc_runtime.http.embedded.cycle import RequestCycle
 from mcpc_runtime.http.embedded.request_head import CHUNKED, END, BadRequestError, RequestHead, check_beginning, parse
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
 from mcpc_runtime.http.refusal_log import FIRST_REFUSAL
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

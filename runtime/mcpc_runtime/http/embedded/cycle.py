@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from asyncio import Event, sleep
 
-from mcpc_runtime.failures import log_failure
 from mcpc_runtime.http.embedded.chunks import ChunkError
 from mcpc_runtime.http.embedded.request_head import BAD_REQUEST
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log.operator_log import log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

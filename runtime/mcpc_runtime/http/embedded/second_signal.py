@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import c_library, system
+from mcpc_runtime.transports.platforms import c_library, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from mcpc_runtime.http.connections import most_connections
 from mcpc_runtime.http.embedded.connection import Connection
 from mcpc_runtime.http.embedded.second_signal import end_at_second
 from mcpc_runtime.http.stamping import stamp_lines
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms.allocation import return_large_blocks
+from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.transports.platforms.allocation import return_large_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 SIGNAL_STATUS = 128

@@ -6,10 +6,10 @@ beside itself.  Where no fork server can be used, each call reads the script aga
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.bash.runner import ShellRunner
 from mcpc_runtime.handlers.bash.shells.libraries import LINE_MARK, is_excluded_variable
-from mcpc_runtime.image.extraction import extracted_folder
-from mcpc_runtime.platforms.program_search import shell_path
+from mcpc_runtime.transports.platforms.program_search import shell_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

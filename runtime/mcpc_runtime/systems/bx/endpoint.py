@@ -14,7 +14,6 @@ from mcpc_runtime.http.post_response import PostResponse
 from mcpc_runtime.http.principals import Denied, Principal
 from mcpc_runtime.http.replies import RETRY, refuse, respond
 from mcpc_runtime.http.request import length_error, repeated_header
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, PARSE_ERROR
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.globs import ToolSelection
@@ -22,6 +21,7 @@ from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.systems.bx.auth import ALL_TOOLS, INDEX_KEY, LOOPBACK, Origins, with_api_key
 from mcpc_runtime.systems.bx.methods import UNAUTHORIZED, McpRequest, ServerView, convert_error, resolve_request
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

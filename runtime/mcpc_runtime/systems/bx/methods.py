@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Object = dict[str, Any]

@@ -11,18 +11,18 @@ from __future__ import annotations
 from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.python.contract import COMPLETE, Invocation
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.capabilities import client_capabilities
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY, INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import ABSENT, Failure, FinishedResult, Outcome, text_outcome
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.python.contract import FunctionResult
     from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.handler_errors import error_ending
     from mcpc_runtime.protocol.jsonrpc import Json

@@ -16,11 +16,10 @@ from importlib import import_module
 from inspect import unwrap
 from types import FunctionType, MethodType, ModuleType
 
-from mcpc_runtime.build_time.absent_variables import absent_variables, watch_variables
-from mcpc_runtime.build_time.connections import tried_hosts, watch_connections
-from mcpc_runtime.build_time.other_machine import pretend_another_machine
-from mcpc_runtime.build_time.raised import raised_facts, relative, tracebacks
-from mcpc_runtime.platforms.alarms import raise_after
+from mcpc_runtime.artifact.build_time.absent_variables import absent_variables, watch_variables
+from mcpc_runtime.artifact.build_time.connections import tried_hosts, watch_connections
+from mcpc_runtime.artifact.build_time.other_machine import pretend_another_machine
+from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, tracebacks
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
@@ -38,6 +37,7 @@ from mcpc_runtime.systems.fastmcp.standins.exports import (
     PlaceholderModule,
     touched,
 )
+from mcpc_runtime.transports.platforms.alarms import raise_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

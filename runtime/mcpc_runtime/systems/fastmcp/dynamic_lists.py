@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from inspect import isfunction
 
-from mcpc_runtime.build_time.raised import relative
+from mcpc_runtime.artifact.build_time.raised import relative
 from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
 from mcpc_runtime.systems.fastmcp.engine.server import Note, place_of
 from mcpc_runtime.systems.fastmcp.project_code import (

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.memory_use import available_bytes
-from mcpc_runtime.platforms.system_features import WITHOUT
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import Call
 from mcpc_runtime.systems.fastmcp.contract import build_invocation
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.memory_use import available_bytes
+from mcpc_runtime.transports.platforms.system_features import WITHOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.http.app import Application
     from mcpc_runtime.http.driver import HttpDriver
     from mcpc_runtime.http.memory_budget import MemoryAccount
     from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send
     from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import SendResponse
     from mcpc_runtime.protocol.jsonrpc import Json
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.extraction import ExtractionError, extracted_folder
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.handlers.python.runner import WorkerRunner
 from mcpc_runtime.handlers.python.worker.client import WorkerJob
-from mcpc_runtime.image.extraction import ExtractionError, extracted_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from mcpc_runtime.artifact.image.image import Definition
 from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.image.image import Definition
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, FinishedResult
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from base64 import urlsafe_b64decode, urlsafe_b64encode
     from json import dumps
 
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Ending, Request
     from mcpc_runtime.protocol.jsonrpc import Json
 else:

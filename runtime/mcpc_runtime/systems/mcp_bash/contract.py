@@ -10,7 +10,6 @@ from __future__ import annotations
 from time import monotonic
 
 from mcpc_runtime.handlers.results import is_block, parse_single_value, text_block
-from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.capabilities import client_capabilities, supports
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.content_compatibility import downgrade_content
@@ -32,13 +31,14 @@ from mcpc_runtime.systems.mcp_bash.script_output import (
 )
 from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall, sorted_json
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
+from mcpc_runtime.transports.platforms import LINE_END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
     from mcpc_runtime.protocol.jsonrpc import Json
     from mcpc_runtime.server.running_calls import RunningCall

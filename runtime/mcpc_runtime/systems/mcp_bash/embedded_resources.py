@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.platforms import LINE_END
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.protocol.resource_contents import base64_of, contents_of
 from mcpc_runtime.systems.mcp_bash.roots import absolute_below, containing_root, file_uri, real_path
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile
+from mcpc_runtime.transports.platforms import LINE_END
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.platforms.environments import MAX_VARIABLE_LENGTH, SCRIPT_DEFAULTS, SECRETS, script_variables
-from mcpc_runtime.platforms.program_search import find_program
 from mcpc_runtime.systems.mcp_bash.roots import root_variables
+from mcpc_runtime.transports.platforms.environments import (
+    MAX_VARIABLE_LENGTH,
+    SCRIPT_DEFAULTS,
+    SECRETS,
+    script_variables,
+)
+from mcpc_runtime.transports.platforms.program_search import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

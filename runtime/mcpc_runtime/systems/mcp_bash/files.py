@@ -8,10 +8,10 @@ from __future__ import annotations
 from _stat import S_ISREG
 from errno import EEXIST
 
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.note_streams import open_stream
-from mcpc_runtime.platforms.private_files import access_of_others
-from mcpc_runtime.platforms.processes import remove_quietly, remove_tree
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.note_streams import open_stream
+from mcpc_runtime.transports.platforms.private_files import access_of_others
+from mcpc_runtime.transports.platforms.processes import remove_quietly, remove_tree
 
 CALLS_FOLDER = ".mcpc/calls"
 MAX_SPARE = 16

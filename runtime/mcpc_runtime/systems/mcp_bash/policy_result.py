@@ -5,7 +5,7 @@ If the policy script fails, no tool is allowed.
 
 from __future__ import annotations
 
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system_features
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.project_environment import ignore_note
 from mcpc_runtime.systems.mcp_bash.script_start import script_start
+from mcpc_runtime.transports.platforms import system_features
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ its result may depend on anything.  Both are trusted, and get the server's envir
 from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms.environments import SECRETS
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER, server_environment, server_variables
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
 from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
+from mcpc_runtime.transports.platforms.environments import SECRETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ A uri that is not listed is read anyway if a provider accepts it; each provider 
 
 from __future__ import annotations
 
-from mcpc_runtime.image.image import Definition
+from mcpc_runtime.artifact.image.image import Definition
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from mcpc_runtime.protocol.effects import Failure, ResourceOutcome
 from mcpc_runtime.protocol.handler_errors import error_ending
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending, Request
     from mcpc_runtime.protocol.image import Definition as ResourceDefinition
     from mcpc_runtime.protocol.jsonrpc import Json

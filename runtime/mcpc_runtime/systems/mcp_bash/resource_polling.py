@@ -6,7 +6,7 @@ last subscription.  Web pages and repositories are not polled.  Memory: one dige
 
 from __future__ import annotations
 
-from mcpc_runtime.operator_log import log_line
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.resources import locate_uri
 from mcpc_runtime.systems.mcp_bash.providers.requests import first_seen, result_digest

@@ -6,10 +6,10 @@ A root is an existing, readable folder or file, by its path without symbolic lin
 from __future__ import annotations
 
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.operator_log import log_line
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

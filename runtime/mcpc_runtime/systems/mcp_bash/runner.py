@@ -6,13 +6,10 @@ the client's roots are requested, in this order; everything that was started for
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.invocations import FileRead
 from mcpc_runtime.handlers.output_capture import NoteReader, read_some
-from mcpc_runtime.image.extraction import extracted_folder
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms.note_streams import forget_stream, watch_stream
-from mcpc_runtime.platforms.rollback import Rollback
-from mcpc_runtime.platforms.script_paths import local_path
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.systems.mcp_bash.elicitation import (
     ROOTS_KEY,
@@ -28,6 +25,9 @@ from mcpc_runtime.systems.mcp_bash.processes import ScriptProcesses
 from mcpc_runtime.systems.mcp_bash.project_environment import ProjectEnvironment, ignore_note
 from mcpc_runtime.systems.mcp_bash.roots import fallback_roots, parse_client_roots
 from mcpc_runtime.systems.mcp_bash.scripts import ScriptResult
+from mcpc_runtime.transports.platforms.note_streams import forget_stream, watch_stream
+from mcpc_runtime.transports.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.script_paths import local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

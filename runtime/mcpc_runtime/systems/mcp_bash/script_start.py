@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.script_paths import begins_as_program, path_writer
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.script_paths import begins_as_program, path_writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from mcpc_runtime.systems.toolbox.node.results import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 LIST_METHOD, LIST_KIND = "resources/list", "resources"

@@ -11,8 +11,8 @@ from time import gmtime, time
 
 from mcpc_runtime.handlers.python.errors import ToolError
 from mcpc_runtime.lazy import lazy
-from mcpc_runtime.platforms import system
 from mcpc_runtime.protocol.jsonrpc import encode, quote
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from mcpc_runtime.failures import log_failure
     from mcpc_runtime.handlers.python.context import Context
+    from mcpc_runtime.log.failures import log_failure
     from mcpc_runtime.protocol.jsonrpc import Json
 
     Object = dict[str, Any]
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from traceback import format_exception
 else:
     format_exception = lazy("traceback:format_exception")
-    log_failure = lazy("mcpc_runtime.failures:log_failure")
+    log_failure = lazy("mcpc_runtime.log.failures:log_failure")
     run = lazy("asyncio:run")
 
 current: ContextVar[tuple[Context, str]] = ContextVar("toolbox")

@@ -12,8 +12,8 @@ from mcpc_runtime.systems.toolbox.node.results import build_request, caller_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mcpc_runtime.artifact.image.image import Image
     from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.image.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 

@@ -5,11 +5,11 @@ When a process dies, the calls that it was running fail; the others and later ca
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.python.contract import FunctionResult
-from mcpc_runtime.image.extraction import extracted_folder
-from mcpc_runtime.platforms import system
 from mcpc_runtime.systems.toolbox.node.log_folder import HOME_VARIABLE, LOG_VARIABLE, call_log_file, data_folder
 from mcpc_runtime.systems.toolbox.node.node_process import NodeJob, NodeProcess
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

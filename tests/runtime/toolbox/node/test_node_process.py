@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.systems.toolbox import runner as runner_module
 from mcpc_runtime.systems.toolbox.node import log_folder, node_process
 from mcpc_runtime.systems.toolbox.node.node_process import RESPONSE_SECONDS, NodeCall
 from mcpc_runtime.systems.toolbox.runner import MAX_FAILED_STARTS, RETRY_SECONDS, NodeRunner
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
 
 if TYPE_CHECKING:

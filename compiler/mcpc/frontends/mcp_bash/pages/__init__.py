@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.sources import Json
+    from mcpc.reading import Json
 
 PAGES = {
     "form": "Form",

@@ -12,8 +12,8 @@ import _socket
 import sys
 
 from mcpc_runtime.handlers.bash.shells.job import ERRORS_FD, NOTES_FD, OUTPUT_FD, REPLIES_FD, TEXTS_FD, CallDescriptors
-from mcpc_runtime.platforms.reactor import READABLE
-from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.reactor import READABLE
+from mcpc_runtime.transports.platforms.rollback import Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

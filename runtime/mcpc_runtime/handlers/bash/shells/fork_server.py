@@ -12,11 +12,11 @@ from time import monotonic
 from mcpc_runtime.handlers.bash.shells.descriptor_passing import LINE_LENGTH, NUMBER_WIDTH, DescriptorPassing, call_line
 from mcpc_runtime.handlers.bash.shells.libraries import encode_variables, join_texts
 from mcpc_runtime.handlers.output_capture import memory_file, read_some
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE, SIGKILL, signal_group
-from mcpc_runtime.platforms.reactor import READABLE
-from mcpc_runtime.platforms.rollback import OpenDescriptors, Rollback
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SIGKILL, signal_group
+from mcpc_runtime.transports.platforms.reactor import READABLE
+from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

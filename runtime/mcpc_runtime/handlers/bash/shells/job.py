@@ -14,11 +14,11 @@ from mcpc_runtime.handlers.output_capture import (
     read_some,
     write_memory_file,
 )
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.memory_files import new_memory_file
-from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import SIGKILL, signal_group
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.memory_files import new_memory_file
+from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import SIGKILL, signal_group
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcpc_runtime.handlers.output_capture import TakeData
     from mcpc_runtime.handlers.runner_context import RunnerContext
     from mcpc_runtime.interfaces import Note, Notify
-    from mcpc_runtime.platforms.processes import SupervisedProcess
+    from mcpc_runtime.transports.platforms.processes import SupervisedProcess
 
 UNREADABLE_REQUESTS = {
     b"called": (1, b"the arguments are not a JSON object of at most 1 MiB"),

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
         def environment(self, number: int, /) -> Mapping[bytes, bytes]: ...
         def texts(self, part: bytes = b"") -> list[bytes]: ...
 
-    from mcpc_runtime.image.extraction import extracted_folder
-    from mcpc_runtime.platforms.program_search import shell_path
+    from mcpc_runtime.artifact.image.extraction import extracted_folder
+    from mcpc_runtime.transports.platforms.program_search import shell_path
 else:
-    shell_path = lazy("mcpc_runtime.platforms.program_search:shell_path")
-    extracted_folder = lazy("mcpc_runtime.image.extraction:extracted_folder")
+    shell_path = lazy("mcpc_runtime.transports.platforms.program_search:shell_path")
+    extracted_folder = lazy("mcpc_runtime.artifact.image.extraction:extracted_folder")
 
 
 FILES_VARIABLE = b"MCPC_FILES"

@@ -14,10 +14,10 @@ from mcpc_runtime.handlers.bash.shells.job import NOTES_FD, REPLIES_FD, ShellJob
 from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, encode_variables, join_texts
 from mcpc_runtime.handlers.invocations import NOTES
 from mcpc_runtime.handlers.output_capture import NoteReader, drain, write_memory_file
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.memory_files import new_memory_file
-from mcpc_runtime.platforms.pipes import incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.memory_files import new_memory_file
+from mcpc_runtime.transports.platforms.pipes import incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

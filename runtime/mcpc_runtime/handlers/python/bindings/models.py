@@ -10,7 +10,7 @@ import sys
 from _thread import RLock
 from types import ModuleType
 
-from mcpc_runtime.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.rollback import Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from _functools import partial
 
 from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
 from mcpc_runtime.handlers.python.worker.frames import FRAME_LIMIT, FULL, SENT, StreamSender, make_sender, take_frames
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.artifact_file import archive_descriptor, check_unchanged, watched
-from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE, PYTHON_OPTIONS
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
-from mcpc_runtime.platforms.rollback import OpenDescriptors, Rollback
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.artifact_file import archive_descriptor, check_unchanged, watched
+from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, PYTHON_OPTIONS
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

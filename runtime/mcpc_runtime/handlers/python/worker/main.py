@@ -43,10 +43,10 @@ from mcpc_runtime.handlers.python.worker.frames import (
     read_exactly,
 )
 from mcpc_runtime.lazy import lazy, resolve
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.artifact_file import check_unchanged, watch_archive
-from mcpc_runtime.platforms.inherited_pipes import adopt
 from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.artifact_file import check_unchanged, watch_archive
+from mcpc_runtime.transports.platforms.inherited_pipes import adopt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc_runtime.handlers.python.context import Context
-    from mcpc_runtime.platforms.null_device import open_null
     from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.transports.platforms.null_device import open_null
 
     Message = tuple[str, str, list[str], dict[str, Json], str, dict[str, Json], str, dict[str, Json]]
     """File, function, binding, arguments, parameter for the context, `_meta`, name, and `more` of an invocation."""
 else:
     Context = lazy("mcpc_runtime.handlers.python.context:Context")
-    open_null = lazy("mcpc_runtime.platforms.null_device:open_null")
+    open_null = lazy("mcpc_runtime.transports.platforms.null_device:open_null")
 
 CALLS, REPLIES, CONTROL, ARCHIVE = 3, 4, 5, 6
 """The descriptors that the process is started with."""

@@ -13,8 +13,8 @@ import os
 import sys
 from contextlib import asynccontextmanager
 
-from mcpc_runtime.build_time.connections import watch_connections
-from mcpc_runtime.build_time.other_machine import pretend_another_machine
+from mcpc_runtime.artifact.build_time.connections import watch_connections
+from mcpc_runtime.artifact.build_time.other_machine import pretend_another_machine
 from mcpc_runtime.systems.fastmcp.dynamic_lists import (
     KINDS,
     METHODS,

@@ -6,7 +6,6 @@ from errno import ELOOP, ENOTDIR
 from os.path import realpath
 
 from mcpc_runtime.handlers.files.runner import FileRefusedError, open_below
-from mcpc_runtime.platforms import system
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     FAILED,
     MISSING,
@@ -15,6 +14,7 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderResult,
     too_large_message,
 )
+from mcpc_runtime.transports.platforms import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ separator, or outside the allowed folders is refused.
 from __future__ import annotations
 
 from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.platforms.script_paths import joined_paths, local_path
 from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
@@ -23,12 +22,13 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderScript,
 )
 from mcpc_runtime.systems.mcp_bash.settings import TRUE_VALUES, settings_of
+from mcpc_runtime.transports.platforms.script_paths import joined_paths, local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.image.image import Image
+    from mcpc_runtime.artifact.image.image import Image
 
     ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
 

@@ -10,12 +10,12 @@ from _collections import deque
 
 from mcpc_runtime.handlers.output_capture import read_some
 from mcpc_runtime.handlers.python.contract import FunctionResult
-from mcpc_runtime.platforms import system
-from mcpc_runtime.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.platforms.processes import CALL_VARIABLE
-from mcpc_runtime.platforms.reactor import READABLE, WRITABLE
-from mcpc_runtime.platforms.rollback import OpenDescriptors
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

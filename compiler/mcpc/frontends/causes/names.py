@@ -1,0 +1,104 @@
+"""Causes in names: of modules, of what they have, of attributes, functions and their parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.frontends.causes.undefined_names import undefined_help
+from mcpc.languages.python import parse_python
+
+if TYPE_CHECKING:
+    from mcpc.frontends.causes.model import FailedRun
+
+MISSING_ARGUMENTS = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
+MAX_SHOWN = 8
+
+
+def relative_import(run: FailedRun) -> str:
+    """A relative import in a file that is in no package."""
+    raised = run.raised
+    if not run.has("ImportError") or "relative import" not in raised.message:
+        return ""
+    source = run.tree.get(raised.path)
+    tree = parse_python(source) if source is not None else None
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)) if tree else ()
+    node = next((node for node in nodes if node.level and node.lineno <= raised.line <= (node.end_lineno or 0)), None)
+    if node is None:
+        return "the file is not part of a package: write the imports without the dots"
+    names = ", ".join(ast.unparse(alias) for alias in node.names)
+    absolute = f"from {node.module} import {names}" if node.module else f"import {names}"
+    return f"the file is not part of a package: write `{absolute}`"
+
+
+def missing_part(run: FailedRun) -> str:
+    """A module that a package of the project does not have."""
+    name = run.raised.name
+    if not run.has("ModuleNotFoundError") or "." not in name:
+        return ""
+    files = (path.removesuffix(".py") for path in run.tree.files if path.endswith(".py"))
+    near = nearest(name, (path.replace("/", ".") for path in files if not path.endswith("__init__")))
+    return f"did you mean `{near}`?" if near else f"the project has no `{name.replace('.', '/')}.py`"
+
+
+def missing_argument(run: FailedRun) -> str:
+    """A call that lacks arguments."""
+    found = MISSING_ARGUMENTS.search(run.raised.message)
+    if found is None or not run.has("TypeError"):
+        return ""
+    names = re.findall(r"'(\w+)'", found[1])
+    return f"call it with {quoted(names)}"
+
+
+def partial_module(run: FailedRun) -> str:
+    """Two files that import each other, or one that imports itself by the name of another module."""
+    name = run.raised.partial
+    if not name:
+        return ""
+    path = f"{name.replace('.', '/')}.py"
+    if path == run.raised.path:
+        return f"`{path}` imports itself, because it has the name of another module: rename the file"
+    return f"`{name}` imports this file while it is imported itself: import it {run.other_time}, or move what both need"
+
+
+def hidden_module(run: FailedRun) -> str:
+    """A file of the project that has the name of a standard module."""
+    path = f"{run.raised.owner}.py"
+    if not run.raised.of_module or run.raised.owner not in sys.stdlib_module_names or path not in run.tree.files:
+        return ""
+    return f"`{path}` of the project hides the standard module `{run.raised.owner}`: rename the file"
+
+
+def misspelt_member(run: FailedRun) -> str:
+    """A name that a module or an object does not have."""
+    raised = run.raised
+    if not raised.name or not raised.known or not run.has("AttributeError", "ImportError"):
+        return ""
+    near = nearest(raised.name, raised.known)
+    if near:
+        return f"did you mean `{near}`?"
+    if not raised.of_module:
+        return ""
+    if f"{raised.owner.replace('.', '/')}.py" in run.tree.files:
+        return f"`{raised.owner}` has {quoted(raised.known[:MAX_SHOWN])}"
+    return f"the version of `{raised.owner}` that is installed has no `{raised.name}`: require one that has it"
+
+
+def undefined_name(run: FailedRun) -> str:
+    """A name that is not defined."""
+    raised = run.raised
+    if not raised.name or not run.has("NameError"):
+        return ""
+    return undefined_help(raised.name, raised.known, run.tree.get(raised.path), raised.line)
+
+
+def unknown_keyword(run: FailedRun) -> str:
+    """A keyword that the called function does not have."""
+    raised = run.raised
+    if not raised.is_keyword or not raised.known:
+        return ""
+    near = nearest(raised.name, raised.known)
+    return f"did you mean `{near}`?" if near else f"it takes {quoted(raised.known[:MAX_SHOWN])}"

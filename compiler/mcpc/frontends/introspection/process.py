@@ -1,0 +1,270 @@
+"""Description of decorated files in a separate process.
+
+The process sees a copy of the project, its required packages, and this compiler's, and is confined
+(`mcpc.sandbox.confinement`).  If it does not finish, the result of the current file is how it ended; the files after
+that one are described in another process.  Its output is untrusted: project code can write to the same channel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcpc
+import mcpc_runtime
+from mcpc.diagnostics import CODES
+from mcpc.frontends.causes import Raised, parse_raised
+from mcpc.frontends.introspection.decorators import MENTION
+from mcpc.packages import read_requirements, stage_project_packages, with_versions
+from mcpc.sandbox import confinement
+from mcpc.sandbox.confinement import REPLIES, ConfinedProgram
+from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.frontends.introspection.model import DecoratedFile
+    from mcpc.reading import Json, SourceTree
+    from mcpc.sandbox.confinement import ProgramOutcome
+
+DESCRIBING_PACKAGES = ("pydantic", "pydantic-core", "docstring-parser")
+LAST_LINE = b'{"end"'
+HUNG, CRASHED = "Timeout (", "Fatal Python error: "
+"""Beginnings of the traceback that `faulthandler` dumps after a timeout or a crash."""
+BOOT = (
+    "import sys;paths=sys.path;end=next((i for i,p in enumerate(paths) if p.endswith('-packages')),len(paths));"
+    "paths[end:end]=sys.argv[4:];from mcpc.frontends.introspection.child_process import main;main(*sys.argv[1:4])"
+)
+"""Packages are found after the standard library, as where they are installed: one may have a module of its name."""
+ISOLATED = ("-P", "-s", "-B", "-W", "ignore")
+"""As `-I`, but with the variables of `environment`: one hash seed, one text encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFailure:
+    """Why a file could not be described: the exception, and the last place in the project of its traceback."""
+
+    message: str
+    path: str
+    line: int = 0
+    raised: Raised | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDescription:
+    """The result of a file: a row for each decorator, the servers by name; or why there is none."""
+
+    marks: tuple[dict[str, Json], ...] = ()
+    servers: dict[str, dict[str, Json]] = field(default_factory=dict)
+    failure: ImportFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResults:
+    """The results by file; `strays` are functions whose decorators were not found in the source."""
+
+    files: dict[str, FileDescription]
+    strays: tuple[dict[str, Json], ...] = ()
+
+
+def build_inputs(tree: SourceTree) -> tuple[str, ...]:
+    """Return what the results of a project depend on besides its sources, the compiler and the interpreter."""
+    if not any(path.endswith(".py") and MENTION.search(source.data) for path, source in tree.files.items()):
+        return ()
+    return tuple(f"{package} {version(package)}" for package in DESCRIBING_PACKAGES)
+
+
+def describe_files(
+    files: Sequence[DecoratedFile], tree: SourceTree, environment: Mapping[str, str] | None = None
+) -> tuple[ImportResults | None, Diagnostics]:
+    """Return the descriptions of decorated functions; None if their packages are not available.
+
+    `environment`: variables that are set while the files are imported.
+    """
+    wanted, problems = read_requirements(tree, [file.source for file in files])
+    packages: list[str] = []
+    if wanted:
+        staged, found = stage_project_packages(wanted, tree)
+        problems += found
+        if staged is None:
+            return None, problems
+        problems = with_versions(problems, {package.name: package.version for package in staged.distributions})
+        packages.append(str(staged.root))
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        root = Path(folder).resolve()
+        copy_project(tree, root / "project")
+        return describe_in_processes(files, root, packages, environment), problems
+
+
+def describe_in_processes(
+    files: Sequence[DecoratedFile],
+    root: Path,
+    packages: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+) -> ImportResults:
+    """Return the results of files; a file that ends its process is not run again, the next ones run in another."""
+    found: dict[str, FileDescription] = {}
+    strays: tuple[dict[str, Json], ...] = ()
+    silent = list(files)
+    while silent:
+        heard = parse_results(run_process(silent, root, packages, environment or {}), silent, root)
+        found |= heard.files
+        strays = (*strays, *heard.strays)
+        silent = [file for file in silent if file.source.path not in found]
+    return ImportResults(found, strays)
+
+
+def copy_project(tree: SourceTree, folder: Path) -> None:
+    """Write the project's files."""
+    folder.mkdir()
+    for path, source in tree.files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(source.data)
+
+
+def run_process(
+    files: Sequence[DecoratedFile], root: Path, packages: Sequence[str], environment: Mapping[str, str]
+) -> ProgramOutcome:
+    """Return the output of the process, and how it ended; its request file is not writable by the project."""
+    asks: list[Json] = [
+        {
+            "path": file.source.path,
+            "marks": [{"kind": mark.kind, "function": mark.function} for mark in file.marks],
+            "servers": [server.name for server in file.servers],
+            "seconds": SECONDS,
+        }
+        for file in files
+    ]
+    mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
+    seconds = SECONDS * len(files) + GRACE_SECONDS
+    with tempfile.TemporaryDirectory(prefix="mcpc-", ignore_cleanup_errors=True) as folder:
+        questions = Path(folder).resolve() / "questions.json"
+        questions.write_text(json.dumps(asks), encoding="utf-8")
+        words = [sys.executable, *ISOLATED, "-c", BOOT, str(root), str(REPLIES), str(questions), *packages, *mine]
+        needed = [str(questions), *packages, *mine]
+        job = ConfinedProgram(
+            words,
+            root,
+            root / "project",
+            seconds,
+            {**environment, "PYTHONHASHSEED": "0"},
+            needed,
+            is_whole=has_last_line,
+        )
+        return confinement.run_confined(job)
+
+
+def has_last_line(data: bytes | bytearray) -> bool:
+    """Tell whether the process has written its last line."""
+    return data.endswith(b"\n") and data[data.rfind(b"\n", 0, -1) + 1 :].startswith(LAST_LINE)
+
+
+def parse_results(outcome: ProgramOutcome, files: Sequence[DecoratedFile], root: Path) -> ImportResults:
+    """Return the results in the output; the first missing file is why the process ended."""
+    kinds = {file.source.path: len(file.marks) for file in files}
+    lines = [line for line in map(confinement.parse_object, outcome.answer.split(b"\n")[:-1]) if line is not None]
+    found = {line["path"]: file_description(line) for line in lines if is_file_result(line, kinds)}
+    ends = [line for line in lines if is_last_line(line)]
+    silent = next((file.source.path for file in files if file.source.path not in found), "")
+    if silent:
+        found[silent] = FileDescription(
+            failure=process_failure(outcome, silent, root, said_all=has_last_line(outcome.answer))
+        )
+    return ImportResults(found, tuple(stray for line in ends for stray in line["strays"]))
+
+
+def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all: bool) -> ImportFailure:
+    """Return why the process ended at a file, and the last line of the project in the dump, if there is one."""
+    if said_all:
+        return ImportFailure("what it answers instead of the compiler's own program is not an answer", path)
+    dump = outcome.output.decode("utf-8", "replace")
+    begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
+    project = re.escape(f"{root / 'project'}{os.sep}")
+    place = re.search(rf'File "{project}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
+    found = ImportFailure(TIME_LIMIT_MESSAGE if begin >= 0 and dump.startswith(HUNG, begin) else outcome.how, path)
+    return replace(found, path=place[1].replace(os.sep, "/"), line=int(place[2])) if begin >= 0 and place else found
+
+
+def file_description(line: dict[str, Any]) -> FileDescription:
+    """Return the result of one file."""
+    failure = line["failure"]
+    if not failure:
+        return FileDescription(tuple(line["marks"]), line["servers"])
+    raised = parse_raised(failure.get("raised"))
+    said = ImportFailure(failure["message"], failure["path"], failure["line"], raised)
+    return FileDescription(tuple(line["marks"]), line["servers"], said)
+
+
+def is_file_result(line: dict[str, Any], marks: Mapping[str, int]) -> bool:
+    """Tell whether a line is the result of one of the files; `marks`: the number of decorators of each."""
+    path, rows, failure = line.get("path"), line.get("marks"), line.get("failure")
+    if not isinstance(path, str) or path not in marks or not isinstance(rows, list):
+        return False
+    has_all = len(rows) == (0 if failure is not None else marks[path]) and all(map(is_function_row, rows))
+    servers = line.get("servers")
+    has_servers = isinstance(servers, dict) and all(map(is_server_row, servers.values()))
+    return has_all and has_servers and (failure is None or is_import_failure(failure))
+
+
+def is_last_line(line: dict[str, Any]) -> bool:
+    """Tell whether a line is the last one of a process."""
+    strays = line.get("strays")
+    return line.get("end") is True and isinstance(strays, list) and all(map(is_undetected_function, strays))
+
+
+def is_function_row(row: object) -> bool:
+    """Tell whether a value describes one decorated function."""
+    if not isinstance(row, dict) or not isinstance(row.get("definition"), dict):
+        return False
+    return are_strings(row.get("binding")) and isinstance(row.get("context"), str) and are_problems(row.get("problems"))
+
+
+def is_server_row(said: object) -> bool:
+    """Tell whether a value describes a `Server`."""
+    if said == {}:
+        return True
+    return isinstance(said, dict) and isinstance(said.get("said"), dict) and are_problems(said.get("problems"))
+
+
+def is_import_failure(failure: object) -> bool:
+    """Tell whether a value is the reason why a file cannot be imported."""
+    if not isinstance(failure, dict) or failure.keys() - {"raised"} != {"message", "path", "line"}:
+        return False
+    if "raised" in failure and parse_raised(failure["raised"]) is None:
+        return False
+    return are_strings([failure["message"], failure["path"]]) and is_line_number(failure["line"])
+
+
+def is_undetected_function(stray: object) -> bool:
+    """Tell whether a value is a function that was decorated while its file ran."""
+    if not isinstance(stray, dict) or not are_strings([stray.get("path"), stray.get("function")]):
+        return False
+    return is_line_number(stray.get("line")) and are_strings(stray.get("kinds"))
+
+
+def are_problems(rows: object) -> bool:
+    """Tell whether a value lists problems, each with an existing code."""
+    texts = ("code", "where", "message", "hint")
+    return isinstance(rows, list) and all(
+        isinstance(row, dict) and are_strings([row.get(name) for name in texts]) and row["code"] in CODES
+        for row in rows
+    )
+
+
+def are_strings(values: object) -> bool:
+    """Tell whether a value is a list of strings."""
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def is_line_number(value: object) -> bool:
+    """Tell whether a value can be a line number."""
+    return type(value) is int and 0 <= value < 1 << 31

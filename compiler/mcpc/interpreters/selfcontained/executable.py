@@ -1,0 +1,154 @@
+"""The executable: the launcher, CPython and the C library, linked statically by the machine's C compiler.
+
+It depends only on its inputs, not on folders of this machine or the time, so it is cached by their digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.emit.bytecode import dump_code
+from mcpc.emit.templates import template_text
+from mcpc.interpreters.selfcontained.library import library_code
+from mcpc.interpreters.selfcontained.request import CannotEmbedError
+from mcpc.sandbox import programs
+from mcpc.sandbox.cache_dir import load_entry, store_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mcpc.interpreters.selfcontained.interpreter import StaticInterpreter
+
+SOURCES = ("launcher.c", "frozen.c", "images.c", "images.h")
+FROZEN = ("encodings", "encodings.aliases", "encodings.utf_8")
+"""Modules that every initialization imports, besides those that are frozen in every Python."""
+BOOTSTRAP = {
+    "_frozen_importlib": "importlib._bootstrap",
+    "_frozen_importlib_external": "importlib._bootstrap_external",
+    "zipimport": "zipimport",
+}
+"""The modules by which an interpreter imports any other, with their names in the library."""
+FROZEN_LIBRARY = (
+    "_collections_abc",
+    "abc",
+    "codecs",
+    "genericpath",
+    "importlib.machinery",
+    "importlib.util",
+    "io",
+    "os",
+    "posixpath",
+    "runpy",
+    "stat",
+)
+"""Modules of the library that are frozen instead: initialization imports some, and every handler the others."""
+FROZEN_MODULES = frozenset({*FROZEN, *BOOTSTRAP.values(), *FROZEN_LIBRARY})
+"""All of them, by their names in the library, which need not have them."""
+FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-fno-pie",
+    "-fno-asynchronous-unwind-tables",
+    "-Wall",
+    "-Wno-unused-parameter",
+    "-Wno-unused-variable",
+)
+LINK = ("-static", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-Wl,-z,relro")
+SMALLER = ("--strip-debug", "--remove-section=.eh_frame")
+SECONDS = 300
+KIND = "executables"
+
+
+def build_executable(interpreter: StaticInterpreter, symbols: Iterable[str]) -> bytes:
+    """Return the executable, without any server in it."""
+    sources = {name: files("mcpc.interpreters.selfcontained").joinpath("native", name).read_bytes() for name in SOURCES}
+    sources["data.c"] = generated_source(interpreter, sorted(symbols)).encode()
+    name = cache_name(interpreter, sources)
+    found = load_entry(KIND, name)
+    if found is None:
+        found = compile_executable(interpreter, sources)
+        store_entry(KIND, name, found)
+    return found
+
+
+def cache_name(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> str:
+    """Return the digest of all that decides an executable."""
+    compiler = programs.run_program("linker", ["cc", "--version"], SECONDS, more={"LC_ALL": "C"}).stdout
+    summary = hashlib.sha256(repr((FLAGS, LINK, SMALLER, interpreter, interpreter.starts_early)).encode() + compiler)
+    for name, data in (*sources.items(), ("libpython", interpreter.library.read_bytes())):
+        summary.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
+    return summary.hexdigest()
+
+
+def compile_executable(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> bytes:
+    """Compile and link an executable in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        for name, data in sources.items():
+            Path(folder, name).write_bytes(data)
+        early = ("-DMCPC_EARLY_START",) if interpreter.starts_early else ()
+        inputs = [name for name in sources if name.endswith(".c")]
+        # Tables for unwinding are a twentieth of the executable, and only C++ and debuggers would read them.
+        run_tool(["objcopy", *SMALLER, str(interpreter.library), "libpython.a"], folder)
+        libraries = ("libpython.a", *interpreter.libraries, "-lm")
+        words = ["cc", *FLAGS, *early, f"-I{interpreter.headers}", *LINK, "-o", "server", *inputs, *libraries]
+        run_tool(words, folder)
+        run_tool(["strip", "--strip-all", "--remove-section=.comment", "server"], folder)
+        return Path(folder, "server").read_bytes()
+
+
+def run_tool(words: list[str], folder: str) -> None:
+    """Run the compiler or one of its programs in a folder; raise CannotEmbedError with what it prints if it fails."""
+    done = programs.run_program("linker", words, SECONDS, cwd=folder, more={"LC_ALL": "C"})
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        problem = next((line for line in lines if "error" in line or "undefined" in line), lines[-1] if lines else "?")
+        hint = "check that the C compiler links static programs with this Python"
+        raise CannotEmbedError("MCP431", f"the executable cannot be linked: {problem}", hint)
+
+
+def generated_source(interpreter: StaticInterpreter, symbols: list[str]) -> str:
+    """Return the C source of the tables: frozen modules, code of the start, and exported symbols."""
+    start = dump_code(
+        compile(template_text("self_contained.py"), "server/start.py", "exec", dont_inherit=True, optimize=2)
+    )
+    lines = ['#include <Python.h>\n#include "images.h"']
+    lines += frozen_table(interpreter, "FROZEN", {name: name for name in (*FROZEN, *FROZEN_LIBRARY)})
+    lines += frozen_table(interpreter, "BOOTSTRAP", BOOTSTRAP)
+    lines += [
+        f"const unsigned char START_CODE[] = {{{c_bytes(start)}}};",
+        "const size_t START_CODE_SIZE = sizeof START_CODE;",
+    ]
+    # Names of functions that the compiler knows would clash with its own declarations, so these have other ones here.
+    lines += [f'extern const char s{number}[] __asm__("{name}");' for number, name in enumerate(symbols)]
+    lines += ["const struct export EXPORTS[] = {"]
+    lines += [f'{{"{name}", s{number}}},' for number, name in enumerate(symbols)]
+    lines += ["};", "const size_t EXPORT_COUNT = sizeof EXPORTS / sizeof *EXPORTS;", ""]
+    return "\n".join(lines)
+
+
+def frozen_table(interpreter: StaticInterpreter, table: str, names: Mapping[str, str]) -> list[str]:
+    """Return the C source of a table of frozen modules, by their names here and in the library."""
+    lines, rows = [], []
+    for number, (name, module) in enumerate(names.items()):
+        data, is_package = frozen_module(interpreter, module)
+        lines.append(f"static const unsigned char {table}_{number}[] = {{{c_bytes(data)}}};")
+        place = f".code = {table}_{number}, .size = sizeof {table}_{number}"
+        rows.append(f'{{.name = "{name}", {place}, .is_package = {is_package:d}}},')
+    return [*lines, f"const struct _frozen {table}[] = {{", *rows, "{0}};"]
+
+
+def frozen_module(interpreter: StaticInterpreter, name: str) -> tuple[bytes, bool]:
+    """Return the bytecode of a module of the library, and whether it is a package."""
+    path = interpreter.standard_library.joinpath(*name.split("."))
+    is_package = path.is_dir()
+    file = path / "__init__.py" if is_package else path.with_suffix(".py")
+    return dump_code(library_code(f"<frozen {name}>", file)), is_package
+
+
+def c_bytes(data: bytes) -> str:
+    """Return bytes as the values of a C array."""
+    return ",".join(map(str, data))

@@ -1,0 +1,1 @@
+"""Definitions, the server that is compiled from them, and the revisions of the protocol."""

@@ -1,0 +1,108 @@
+"""Cache of finished builds: the same sources, options, compiler and interpreter produce the same bytes.
+
+An entry is found by the digest of all inputs of the build, and used only if its own digest is still correct. A cache
+that cannot be read or written does not fail the build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import zipfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mcpc
+import mcpc_runtime
+from mcpc.diagnostics import Diagnostic, Severity, Span
+from mcpc.emit.templates import template_folder
+from mcpc.frontends import build_inputs, introspection
+from mcpc.pack.archive import MANIFEST, ArchiveEntry, sha256_hex
+from mcpc.pack.manifest import checksum_line
+from mcpc.sandbox.cache_dir import code_digest, store_entry
+from mcpc.sandbox.cache_dir import load_entry as kept
+from mcpc.sandbox.programs import find_bash
+
+if TYPE_CHECKING:
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.options import Options
+    from mcpc.reading import SourceTree
+
+KIND = "builds"
+
+
+@dataclass(frozen=True, slots=True)
+class CachedBuild:
+    """A finished build: the artifact, its content digest, its counts, and its diagnostics."""
+
+    data: bytes
+    content_digest: str
+    name: str
+    version: str
+    tools: int
+    prompts: int
+    resources: int
+    diagnostics: Diagnostics
+
+
+def compiler_digest() -> str:
+    """Return the digest of the compiler's own files: a changed compiler does not use earlier entries."""
+    return code_digest(Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, template_folder())
+
+
+def installed_packages() -> list[str]:
+    """Return the packages installed beside the compiler: the names of their metadata folders, with versions."""
+    return sorted({path.name for entry in sys.path for path in Path(entry or ".").glob("*.dist-info")})
+
+
+def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
+    """Return the digest of all inputs of a build.  O(bytes of the sources)."""
+    summary = hashlib.sha256()
+    # Without Bash, a build has other warnings.
+    machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
+    known = compiler_digest(), machine, installed_packages()
+    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found], tree.left_out]
+    summary.update(json.dumps(asked, sort_keys=True).encode())
+    for path, source in (*tree.files.items(), *tree.unpacked.items()):
+        summary.update(
+            f"{path}\0{source.mode}\0{source.linked:d}\0{len(source.data)}\0".encode("utf-8", "surrogateescape")
+        )
+        summary.update(source.data)
+    return summary.hexdigest()
+
+
+def load_build(name: str) -> CachedBuild | None:
+    """Return the build stored under `name`, or None if it is missing or damaged."""
+    stored = kept(KIND, name)
+    with suppress(ValueError, KeyError, TypeError):
+        head, _, data = (stored or b"").partition(b"\n")
+        facts = json.loads(head)
+        build = CachedBuild(data=data, diagnostics=tuple(map(diagnostic_from_row, facts.pop("diagnostics"))), **facts)
+        return build if is_as_built(build) else None
+    return None
+
+
+def is_as_built(build: CachedBuild) -> bool:
+    """Tell whether an archive matches its manifest.  O(its bytes)."""
+    with suppress(zipfile.BadZipFile, KeyError, UnicodeDecodeError), zipfile.ZipFile(io.BytesIO(build.data)) as packed:
+        entries = [ArchiveEntry(name, packed.read(name)) for name in packed.namelist()]
+        lines = sorted(checksum_line(entry.name, sha256_hex(entry.data)) for entry in entries if entry.name != MANIFEST)
+        return lines == sorted(packed.read(MANIFEST).decode().splitlines())
+    return False
+
+
+def diagnostic_from_row(row: dict[str, str]) -> Diagnostic:
+    """Return a diagnostic from its stored form."""
+    span = Span(**row.pop("span")) if row["span"] else row.pop("span")  # type: ignore[arg-type]
+    return Diagnostic(severity=Severity(row.pop("severity")), span=span, **row)  # type: ignore[arg-type]
+
+
+def store_build(name: str, build: CachedBuild) -> None:
+    """Store a build under `name`."""
+    facts = asdict(build)
+    data = facts.pop("data")
+    store_entry(KIND, name, json.dumps(facts).encode() + b"\n" + data)

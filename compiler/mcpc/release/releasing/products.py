@@ -1,0 +1,149 @@
+"""The products of a release, each a function from the built server to the files that are published."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server
+from mcpc.pack.manifest import readable_json
+from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.bundle import bundle
+from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, archive_bytes
+from mcpc.release.carriers.image import ImageOptions, image_layout
+from mcpc.release.carriers.image.blobs import layout_archive
+from mcpc.release.carriers.plugin import plugin
+from mcpc.release.carriers.registry import Publication, registry_file
+from mcpc.release.trust.bill import outer_bill
+from mcpc.release.trust.contents import take_apart
+from mcpc.release.trust.provenance import provenance_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mcpc.release.carriers import BuiltServer
+
+BYTECODE = re.compile(r"3\.(\d+)")
+PLUGIN, IMAGE, BUNDLE = "-plugin.zip", ".oci.tar", ".mcpb"
+"""Ends of the names of files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseInput:
+    """What products are made from.
+
+    `server`: the built file; `programs`: self-contained ones, by target; `made`: the files of earlier products;
+    `commit`, `source`: of the sources, and where they are, for the statement of provenance.
+    """
+
+    server: BuiltServer
+    programs: tuple[tuple[str, BuiltServer], ...] = ()
+    made: tuple[CarrierFile, ...] = ()
+    commit: str = ""
+    source: str = ""
+
+    def named(self, end: str) -> str:
+        """Return the name of a file of the release."""
+        return f"{self.server.slug}{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product: how it is made, what it is, and the products that must be made before it."""
+
+    make: Callable[[ReleaseInput], Iterator[CarrierFile]]
+    purpose: str
+    needs: tuple[str, ...] = ()
+
+
+def built_file(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the built file."""
+    yield CarrierFile(release.named(".pyz"), EXECUTABLE, release.server.data)
+
+
+def windows_program(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the program for Windows that finds Python there."""
+    minors = tuple(int(found) for found in BYTECODE.findall(release.server.bytecode))
+    data = windows_file(release.server.data, "x64", PythonChoice(minors))
+    yield CarrierFile(release.named(".exe"), EXECUTABLE, data)
+
+
+def desktop_bundle(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the MCP Bundle."""
+    yield CarrierFile(release.named(BUNDLE), PLAIN, bundle(release.server))
+
+
+def agent_plugin(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the Agent Plugin as an archive with one folder."""
+    files = (replace(file, path=f"{release.server.slug}/{file.path}") for file in plugin(release.server))
+    yield CarrierFile(release.named(PLUGIN), PLAIN, archive_bytes(files))
+
+
+def container_image(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the container image: one variant for each self-contained file for Linux."""
+    servers = tuple(server for target, server in release.programs if target.startswith("linux_"))
+    yield CarrierFile(release.named(IMAGE), PLAIN, layout_archive(image_layout(servers, ImageOptions())))
+
+
+def registry_entry(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the `server.json` of the registry, for the addresses in `[tool.mcpc.registry]`."""
+    entry, version = release.server.project.registry, release.server.version
+    digests = {file.path: hashlib.sha256(file.data).hexdigest() for file in release.made}
+    urls = [url.replace("{version}", version) for url in entry.mcpb]
+    missing = next((url for url in urls if url.rpartition("/")[2] not in digests), "")
+    if missing:
+        raise UnusableValueError(f"`mcpb` of `[tool.mcpc.registry]` names {missing}, which the release does not have")
+    bundles = tuple((url, digests[url.rpartition("/")[2]]) for url in urls)
+    others = (tuple(text.replace("{version}", version) for text in each) for each in (entry.oci, entry.remotes))
+    text = registry_file(release.server, Publication(entry.name, bundles, *others))
+    yield CarrierFile("server.json", PLAIN, text.encode("utf-8", "backslashreplace"))
+
+
+def bills_of_materials(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the SBOM of the built file."""
+    bill = outer_bill(take_apart(release.server.data), release.commit)
+    yield CarrierFile(release.named(".cdx.json"), PLAIN, readable_json(bill))
+
+
+def provenance(release: ReleaseInput) -> Iterator[CarrierFile]:
+    """Yield the statement of how the built file was made; it is not signed."""
+    contents = take_apart(release.server.data)
+    statement = provenance_statement(contents, release.named(".pyz"), release.commit, release.source)
+    yield CarrierFile(release.named(".provenance.json"), PLAIN, readable_json(statement))
+
+
+PRODUCTS: dict[str, Product] = {
+    "pyz": Product(built_file, "the built file"),
+    "exe": Product(windows_program, "a program for Windows that finds Python"),
+    "bundle": Product(desktop_bundle, "an MCP Bundle for desktop clients"),
+    "plugin": Product(agent_plugin, "an Agent Plugin"),
+    "image": Product(container_image, "a container image, as an OCI layout"),
+    "registry": Product(registry_entry, "the registry's server.json", ("bundle",)),
+    "sbom": Product(bills_of_materials, "the bill of materials", ("pyz",)),
+    "provenance": Product(provenance, "how the built file was made, unsigned", ("pyz",)),
+}
+"""The products in the order in which they are made."""
+
+
+def self_contained_file(server: BuiltServer, target: str) -> bytes:
+    """Return the file of a server that contains Python; raise UnusableValueError if it cannot be made here."""
+    try:
+        return embed_server(EmbeddingRequest(server.data, target))
+    except CannotEmbedError as problem:
+        hint = f"; {problem.diagnostic.hint}" if problem.diagnostic.hint else ""
+        raise UnusableValueError(f"{target}: {problem}{hint}") from None
+
+
+def release_files(release: ReleaseInput, names: Sequence[str]) -> tuple[CarrierFile, ...]:
+    """Return the files of a release, sorted by name; raise UnusableValueError if one cannot be made."""
+    made = tuple(
+        CarrierFile(release.named(f"-{target}{'.exe' if target.startswith('win_') else ''}"), EXECUTABLE, server.data)
+        for target, server in release.programs
+    )
+    for name, product in PRODUCTS.items():
+        if name in names:
+            made += tuple(product.make(replace(release, made=made)))
+    return tuple(sorted(made))

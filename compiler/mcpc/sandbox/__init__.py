@@ -1,0 +1,1 @@
+"""Programs of others: confined in separate processes, by ports of each operating system."""

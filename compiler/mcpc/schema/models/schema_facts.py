@@ -1,0 +1,220 @@
+"""Properties of a value that must satisfy several schemas together.
+
+No value that the schemas accept may be excluded; what a model cannot express is left to the compiled validator.  So of
+two constraints that cannot be combined only the first is used, which accepts no less than both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcpc.schema.models.references import SchemaPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from mcpc.reading import Json
+    from mcpc.schema.models.references import SchemaLibrary
+
+Parts = tuple[SchemaPart, ...]
+
+KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
+"""The types of JSON Schema.  An integer precedes a boolean: of a union, pydantic converts 1.0 to the first that accepts
+it.
+"""
+UNIONS = ("anyOf", "oneOf")
+EXPANDED = frozenset((*UNIONS, "allOf", "$ref"))
+"""Keywords that are expanded when the alternatives of a value are determined."""
+TYPE_KEYWORDS = frozenset(
+    (
+        *("type", "enum", "const", "properties", "required", "items", "prefixItems", "additionalItems"),
+        *("additionalProperties", "patternProperties", "unevaluatedProperties", "anyOf", "oneOf"),
+    )
+)
+"""Keywords that determine the type of a value; others only restrict values of that type."""
+APPLICATORS = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
+MAX_UNION = 64
+
+
+@dataclass(slots=True)
+class SchemaFacts:
+    """Properties of a value.
+
+    `kinds`: the allowed types, in the order of KINDS.  `values`: the only allowed values, None if there may be others.
+    `branches`: alternatives, one of which it also satisfies.  `extras`: the schemas of other properties, None if they
+    are not allowed.  `description` and `default` are those nearest to the reference.
+    """
+
+    parts: Parts
+    kinds: tuple[str, ...] = KINDS
+    values: list[Json] | None = None
+    branches: tuple[Parts, ...] = ()
+    properties: dict[str, Parts] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    extras: tuple[Parts, ...] | None = ((),)
+    prefix: tuple[Parts, ...] = ()
+    rest: Parts = ()
+    closed_array: bool = False
+    limits: dict[str, float] = field(default_factory=dict)
+    description: str = ""
+    default: Json = None
+
+
+def gather_facts(parts: Parts, library: SchemaLibrary) -> SchemaFacts:
+    """Return the combined properties of `parts`."""
+    flat = tuple(_conjuncts(parts, library))
+    telling = tuple(part for part in flat if not TYPE_KEYWORDS.isdisjoint(part.schema.keys() - part.done))
+    facts = SchemaFacts(telling, description=first_text(flat, "description"))
+    facts.default = next((part.schema["default"] for part in flat if "default" in part.schema), None)
+    _join_types(facts)
+    if "object" in facts.kinds:
+        _join_objects(facts, library)
+    if "array" in facts.kinds:
+        _join_arrays(facts, library)
+    facts.limits = _limits(flat)
+    facts.branches = _branches(facts, library)
+    return facts
+
+
+def _conjuncts(parts: Parts, library: SchemaLibrary) -> Iterator[SchemaPart]:
+    """Yield the parts, and those that each adds by reference or as a conjunction, once each."""
+    seen: set[int] = set()
+    waiting = list(reversed(parts))
+    while waiting:
+        part = waiting.pop()
+        if id(part.schema) in seen:
+            continue
+        seen.add(id(part.schema))
+        target = None if "$ref" in part.done else library.follow(part, part.schema.get("$ref"))
+        if "$ref" in part.schema and library.is_legacy(part):
+            waiting += [target] if target else []
+            continue
+        yield part
+        more = [target, *(library.inside(part, item) for item in list_value(part, "allOf"))]
+        waiting += [item for item in reversed(more) if item]
+
+
+def first_text(parts: Iterable[SchemaPart], key: str) -> str:
+    """Return the first string of a keyword."""
+    return next((text for part in parts if isinstance(text := part.schema.get(key), str)), "")
+
+
+def list_value(part: SchemaPart, key: str) -> list[Json]:
+    """Return the list of a keyword, an empty one if it has none."""
+    value = part.schema.get(key)
+    return value if isinstance(value, list) and key not in part.done else []
+
+
+def object_value(part: SchemaPart, key: str) -> dict[str, Json]:
+    """Return the object of a keyword, an empty one if it has none."""
+    value = part.schema.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _join_types(facts: SchemaFacts) -> None:
+    kinds = set(KINDS)
+    for part in facts.parts:
+        kind = part.schema.get("type")
+        named = {str(item) for item in (kind if isinstance(kind, list) else [kind]) if item is not None} or set(KINDS)
+        kinds &= named | ({"integer"} if "number" in named else set())
+        values = [part.schema["const"]] if "const" in part.schema else part.schema.get("enum")
+        if isinstance(values, list) and facts.values is None:
+            facts.values = values
+    if facts.values is not None:
+        kinds &= {_kind_of(value) for value in facts.values}
+    elif "number" in kinds:
+        kinds.discard("integer")
+    facts.kinds = tuple(kind for kind in KINDS if kind in kinds)
+
+
+def _kind_of(value: Json) -> str:
+    if isinstance(value, float) and not value.is_integer():
+        return "number"
+    names = {str: "string", bool: "boolean", int: "integer", float: "integer", list: "array", dict: "object"}
+    return names.get(type(value), "null")
+
+
+def _join_objects(facts: SchemaFacts, library: SchemaLibrary) -> None:
+    required: dict[str, None] = {}
+    for part in facts.parts:
+        for name, value in object_value(part, "properties").items():
+            inside = library.inside(part, value)
+            facts.properties[name] = (*facts.properties.get(name, ()), *((inside,) if inside else ()))
+        required |= {name: None for name in list_value(part, "required") if isinstance(name, str)}
+        extras = _extras(part, library)
+        if extras is None or (facts.extras is not None and () in facts.extras):
+            facts.extras = extras
+    for name in required:
+        facts.properties.setdefault(name, ())
+    facts.required = frozenset(required)
+
+
+def _extras(part: SchemaPart, library: SchemaLibrary) -> tuple[Parts, ...] | None:
+    """Return the schemas of unnamed properties: each of several possibilities, None if they are not allowed."""
+    schema = part.schema
+    others = schema.get("additionalProperties")
+    if others is None and not any(key in schema for key in APPLICATORS):
+        others = schema.get("unevaluatedProperties")
+    found = [library.inside(part, item) for item in object_value(part, "patternProperties").values()]
+    if others is not False:
+        found.append(library.inside(part, others))
+    return tuple((item,) if item else () for item in found) or None
+
+
+def _join_arrays(facts: SchemaFacts, library: SchemaLibrary) -> None:
+    for part in facts.parts:
+        items, first = part.schema.get("items"), part.schema.get("prefixItems")
+        if isinstance(items, list):
+            first, items = items, part.schema.get("additionalItems")
+        if facts.prefix or facts.rest or (first is None and items is None):
+            continue
+        found = [library.inside(part, item) for item in (first if isinstance(first, list) else [])]
+        facts.prefix = tuple((item,) if item else () for item in found)
+        rest = library.inside(part, items)
+        facts.rest = (rest,) if rest else ()
+        facts.closed_array = items is False
+
+
+LIMITS: dict[str, Callable[[float, float], float]] = {
+    "minimum": max,
+    "exclusiveMinimum": max,
+    "minLength": max,
+    "minItems": max,
+    "maximum": min,
+    "exclusiveMaximum": min,
+    "maxLength": min,
+    "maxItems": min,
+}
+"""Bounds, and how several are combined."""
+
+
+def _limits(parts: Sequence[SchemaPart]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in parts:
+        for key in LIMITS.keys() & part.schema.keys():
+            value = part.schema[key]
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+                found[key] = LIMITS[key](value, found.get(key, value))
+    return found
+
+
+def _branches(facts: SchemaFacts, library: SchemaLibrary) -> tuple[Parts, ...]:
+    """Return the alternatives of the first union that determines types, each with all other constraints."""
+    for part in facts.parts:
+        for key in UNIONS:
+            if key not in part.schema:
+                continue
+            alternatives = [item for item in list_value(part, key) if item is not False]
+            inside = [library.inside(part, alternative) for alternative in alternatives]
+            if any(item is not None and _determines_types(item, library) for item in inside):
+                plain = tuple(part._replace(done=part.done | EXPANDED) for part in facts.parts)
+                fits = len(alternatives) <= MAX_UNION
+                return tuple((*plain, item) if item else plain for item in inside) if fits else ()
+    return ()
+
+
+def _determines_types(part: SchemaPart, library: SchemaLibrary) -> bool:
+    """Tell whether an alternative determines more about types than a required property."""
+    return any(TYPE_KEYWORDS & (item.schema.keys() - {"required"}) for item in _conjuncts((part,), library))

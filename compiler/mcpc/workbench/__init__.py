@@ -1,0 +1,1 @@
+"""What authors use while they write: development server, tests, language server, documentation, doctor."""

@@ -1,0 +1,128 @@
+"""Schemas of the files of `mcpc test` and of budgets of `mcpc bench`: fields are those that their readers know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcpc.workbench.bench.model import MEASURES
+from mcpc.workbench.testing.case_fields import (
+    CASE_FIELDS,
+    COMPLETE_FIELDS,
+    COMPLETION_ONLY,
+    EXPECT_FIELDS,
+    FILE_FIELDS,
+    KINDS,
+    REFERENCES,
+)
+from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcpc.workbench.testing.case_fields import CaseField
+
+JsonSchema = dict[str, Any]
+POINTER: JsonSchema = {"pattern": "^(?:/(?:[^~/]|~[01])*)*$"}
+TEXTS: JsonSchema = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+VARIABLES: JsonSchema = {
+    "type": "object",
+    "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
+    "additionalProperties": {"type": ["string", "number", "boolean"]},
+}
+CLOSER: Mapping[str, JsonSchema] = {
+    "era": {"enum": [*ERAS, BOTH]},
+    "transport": {"enum": [*TRANSPORTS, BOTH]},
+    "env": VARIABLES,
+    "settings": VARIABLES,
+    "name": {"type": "string", "pattern": "\\S"},
+    "answers": {"type": "array", "items": {"type": "object"}},
+    "error": {"type": ["boolean", "integer"]},
+    "contains": TEXTS,
+    "matches": TEXTS,
+    "json": {"type": "object", "propertyNames": POINTER},
+    "problems": {"type": "array", "items": {"type": "string", **POINTER}},
+    "values": {"type": "array", "items": {"type": "string"}},
+    "total": {"type": "integer", "minimum": 0},
+    "within_ms": {"type": "number", "exclusiveMinimum": 0},
+}
+"""What the checks of a field demand beside its type."""
+MEANINGS = {
+    "tests": "The cases of the file.",
+    "era": "The era of the protocol in which the case runs; in both without it.",
+    "transport": "The transport over which the case runs; over both without it.",
+    "env": "Variables of the server.",
+    "headers": "Headers of the requests over HTTP.",
+    "serial": "Whether the case runs alone; without it, a call that only reads runs beside others.",
+    "settings": "Values of the server's settings.",
+    "name": "What the case is called in reports; unique in its file.",
+    "tool": "The tool that is called.",
+    "prompt": "The prompt that is requested.",
+    "resource": "The URI that is read.",
+    "complete": "The argument of a prompt, or the variable of a resource template, that is completed.",
+    "argument": "The name of the argument or variable.",
+    "value": "What was typed of it; nothing without this.",
+    "arguments": "The arguments of the call; of a completion what was chosen for other arguments.",
+    "answers": "Results for the questions that the server asks, in order.",
+    "expect": "What the call has to lead to; without it, a success.",
+    "error": "Whether the call fails, or the number of a JSON-RPC error.",
+    "text": "The whole text of the result.",
+    "contains": "Texts that the result's text contains.",
+    "matches": "Regular expressions that the result's text matches.",
+    "json": "Values in the structured result, by JSON Pointer.",
+    "structured": "The whole structured result.",
+    "schema": "Whether the structured result fits the output schema, as it has to without this.",
+    "problems": "The arguments that are refused, as JSON Pointers.",
+    "values": "The values of the completion, in order.",
+    "total": "How many values there are.",
+    "hasMore": "Whether there are more values than these.",
+    "within_ms": "The most milliseconds that the call takes.",
+}
+LIMIT: JsonSchema = {"type": "string", "pattern": "^[0-9]+(?:\\.[0-9]+)? ?(?:x|us|ms|s|B|kB|MB|GB|KiB|MiB|GiB|/s)$"}
+
+
+def case_file() -> JsonSchema:
+    """Return the schema of a file of cases; any file without the list `tests` is valid."""
+    case = _object(CASE_FIELDS)
+    case["properties"]["expect"] = {"description": MEANINGS["expect"], **_object(EXPECT_FIELDS)}
+    completed = {"description": MEANINGS["complete"], **_object(COMPLETE_FIELDS), "required": ["argument"]}
+    case["properties"]["complete"] = {**completed, **_one_of(REFERENCES)}
+    case |= _one_of(KINDS)
+    case["if"] = {"required": ["complete"]}
+    case["then"] = _narrowed("arguments", {"additionalProperties": {"type": "string"}})
+    case["else"] = _narrowed("expect", {"properties": dict.fromkeys(COMPLETION_ONLY, False)})
+    whole = _object(FILE_FIELDS)
+    whole["properties"]["tests"]["items"] = case
+    return {"if": {"required": ["tests"]}, "then": whole, "else": True}
+
+
+def _narrowed(name: str, schema: JsonSchema) -> JsonSchema:
+    return {"properties": {name: {"description": MEANINGS[name], **schema}}}
+
+
+def _one_of(names: Sequence[str]) -> JsonSchema:
+    return {"oneOf": [{"required": [name]} for name in names]}
+
+
+def _object(fields: Mapping[str, CaseField]) -> JsonSchema:
+    return {
+        "type": "object",
+        "properties": {name: {"description": MEANINGS[name], **_value(name, row)} for name, row in fields.items()},
+        "additionalProperties": False,
+    }
+
+
+def _value(name: str, row: CaseField) -> JsonSchema:
+    return dict(CLOSER.get(name, {"type": row.kinds[0] if len(row.kinds) == 1 else [*row.kinds]}))
+
+
+def budget() -> JsonSchema:
+    """Return the schema of a budget: a limit for each measure, in tables by the dots of its name."""
+    root: JsonSchema = {"type": "object", "properties": {}, "additionalProperties": False}
+    for name in MEASURES:
+        *tables, last = name.split(".")
+        place = root
+        for table in tables:
+            below = {"description": f"Limits of `{table}`.", "type": "object", "properties": {}}
+            place = place["properties"].setdefault(table, {**below, "additionalProperties": False})
+        place["properties"][last] = {"description": f"The limit of `{name}`.", **LIMIT}
+    return root

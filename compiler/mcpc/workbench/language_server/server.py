@@ -1,0 +1,261 @@
+"""The features of the language server, each a function from a request to what a module of this package answers.
+
+Only this module and `protocol_values` know the protocol. A mistake of ours is logged to the client with its traceback,
+and the server keeps running.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import traceback
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.uris import to_fs_path
+
+from mcpc import __version__
+from mcpc.diagnostics import Span
+from mcpc.workbench.language_server import protocol_values as values
+from mcpc.workbench.language_server.completion import proposals_at
+from mcpc.workbench.language_server.definitions import definition_at, definitions_in, handled_at
+from mcpc.workbench.language_server.fixes import fixes_of
+from mcpc.workbench.language_server.hover import hover_at
+from mcpc.workbench.language_server.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from mcpc.options import Options
+    from mcpc.workbench.language_server.open_project import OpenProject
+    from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer
+
+WATCHED = "**/*"
+SWITCH_SECONDS = 0.001
+"""How soon an answer takes its turn while the complete check runs in its thread."""
+TRIGGERS = ['"', ":", "$", "{", "[", ".", " "]
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol; texts are kept by this package alone, whose lines are those of the protocol."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+        """Pass a change on to its feature."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
+class ProjectServer(LanguageServer):
+    """The language server of mcpc: a client, and its workspace."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__("mcpc", __version__, protocol_cls=Protocol)
+        self.open_workspace = Workspace(options, self.publish, self.log)
+
+    def log(self, text: str) -> None:
+        """Write to the client's log."""
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def publish(self, project: OpenProject, paths: set[str]) -> None:
+        """Send the diagnostics of files; those of the whole project are shown in the file that describes it."""
+        for path in sorted(path for path in paths if path):
+            found = values.diagnostics_of(project, path, self.open_workspace.encoding)
+            if found or path in project.published or path in project.buffers:
+                project.published.add(path)
+                self.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(values.uri_of(project, path), found)
+                )
+            if not found:
+                project.published.discard(path)
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log an error that no request waits for."""
+        self.log("".join(traceback.format_exception(error)))
+
+    async def resolve_position(
+        self, document: types.TextDocumentIdentifier, position: types.Position
+    ) -> tuple[OpenProject, str, int] | None:
+        """Return the project, the path and the offset of a position; None outside of any project."""
+        found = await self.open_workspace.find_checked(file_of(document.uri))
+        if found is None or found[0].text(found[1]) is None:
+            return None
+        buffer = values.buffer_of(*found, self.open_workspace.encoding)
+        return *found, buffer.offset(position.line, position.character)
+
+
+def file_of(uri: str) -> Path:
+    """Return the path of a file; of an unsaved one without a path, a path in no folder."""
+    return Path(to_fs_path(uri) or uri) if uri.startswith("file:") else Path("/", "unsaved", uri.replace("/", "_"))
+
+
+def make_server(options: Options) -> ProjectServer:
+    """Return a server with all features."""
+    server = ProjectServer(options)
+    for method, feature in FEATURES.items():
+        server.feature(method, OPTIONS.get(method))(_guarded(server, feature))
+    return server
+
+
+def _guarded(server: ProjectServer, feature: Callable[[ProjectServer, Any], Any]) -> Callable[[Any], Any]:
+    """Return a feature whose mistakes are logged, and answered with nothing."""
+
+    async def answer(params: Any) -> Any:
+        try:
+            return await feature(server, params)
+        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
+            server.log(traceback.format_exc())
+            return None
+
+    def notice(params: Any) -> None:
+        try:
+            feature(server, params)
+        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
+            server.log(traceback.format_exc())
+
+    return answer if iscoroutinefunction(feature) else notice
+
+
+def initialized(server: ProjectServer, params: types.InitializedParams) -> None:
+    """Take over the folders, the units and the options of the client; ask for notifications of changes on disk."""
+    workspace = server.open_workspace
+    workspace.encoding = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
+    workspace.folders = [file_of(folder.uri) for folder in server.workspace.folders.values()]
+    if not workspace.folders and server.workspace.root_path:
+        workspace.folders = [Path(server.workspace.root_path)]
+    watching = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
+    if watching and watching.dynamic_registration:
+        watchers = [types.FileSystemWatcher(WATCHED)]
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        server.client_register_capability(types.RegistrationParams([types.Registration("files", method, options)]))
+
+
+def folders_changed(server: ProjectServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """Take over the folders that the client has open."""
+    server.open_workspace.folders = [file_of(folder.uri) for folder in server.workspace.folders.values()]
+
+
+def opened(server: ProjectServer, params: types.DidOpenTextDocumentParams) -> None:
+    """Open a file."""
+    server.open_workspace.open(file_of(params.text_document.uri), params.text_document.text)
+
+
+def changed(server: ProjectServer, params: types.DidChangeTextDocumentParams) -> None:
+    """Change a text."""
+
+    def apply(buffer: TextBuffer) -> list[BufferEdit]:
+        return [_apply(buffer, change) for change in params.content_changes]
+
+    server.open_workspace.change(file_of(params.text_document.uri), apply)
+
+
+def _apply(buffer: TextBuffer, change: Any) -> BufferEdit:
+    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+        return buffer.replace_all(change.text)
+    start, end = change.range.start, change.range.end
+    return buffer.replace(
+        buffer.offset(start.line, start.character), buffer.offset(end.line, end.character), change.text
+    )
+
+
+def closed(server: ProjectServer, params: types.DidCloseTextDocumentParams) -> None:
+    """Close a file."""
+    server.open_workspace.close(file_of(params.text_document.uri))
+
+
+def saved(server: ProjectServer, params: Any) -> None:
+    """Read the disk again."""
+    server.open_workspace.files_changed()
+
+
+async def hover(server: ProjectServer, params: types.HoverParams) -> types.Hover | None:
+    """Show what is known of a place."""
+    place = await server.resolve_position(params.text_document, params.position)
+    if place is None:
+        return None
+    text, span = hover_at(*place)
+    buffer = values.buffer_of(place[0], place[1], server.open_workspace.encoding)
+    about = None if span is None else values.range_of(buffer, span.start, span.end)
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), about) if text else None
+
+
+async def completion(server: ProjectServer, params: types.CompletionParams) -> list[types.CompletionItem]:
+    """Complete what is written at a place."""
+    place = await server.resolve_position(params.text_document, params.position)
+    if place is None:
+        return []
+    buffer = values.buffer_of(place[0], place[1], server.open_workspace.encoding)
+    return [values.completion_item(each, buffer) for each in proposals_at(*place)]
+
+
+async def definition(server: ProjectServer, params: types.DefinitionParams) -> types.Location | None:
+    """Go from a definition to its handler, and back."""
+    place = await server.resolve_position(params.text_document, params.position)
+    if place is None:
+        return None
+    project, encoding = place[0], server.open_workspace.encoding
+    found = definition_at(*place)
+    if found is not None and found.handled is not None and not found.is_function:
+        return values.location_of(project, found.handled, encoding)
+    found = handled_at(*place)
+    return None if found is None else values.location_of(project, found.named, encoding)
+
+
+async def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    """List the definitions of a file."""
+    place = await server.resolve_position(params.text_document, types.Position(0, 0))
+    if place is None:
+        return []
+    project, path, _ = place
+    buffer = values.buffer_of(project, path, server.open_workspace.encoding)
+    return [values.symbol_of(each, buffer) for each in definitions_in(project) if each.whole.path == path]
+
+
+async def actions(server: ProjectServer, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """Offer the corrections of the problems in a range."""
+    place = await server.resolve_position(params.text_document, params.range.start)
+    last = await server.resolve_position(params.text_document, params.range.end)
+    if place is None or last is None:
+        return []
+    project, path, start = place
+    buffer = values.buffer_of(project, path, server.open_workspace.encoding)
+    found = []
+    for problem in project.found.get(path, ()):
+        span = problem.span or Span("")
+        if span.start <= last[2] and start <= max(span.end, span.start):
+            shown = values.diagnostic_of(problem, buffer, project)
+            found += [values.code_action(fix, shown, project, buffer.encoding) for fix in fixes_of(problem, project)]
+    return found
+
+
+FEATURES: dict[str, Callable[[ProjectServer, Any], Any]] = {
+    types.INITIALIZED: initialized,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: folders_changed,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: saved,
+    types.TEXT_DOCUMENT_DID_OPEN: opened,
+    types.TEXT_DOCUMENT_DID_CHANGE: changed,
+    types.TEXT_DOCUMENT_DID_SAVE: saved,
+    types.TEXT_DOCUMENT_DID_CLOSE: closed,
+    types.TEXT_DOCUMENT_HOVER: hover,
+    types.TEXT_DOCUMENT_COMPLETION: completion,
+    types.TEXT_DOCUMENT_DEFINITION: definition,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: symbols,
+    types.TEXT_DOCUMENT_CODE_ACTION: actions,
+}
+OPTIONS: dict[str, Any] = {
+    types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=TRIGGERS),
+    types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+}
+"""What the server says of its features."""
+
+
+def serve(options: Options) -> None:
+    """Serve one client over standard input and output, until it says goodbye."""
+    gc.enable()  # a build lives shortly, a server does not
+    gc.freeze()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    make_server(options).start_io()

@@ -1,0 +1,257 @@
+"""Where a cursor is in YAML that may be unfinished, and in the frontmatter of a Markdown file.
+
+The text before the cursor is read by PyYAML's scanner, which knows indents, quotes and comments; a line that it
+refuses is passed over. What follows the cursor is looked at for the keys of the same object only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from mcpc.workbench.language_server.cursor import Cursor, OpenValue
+from mcpc.workbench.language_server.json_cursor import keys_behind, string_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Scanner: Any = getattr(yaml, "CLoader", yaml.Loader)
+"""The scanner of libyaml is eight times as fast."""
+MAX_CHARACTERS = 1_000_000 if hasattr(yaml, "CLoader") else 100_000
+"""Behind so many characters nothing is proposed; they are read within half a second."""
+MAX_PASSED_OVER = 8
+MAX_LINES = 200
+"""At most so many lines behind the cursor are looked at."""
+BEFORE = re.compile(r"(?:.*(?::(?:\s+|$)|,\s+|[\[{]\s*|\s-(?:\s+|$))|\s*-(?:\s+|$)|\s*)")
+QUOTED = re.compile(r"""(?:(?<=[\s\[{,])|^)(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)""")
+COMMENT = re.compile(r"(?:^|\s)#")
+PLAIN = re.compile(r"[^,\[\]{}#\n]*?(?=\s*(?:[,\]}\r\n]|\Z|:(?:\s|\Z)|\s#))")
+KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#\-'"\[{][^\r\n]*?)\s*:(?:\s|\Z)""")
+OPENING = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
+CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+
+
+def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
+    """Return where a cursor is; None where neither a key nor a value can be written."""
+    if offset > MAX_CHARACTERS or _is_in_comment(text[text.rfind("\n", 0, offset) + 1 : offset]):
+        return None
+    start, end = token_at(text, offset)
+    found = _found(text, start, end)
+    if found is None:
+        return None
+    lead = " " if start == end and text[start - 1 : start] in (":", "-") else ""
+    return replace(found, start=start, end=end, has_colon=text[end:].lstrip(" \t")[:1] == ":", lead=lead)
+
+
+def _is_in_comment(line: str) -> bool:
+    """Tell whether a comment has begun in the beginning of a line."""
+    return COMMENT.search(QUOTED.sub('""', line)) is not None
+
+
+def _found(text: str, start: int, end: int) -> Cursor | None:
+    open_values, last = _read(text[:start])
+    line = text.rfind("\n", 0, start) + 1
+    if open_values and open_values[-1].column < 0:
+        return _in_brackets(text, end, open_values)
+    if not text[line:start].strip():
+        return _at_line(text, end, open_values, start - line)
+    return _in_line(open_values, last)
+
+
+def cursor_in_frontmatter(text: str, offset: int) -> Cursor | None:
+    """Return where a cursor is between the first two `---` of a Markdown file; None elsewhere."""
+    opening = OPENING.match(text)
+    if opening is None or offset < opening.end():
+        return None
+    closing = CLOSING.search(text, opening.end())
+    end = closing.start() if closing else len(text)
+    found = cursor_in_yaml(text[opening.end() : end], offset - opening.end()) if offset <= end else None
+    shift = opening.end()
+    return found and replace(found, start=found.start + shift, end=found.end + shift)
+
+
+def token_at(text: str, offset: int) -> tuple[int, int]:
+    """Return where the scalar at a place begins and ends; both are the place if there is none."""
+    low = text.rfind("\n", 0, offset) + 1
+    high = text.find("\n", offset)
+    line = text[low : high if high >= 0 else len(text)].rstrip("\r")
+    for quoted in QUOTED.finditer(line):
+        if quoted.start() < offset - low <= quoted.end():
+            return low + quoted.start(), low + quoted.end()
+    before = BEFORE.match(line[: offset - low])
+    start = low + (before.end() if before else 0)
+    quoted_here = QUOTED.match(line, start - low)
+    if quoted_here:
+        return start, low + quoted_here.end()
+    plain = PLAIN.match(text, start)
+    return start, max(plain.end() if plain else offset, offset)
+
+
+def _read(text: str) -> tuple[list[OpenValue], object]:
+    """Return the values that are open at the end of a text, and its last token."""
+    open_values: list[OpenValue] = []
+    last: object = None
+    for token in _tokens(text):
+        if isinstance(token, yaml.BlockEndToken) and not text[token.start_mark.index :].strip():
+            continue
+        pass_over = PASSES.get(type(token))
+        if pass_over is not None:
+            pass_over(open_values, token)
+            last = token
+    return open_values, last
+
+
+def _tokens(text: str) -> list[Any]:
+    """Return the tokens of a text, without the lines that are not YAML."""
+    for _ in range(MAX_PASSED_OVER):
+        try:
+            return [*yaml.scan(text, Loader=Scanner)]
+        except yaml.MarkedYAMLError as problem:
+            mark = problem.context_mark or problem.problem_mark
+            lines = text.split("\n")
+            if mark is None or mark.line >= len(lines):
+                break
+            lines[mark.line] = " " * len(lines[mark.line])
+            text = "\n".join(lines)
+        except (yaml.YAMLError, ValueError):
+            break
+    return []
+
+
+def _begin(is_array: bool, in_brackets: bool) -> Callable[[list[OpenValue], Any], None]:
+    def begin(open_values: list[OpenValue], token: Any) -> None:
+        if open_values:
+            open_values[-1].has_value = True
+        open_values.append(OpenValue(is_array, column=-1 if in_brackets else token.start_mark.column))
+
+    return begin
+
+
+def _end_block(open_values: list[OpenValue], _token: Any) -> None:
+    _end_implied(open_values)
+    if open_values:
+        open_values.pop()
+
+
+def _end_implied(open_values: list[OpenValue]) -> None:
+    if open_values and open_values[-1].is_implied:
+        open_values.pop()
+
+
+def _end_brackets(open_values: list[OpenValue], _token: Any) -> None:
+    while open_values and open_values.pop().column >= 0:
+        pass
+
+
+def _key(open_values: list[OpenValue], _token: Any) -> None:
+    _end_implied(open_values)
+    if open_values:
+        open_values[-1].key, open_values[-1].has_colon, open_values[-1].has_value = None, False, False
+
+
+def _colon(open_values: list[OpenValue], _token: Any) -> None:
+    if open_values:
+        open_values[-1].has_colon = True
+
+
+def _dash(open_values: list[OpenValue], _token: Any) -> None:
+    holder = open_values[-1] if open_values else None
+    if holder is not None and not holder.is_array:
+        holder.has_value = True
+        open_values.append(OpenValue(True, column=holder.column, is_implied=True))
+    elif holder is not None:
+        holder.index += holder.has_value
+        holder.has_value = False
+
+
+def _comma(open_values: list[OpenValue], token: Any) -> None:
+    _key(open_values, token)
+    if open_values:
+        open_values[-1].index += 1
+
+
+def _scalar(open_values: list[OpenValue], token: Any) -> None:
+    holder = open_values[-1] if open_values else None
+    if holder is None:
+        return
+    if holder.is_array or holder.has_colon:
+        holder.has_value = True
+        holder.scalars[holder.key or ""] = token.value
+    else:
+        holder.key = token.value
+        holder.keys.append(token.value)
+
+
+PASSES: dict[type, Callable[[list[OpenValue], Any], None]] = {
+    yaml.BlockMappingStartToken: _begin(False, False),
+    yaml.BlockSequenceStartToken: _begin(True, False),
+    yaml.FlowMappingStartToken: _begin(False, True),
+    yaml.FlowSequenceStartToken: _begin(True, True),
+    yaml.BlockEndToken: _end_block,
+    yaml.FlowMappingEndToken: _end_brackets,
+    yaml.FlowSequenceEndToken: _end_brackets,
+    yaml.KeyToken: _key,
+    yaml.ValueToken: _colon,
+    yaml.BlockEntryToken: _dash,
+    yaml.FlowEntryToken: _comma,
+    yaml.ScalarToken: _scalar,
+}
+"""What a token does to the values that are open."""
+
+
+def _cursor(open_values: list[OpenValue], *, is_key: bool = False, may_be_key: bool = False) -> Cursor:
+    """Return the cursor in the last of the open values."""
+    holder = open_values[-1] if open_values else None
+    above = open_values[:-1] if is_key else open_values
+    keys = tuple(holder.keys) if holder is not None and is_key else ()
+    steps, beside = tuple(each.step for each in above), tuple(each.scalars for each in above)
+    return Cursor(steps, is_key, 0, 0, keys, may_be_key=may_be_key, beside=beside)
+
+
+def _in_brackets(text: str, end: int, open_values: list[OpenValue]) -> Cursor:
+    holder = open_values[-1]
+    found = _cursor(open_values, is_key=not holder.is_array and not holder.has_colon)
+    return replace(found, keys=(*found.keys, *keys_behind(text, end))) if found.is_key else found
+
+
+def _in_line(open_values: list[OpenValue], last: object) -> Cursor | None:
+    """Return the cursor behind the beginning of a line: a value behind its key, or an item behind its dash."""
+    if isinstance(last, yaml.ValueToken):
+        return _cursor(open_values)
+    return _cursor(open_values, may_be_key=True) if isinstance(last, yaml.BlockEntryToken) else None
+
+
+def _at_line(text: str, end: int, open_values: list[OpenValue], column: int) -> Cursor | None:
+    """Return the cursor at the beginning of a line: a key of the object with this indent, or a value below its key."""
+    while open_values and _is_behind(open_values[-1], column):
+        open_values.pop()
+    holder = open_values[-1] if open_values else None
+    if holder is None:
+        found = _cursor([], is_key=False, may_be_key=True)
+    elif holder.column == column and not holder.is_array:
+        found = _cursor(open_values, is_key=True)
+    elif holder.has_value or holder.column == column or not (holder.is_array or holder.has_colon):
+        return None
+    else:
+        found = _cursor(open_values, may_be_key=True)
+    return replace(found, keys=(*found.keys, *_keys_below(text, end, column)))
+
+
+def _is_behind(value: OpenValue, column: int) -> bool:
+    return value.column > column or (value.is_implied and value.column == column)
+
+
+def _keys_below(text: str, place: int, column: int) -> Iterator[str]:
+    """Yield the keys of the same object in the lines after a place."""
+    for line in text[place:].split("\n", MAX_LINES)[1:MAX_LINES]:
+        content = line.lstrip(" ")
+        indent = len(line) - len(content)
+        if not content.strip() or content.startswith("#") or indent > column:
+            continue
+        found = KEY.match(content)
+        if indent < column or found is None:
+            return
+        yield string_of(found[1]) if found[1][0] == '"' else found[1].strip("'")

@@ -1,0 +1,102 @@
+"""Shapes: the plain keywords of `mcpc.schema.models.view`, as the generators of every language read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcpc.schema.models.view_schemas import NOTES, UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcpc.schema.models.view_schemas import Shape
+
+REFERENCE = "#/$defs/"
+MOST_EXACT = 2**53
+"""The first whole number that JavaScript does not have exactly."""
+
+
+def is_sound(name: str, definitions: Mapping[str, Shape]) -> bool:
+    """Tell whether a definition does not stand for itself: no language has such an alias."""
+    seen, waiting = set[str](), [definitions[name]]
+    while waiting:
+        for target in direct_references(waiting.pop()):
+            if target == name:
+                return False
+            if target not in seen:
+                seen.add(target)
+                waiting.append(definitions.get(target, {}))
+    return True
+
+
+def direct_references(shape: Shape) -> list[str]:
+    """Return the definitions that a value of this shape itself has."""
+    members = shape.get("anyOf")
+    inner = [item for item in members if isinstance(item, dict)] if isinstance(members, list) else [shape]
+    return [referred(item) for item in inner if "$ref" in item]
+
+
+def referred(shape: Shape) -> str:
+    """Return the name of the definition that a shape refers to."""
+    return str(shape["$ref"]).removeprefix(REFERENCE)
+
+
+def properties_of(shape: Shape) -> dict[str, Shape] | None:
+    """Return the members of an object with names; None for any other shape."""
+    found = shape.get("properties")
+    return found if isinstance(found, dict) else None  # type: ignore[return-value]
+
+
+def required_of(shape: Shape) -> frozenset[str]:
+    """Return the names of the required members."""
+    found = shape.get("required")
+    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
+
+
+def bare(shape: Shape) -> Shape:
+    """Return a shape without notes and limits, which types do not have."""
+    return {key: value for key, value in shape.items() if key not in NOTES and key not in UNLIMITED}
+
+
+def kinds_of(shape: Shape) -> list[str]:
+    """Return the names of a shape's types: one, or one and `null`."""
+    kind = shape.get("type")
+    return [str(item) for item in kind] if isinstance(kind, list) else [str(kind)]
+
+
+def literals_of(shape: Shape) -> list[Any]:
+    """Return the values of an enumeration; an empty list for any other shape."""
+    found = shape.get("enum")
+    return found if isinstance(found, list) else []
+
+
+def is_exact(value: object) -> bool:
+    """Tell whether a value of an enumeration is a type in every language: large numbers are not."""
+    return not isinstance(value, int) or abs(value) < MOST_EXACT
+
+
+def unions_of(shape: Shape) -> list[Shape]:
+    """Return the alternatives of a union; an empty list for any other shape."""
+    found = shape.get("anyOf")
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def inner_shape(value: object) -> Shape:
+    """Return a subschema; anything else accepts every value."""
+    return value if isinstance(value, dict) else {}
+
+
+def prefix_of(shape: Shape) -> list[Shape]:
+    """Return the shapes of a tuple's members; an empty list for any other shape."""
+    found = shape.get("prefixItems")
+    return [inner_shape(item) for item in found] if isinstance(found, list) else []
+
+
+def takes_nothing(shape: Shape) -> bool:
+    """Tell whether a shape is that of an object without members."""
+    return kinds_of(shape) == ["object"] and not properties_of(shape) and shape.get("additionalProperties") is False
+
+
+def is_any_object(shape: Shape) -> bool:
+    """Tell whether every object has a shape."""
+    return kinds_of(shape) == ["object"] and not properties_of(shape) and shape.get("additionalProperties") is True

@@ -1,0 +1,178 @@
+"""What a case expects of a reply, as a table of checks: each returns the differences from what was found."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcpc.workbench.testing.case_fields import COMPLETION_ONLY
+from mcpc.workbench.testing.model import NOTHING, Absent, Mismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mcpc.reading import Node
+    from mcpc.schema import Validator
+    from mcpc.workbench.testing.model import Case, Reply
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """One reply and what decides about it.  `output`: the validator of the tool's output schema, if it has one."""
+
+    reply: Reply
+    output: Validator | None = None
+
+    @property
+    def document(self) -> Json | Absent:
+        """The value that `json` points into: the structured content, else the text as JSON, else the whole result."""
+        if not isinstance(self.reply.structured, Absent):
+            return self.reply.structured
+        try:
+            return json.loads(self.reply.text)
+        except (ValueError, RecursionError):
+            return dict(self.reply.result) or NOTHING
+
+
+def differences(case: Case, judging: Judging) -> tuple[Mismatch, ...]:
+    """Return how a reply differs from what a case expects."""
+    stated = {member.key: member.node for member in case.expect.members} if case.expect is not None else {}
+    found = [*_error(judging, stated.get("error"))]
+    if not found:
+        found += [mismatch for key, node in stated.items() for mismatch in CHECKS[key](judging, node)]
+        schema = stated.get("schema")
+        found += _schema(judging) if schema is None or schema.value else ()
+    found += [Mismatch("answers", "an answer for each question", question) for question in judging.reply.questions]
+    return tuple(found)
+
+
+def _error(judging: Judging, node: Node | None) -> Iterator[Mismatch]:
+    """Compare whether there is an error; a number is the code of a JSON-RPC error."""
+    reply, wanted = judging.reply, False if node is None else node.value
+    is_number = isinstance(wanted, int) and not isinstance(wanted, bool)
+    if (reply.code == wanted) if is_number else (reply.is_error == wanted):
+        return
+    found = f"error {reply.code}: {reply.text}" if reply.code is not None else reply.text
+    update: Json = (reply.code if is_number else None) or reply.is_error
+    names = {True: "an error", False: "no error"}
+    expected = f"error {wanted}" if is_number else names[bool(wanted)]
+    yield Mismatch("error", expected, found if reply.is_error else f"no error: {found}", node, update)
+
+
+def _text(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    if judging.reply.text != node.value:
+        yield Mismatch("text", node.value, judging.reply.text, node, judging.reply.text)
+
+
+def _contains(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    for each in node.items or (node,):
+        if str(each.value) not in judging.reply.text:
+            yield Mismatch("contains", each.value, judging.reply.text, each)
+
+
+def _matches(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    for each in node.items or (node,):
+        if not re.search(str(each.value), judging.reply.text):
+            yield Mismatch("matches", each.value, judging.reply.text, each)
+
+
+def _json(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    for member in node.members:
+        found = at_pointer(judging.document, member.key)
+        if not same(found, member.node.value):
+            yield Mismatch(f"json {member.key or '(all)'}", member.node.value, found, member.node, found)
+
+
+def _structured(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    found = judging.reply.structured
+    if not same(found, node.value):
+        yield Mismatch("structured", node.value, found, node, found)
+
+
+def _schema(judging: Judging) -> Iterator[Mismatch]:
+    """Compare the structured content of a success with the output schema; a case need not state it."""
+    if judging.output is None or judging.reply.is_error:
+        return
+    found = judging.reply.structured
+    if isinstance(found, Absent):
+        yield Mismatch("schema", "structured content that fits the output schema", found)
+        return
+    for pointer, keyword, wanted in judging.output.errors(found)[:3]:
+        yield Mismatch(f"schema {pointer or '(all)'}", f"{keyword}: {compact(wanted)}", at_pointer(found, pointer))
+
+
+def _problems(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    """Compare the pointers to refused arguments."""
+    found = sorted({str(each.get("path", "")) for each in judging.reply.problems or ()})
+    if found != sorted({str(each.value) for each in node.items}):
+        yield Mismatch("problems", node.value, found, node, found)
+
+
+def _completion_member(name: str) -> Callable[[Judging, Node], Iterator[Mismatch]]:
+    """Return the check of a member of a completion."""
+
+    def check(judging: Judging, node: Node) -> Iterator[Mismatch]:
+        completion = judging.reply.structured
+        found = completion.get(name, NOTHING) if isinstance(completion, dict) else NOTHING
+        if not same(found, node.value):
+            yield Mismatch(name, node.value, found, node, found)
+
+    return check
+
+
+def _within(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    spent = judging.reply.milliseconds
+    if isinstance(node.value, int | float) and spent > node.value:
+        yield Mismatch("within_ms", f"at most {node.value:g} ms", f"{spent:.0f} ms", node)
+
+
+def _nothing(_judging: Judging, _node: Node) -> Iterator[Mismatch]:
+    yield from ()
+
+
+CHECKS: Mapping[str, Callable[[Judging, Node], Iterator[Mismatch]]] = {
+    "error": _nothing,  # is compared first: if it differs, nothing else is compared
+    "text": _text,
+    "contains": _contains,
+    "matches": _matches,
+    "json": _json,
+    "structured": _structured,
+    "schema": _nothing,
+    "problems": _problems,
+    **{name: _completion_member(name) for name in COMPLETION_ONLY},
+    "within_ms": _within,
+}
+"""The check of each field of `expect`."""
+
+
+def at_pointer(value: Json | Absent, pointer: str) -> Json | Absent:
+    """Return the value at a JSON Pointer (RFC 6901); NOTHING if there is none."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(key, NOTHING)
+        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return NOTHING
+    return value
+
+
+def same(found: Json | Absent, expected: Json) -> bool:
+    """Tell whether two JSON values are equal: 1 and 1.0 are, true and 1 are not."""
+    if isinstance(found, Absent) or isinstance(found, bool) != isinstance(expected, bool):
+        return False
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(same(found[key], expected[key]) for key in expected)
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    return bool(found == expected)
+
+
+def compact(value: Json | Absent) -> str:
+    """Return a value as JSON on one line."""
+    return "nothing" if isinstance(value, Absent) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,149 @@
+"""Every case in every era over every transport: one server for each transport and environment, O(cases).
+
+Calls that change nothing are made several at a time; all others alone, in the order of the files.  A call that fails
+among others is made again alone, and that decides: a run finds what it would find with one call at a time.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
+from typing import TYPE_CHECKING, Any
+
+from mcpc.client.client import ConversationError
+from mcpc.schema import SchemaError, compile
+from mcpc.workbench.testing.expectations import Judging, differences
+from mcpc.workbench.testing.model import ERAS, TRANSPORTS, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.servers import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from mcpc.schema import Validator
+    from mcpc.workbench.testing.model import Case
+    from mcpc.workbench.testing.servers import Served
+
+    Call = tuple[Case, Variant]
+
+AHEAD = 4
+"""How many calls for each job are made at a time if the first failure ends the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantSelection:
+    """Which ways of the selected cases run, and how many at a time.
+
+    `read_only`: the names of the tools that say that they change nothing.
+    """
+
+    transports: tuple[str, ...] = TRANSPORTS
+    eras: tuple[str, ...] = ERAS
+    is_first_only: bool = False
+    jobs: int = 1
+    read_only: frozenset[str] = frozenset()
+
+    @property
+    def selected(self) -> tuple[Variant, ...]:
+        """All selected variants, the simplest to debug first: stateless, over standard input and output."""
+        return tuple(
+            Variant(transport, era)
+            for transport, era in product(TRANSPORTS, reversed(ERAS))
+            if transport in self.transports and era in self.eras
+        )
+
+    def variants(self, case: Case) -> list[Variant]:
+        """Return the ways in which a case runs."""
+        return [each for each in case.variants if each.transport in self.transports and each.era in self.eras]
+
+    def is_serial(self, case: Case) -> bool:
+        """Tell whether a case runs alone: its file demands it, or it may change something, is asked, or is timed."""
+        if self.jobs == 1 or case.serial is not None:
+            return self.jobs == 1 or case.serial is True
+        is_timed = case.expect is not None and case.expect.get("within_ms") is not None
+        return is_timed or bool(case.answers) or (case.kind == "tool" and case.target not in self.read_only)
+
+    def batches(self, cases: Iterable[Case]) -> Iterator[list[Call]]:
+        """Yield the calls of cases, those together that are made at a time."""
+        for is_serial, part in groupby(cases, key=self.is_serial):
+            calls = [(case, variant) for case in part for variant in self.variants(case)]
+            size = 1 if is_serial else self.jobs * AHEAD if self.is_first_only else max(len(calls), 1)
+            for start in range(0, len(calls), size):
+                yield calls[start : start + size]
+
+
+@dataclass(slots=True)
+class OutputValidators:
+    """The validators of output schemas, each compiled when the first reply of its tool is there."""
+
+    schemas: Mapping[str, Any]
+    _compiled: dict[str, Validator | None] = field(default_factory=dict)
+
+    def of(self, tool: str) -> Validator | None:
+        """Return the validator of a tool; None if it has no output schema."""
+        if tool not in self._compiled:
+            self._compiled[tool] = compiled(self.schemas.get(tool))
+        return self._compiled[tool]
+
+
+def is_read_only(tool: Mapping[str, Any]) -> bool:
+    """Tell whether a tool says that it changes nothing."""
+    hints = tool.get("annotations")
+    return isinstance(hints, dict) and hints.get("readOnlyHint") is True
+
+
+def compiled(schema: Any) -> Validator | None:
+    """Return the validator of a schema; None if there is none, or if it cannot be compiled."""
+    try:
+        return None if schema is None else compile(schema)
+    except SchemaError:
+        return None
+
+
+def run_cases(
+    cases: Sequence[Case], served: Served, selection: VariantSelection, outputs: OutputValidators
+) -> Iterator[Outcome]:
+    """Yield the outcome of every case in every way; cases with one environment share their servers."""
+    for environment, group in groupby(
+        sorted(cases, key=lambda case: case.environment), key=lambda case: case.environment
+    ):
+        with Connection(served.with_variables(dict(environment))) as connection:
+            for batch in selection.batches(group):
+                for outcome in run_batch(batch, connection, outputs, selection.jobs):
+                    yield outcome
+                    if outcome.mismatches and selection.is_first_only:
+                        return
+
+
+def run_batch(batch: Sequence[Call], connection: Connection, outputs: OutputValidators, jobs: int) -> Iterator[Outcome]:
+    """Yield the outcomes of calls that may be made at a time, in their order; those that fail are made again alone."""
+
+    def run(call: Call) -> Outcome:
+        case, variant = call
+        return run_case(case, variant, connection, outputs)
+
+    if len(batch) == 1:
+        yield run(batch[0])
+        return
+    pool = ThreadPoolExecutor(jobs, "mcpc-test")
+    try:
+        outcomes = [*pool.map(run, batch)]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # a call that still waits ends with its server
+    for call, outcome in zip(batch, outcomes, strict=True):
+        yield replace(run(call), is_repeated=differs_itself(outcome)) if outcome.mismatches else outcome
+
+
+def differs_itself(outcome: Outcome) -> bool:
+    """Tell whether a reply was there and differs: a server may also have ended in the call of another case."""
+    return any(each.what not in ("answer", "answers") for each in outcome.mismatches)
+
+
+def run_case(case: Case, variant: Variant, connection: Connection, outputs: OutputValidators) -> Outcome:
+    """Return the outcome of one case in one way."""
+    try:
+        reply = connection.call(case, variant)
+    except ConversationError as problem:
+        return Outcome(case, variant, (Mismatch("answer", "an answer", str(problem)),), Reply(is_error=True))
+    output = outputs.of(case.target) if case.kind == "tool" else None
+    return Outcome(case, variant, differences(case, Judging(reply, output)), reply)

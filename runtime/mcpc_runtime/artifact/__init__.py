@@ -1,0 +1,1 @@
+"""The built file as its server sees it: image, packages, settings, bytecode."""

@@ -1,0 +1,286 @@
+"""The private cache folder of extracted native packages: each is named by its digest, and verified before use.
+
+Refused are: a folder of another user, one that others may write to, a symbolic link in place of a private folder, and a
+file system mounted with noexec.  To verify, all files are read and digested, once per process, relative to the folder's
+descriptor; modules are loaded through this descriptor, so replacing the folder afterwards has no effect.  A process
+that extracts a folder keeps the descriptor of what it wrote, whose digests it verified before writing.
+
+Several threads extract and verify: what takes the time, in C, does not hold the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+
+from mcpc_runtime.artifact.packages.parallel import for_each
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.transports.platforms.private_files import (
+    UnusableFolderError,
+    check_private,
+    check_unshared,
+    make_private_folder,
+    make_private_folders,
+)
+from mcpc_runtime.transports.platforms.rollback import Rollback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import fcntl
+    from collections.abc import Callable, Iterator, Mapping
+
+    Files = Mapping[str, str]
+    """The digest of each file by its path."""
+    Read = Callable[[str], bytes]
+    """Returns the content of a file in the archive."""
+
+else:
+    fcntl = lazy("fcntl")
+
+CACHE_VARIABLE = "MCPC_RUNTIME_CACHE"
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+"""Windows lacks it, and has `profile_folders.py`, which uses a part of this module."""
+FOLDER_FLAGS = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+UNFINISHED_PREFIX, ABANDONED_SECONDS = ".new-", 3600
+MAX_TRIES = 10
+PAUSE_SECONDS = 0.02
+"""Delay between tries, times the number of earlier tries: several processes may replace a damaged folder at once."""
+
+
+class DamagedFileError(Exception):
+    """A file of an extracted folder differs from the build."""
+
+
+def cache_roots() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the locations to try: an existing base folder, and the names of the private folders below it."""
+    configured_folder = os.environ.get(CACHE_VARIABLE)
+    if configured_folder:
+        yield (
+            os.path.split(os.path.abspath(configured_folder))[0],
+            (os.path.basename(os.path.abspath(configured_folder)),),
+        )
+        return
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    cache = configured if os.path.isabs(configured) else os.path.expanduser("~/.cache")
+    if os.path.isabs(cache):  # a user who is unknown to the system has no home folder
+        yield cache, ("mcpc", "native")
+    yield os.environ.get("TMPDIR") or "/tmp", (f"mcpc-{os.geteuid()}", "native")
+
+
+def make_trusted_folder(base: str, names: tuple[str, ...]) -> str:
+    """Return a folder that only this user can write to, created if missing; raise UnusableFolderError."""
+    path = os.path.realpath(base)
+    try:
+        make_private_folders(path)
+        check_unshared(path)
+        for name in names:
+            path = os.path.join(path, name)
+            make_private_folder(path)
+        if hasattr(os, "statvfs") and os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
+            raise UnusableFolderError(f"{path} is on a file system mounted with noexec")
+    except OSError as problem:
+        raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None
+    return path
+
+
+def digest_name(files: Files) -> str:
+    """Return the name of the folder for these files: the digest of their digests."""
+    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def extract_folder(root: str, files: Files, read: Read) -> str:
+    """Return the verified folder of these files below `root`; a missing or damaged folder is replaced.
+
+    If /proc is available, the path is that of a descriptor, so that modules are loaded from the verified folder.
+    """
+    path = os.path.join(root, digest_name(files))
+    for before in range(MAX_TRIES):
+        time.sleep(PAUSE_SECONDS * max(before - 1, 0))
+        try:
+            descriptor = open_verified(path, files)
+            if descriptor >= 0:
+                return descriptor_path(path, descriptor)
+            descriptor = write_folder(path, files, read)
+            if descriptor >= 0:
+                return descriptor_path(path, descriptor)
+        except OSError as problem:
+            raise UnusableFolderError(f"{problem.filename or path}: {problem.strerror}") from None
+    raise UnusableFolderError(f"{path} does not keep what is written to it")
+
+
+def is_intact(path: str, files: Files) -> bool:
+    """Tell whether every file exists, is private, and has its digest; all are read."""
+    descriptor = open_verified(path, files)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0
+
+
+def open_verified(path: str, files: Files) -> int:
+    """Return a descriptor of the folder if all its files are intact, else -1."""
+    opened: dict[str, int] = {}
+
+    def verify(name: str) -> None:
+        if not has_digest(opened[os.path.dirname(name)], os.path.basename(name), files[name]):
+            raise DamagedFileError
+
+    try:
+        for name in files:
+            open_folder(path, os.path.dirname(name), opened)
+        for_each(files, verify)
+        return os.dup(opened[""])
+    except (OSError, KeyError, UnusableFolderError, DamagedFileError):
+        return -1
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def open_folder(path: str, below: str, opened: dict[str, int]) -> int:
+    """Return a descriptor of a folder below `path`, opened step by step through private folders."""
+    if below not in opened:
+        if below:
+            above, name = open_folder(path, os.path.dirname(below), opened), os.path.basename(below)
+            opened[below] = os.open(name, FOLDER_FLAGS, dir_fd=above)
+        else:
+            opened[below] = os.open(path, FOLDER_FLAGS)
+        check_private(os.path.join(path, below), os.fstat(opened[below]))
+    return opened[below]
+
+
+def has_digest(above: int, name: str, digest: str) -> bool:
+    """Tell whether a file is regular, private, and has a digest."""
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above), "rb") as file:
+        status = os.fstat(file.fileno())
+        check_private(name, status)
+        return stat.S_ISREG(status.st_mode) and hashlib.file_digest(file, "sha256").hexdigest() == digest
+
+
+def descriptor_path(path: str, descriptor: int) -> str:
+    """Return a path of a verified folder through its descriptor, if the system has such paths, else `path`."""
+    held_path = f"/proc/{os.getpid()}/fd/{descriptor}"
+    if os.path.isdir(held_path):
+        return held_path
+    os.close(descriptor)
+    return path
+
+
+def write_folder(path: str, files: Files, read: Read) -> int:
+    """Write the files into a folder beside `path`, and rename it; return its descriptor, or -1: verify `path`.
+
+    `read` verifies what it returns.
+    """
+    remove_abandoned(os.path.dirname(path))
+    new = f"{os.path.dirname(path)}/{UNFINISHED_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
+    os.mkdir(new, 0o700)
+    try:
+        descriptor = os.open(new, FOLDER_FLAGS)
+        with Rollback(lambda: os.close(descriptor)):
+            for folder in sorted({os.path.dirname(name) for name in files}):
+                make_private_folders(os.path.join(new, folder))
+            for_each(files, lambda name: write_file(os.path.join(new, name), read(name)))
+            is_new = put_folder(path, new, files)
+        if is_new:
+            return descriptor
+        os.close(descriptor)
+        return -1
+    finally:
+        remove_tree(new)
+        remove_tree(f"{new}.old")
+
+
+def put_folder(path: str, new: str, files: Files) -> bool:
+    """Rename a new folder to `path`, unless there is an intact one; return whether no other process will replace it.
+
+    Processes do this one after another: none replaces what it did not find damaged.
+    """
+    above = os.open(os.path.dirname(path), FOLDER_FLAGS)
+    try:
+        is_locked = lock(above)
+        try:
+            os.rename(new, path)
+        except OSError:
+            if not is_intact(path, files):
+                replace_folder(path, new)
+            return False
+        return is_locked
+    finally:
+        os.close(above)
+
+
+def lock(descriptor: int) -> bool:
+    """Lock a file or folder until its descriptor is closed; False if the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
+
+
+def replace_folder(path: str, new: str) -> None:
+    """Replace whatever is at `path` by a folder; what another process puts there will be verified."""
+    try:
+        os.rename(path, f"{new}.old")
+        os.rename(new, path)
+    except OSError:
+        if os.path.lexists(path):
+            return
+        raise
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a new file in a folder that exists."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) or 0 :]
+
+
+def remove_abandoned(root: str) -> None:
+    """Remove unfinished folders of processes that were ended while they wrote."""
+    for name in os.listdir(root):
+        path = os.path.join(root, name)
+        if name.startswith(UNFINISHED_PREFIX) and is_older(path, ABANDONED_SECONDS):
+            remove_tree(path)
+
+
+def is_older(path: str, seconds: float) -> bool:
+    """Tell whether a path exists, and was last modified more than `seconds` ago."""
+    try:
+        return os.lstat(path).st_mtime < time.time() - seconds
+    except OSError:
+        return False
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with its content, or a file; what cannot be removed stays."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        for below, folders, names in os.walk(path, topdown=False):
+            for name in (*names, *folders):
+                remove_entry(os.path.join(below, name))
+    remove_entry(path)
+
+
+def remove_entry(path: str) -> None:
+    """Remove a file, a symlink or an empty folder."""
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+    except OSError:
+        return
+
+
+def write_memory_file(data: bytes, name: str) -> str:
+    """Return the path of a file in memory; raise UnusableFolderError if the system has no such files."""
+    if not hasattr(os, "memfd_create"):
+        raise UnusableFolderError("this system does not support files in memory")
+    descriptor = os.memfd_create(name)
+    with os.fdopen(descriptor, "wb", closefd=False) as file:
+        file.write(data)
+    return f"/proc/self/fd/{descriptor}"

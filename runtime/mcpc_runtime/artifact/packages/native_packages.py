@@ -1,0 +1,96 @@
+"""Loading of modules of native packages: from the extracted folder, or from memory if no folder is usable."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
+
+from mcpc_runtime.artifact.packages.folders import CACHE_VARIABLE, write_memory_file
+from mcpc_runtime.transports.platforms.private_files import UnusableFolderError
+
+if sys.platform == "win32":
+    from mcpc_runtime.artifact.packages.profile_folders import cache_roots, extract_folder, make_trusted_folder
+else:
+    from mcpc_runtime.artifact.packages.folders import cache_roots, extract_folder, make_trusted_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypedDict
+
+    class Variant(TypedDict):
+        """A native package for the platforms of one wheel: tags, folder in the archive, and the digest of each file."""
+
+        tags: list[str]
+        folder: str
+        files: dict[str, str]
+
+    Read = Callable[[str], bytes]
+    """Reads an entry of the layer."""
+
+VERIFIED_FOLDERS: dict[str, str] = {}
+"""The extracted folder of each native package that this process has verified, by its folder in the archive."""
+
+
+def find_module_spec(name: str, variant: Variant, read: Read) -> ModuleSpec | None:
+    """Return the spec of a module of a native package; raise ImportError, with a remedy, if it cannot be loaded."""
+    try:
+        extracted = extracted_package(name, variant, read)
+    except UnusableFolderError as problem:
+        return load_from_memory(name, variant, read, str(problem))
+    return PathFinder.find_spec(name, [os.path.join(extracted, *name.split(".")[:-1])])
+
+
+def extracted_package(name: str, variant: Variant, read: Read) -> str:
+    """Return the folder of a native package; raise UnusableFolderError."""
+    return VERIFIED_FOLDERS.get(variant["folder"]) or extract_package(name, variant, read)
+
+
+def extract_package(name: str, variant: Variant, read: Read) -> str:
+    """Return the folder of a native package, extracted to the first usable location; raise UnusableFolderError."""
+    reasons = []
+    for base, names in cache_roots():
+        try:
+            path = extract_folder(
+                make_trusted_folder(base, names), variant["files"], lambda path: read_checked(path, variant, read)
+            )
+        except UnusableFolderError as problem:
+            reasons.append(str(problem))
+            continue
+        if reasons:
+            log_fallback(name, f"extracted to {os.path.realpath(path)}", reasons)
+        VERIFIED_FOLDERS[variant["folder"]] = path
+        return path
+    raise UnusableFolderError("; ".join(reasons))
+
+
+def read_checked(path: str, variant: Variant, read: Read) -> bytes:
+    """Return a file of a native package; raise ImportError if the file in the archive is damaged."""
+    entry = f"{variant['folder']}/{path}"
+    data = read(entry)
+    if hashlib.sha256(data).hexdigest() != variant["files"][path]:
+        raise ImportError(f"site/{entry} has a wrong checksum: the server's file is damaged")
+    return data
+
+
+def load_from_memory(name: str, variant: Variant, read: Read, reason: str) -> ModuleSpec:
+    """Return the spec of a module without other files, loaded from memory; each process does so again."""
+    advice = f"set {CACHE_VARIABLE} to your own folder on a file system that allows execution"
+    if len(variant["files"]) != 1:
+        raise ImportError(f"{name} cannot be extracted: {reason}; {advice}", name=name)
+    (path,) = variant["files"]
+    try:
+        memory_path = write_memory_file(read_checked(path, variant, read), name)
+    except (UnusableFolderError, OSError) as problem:
+        raise ImportError(f"{name} cannot be extracted: {reason}; {problem}; {advice}", name=name) from None
+    log_fallback(name, f"loaded from memory; {advice}", [reason])
+    spec = ModuleSpec(name, ExtensionFileLoader(name, memory_path), origin=memory_path)
+    spec.has_location = True
+    return spec
+
+
+def log_fallback(name: str, fallback: str, reasons: list[str]) -> None:
+    """Log on standard error that a fallback was used, and why."""
+    sys.stderr.write(f"{name} is {fallback} ({'; '.join(reasons)})\n")

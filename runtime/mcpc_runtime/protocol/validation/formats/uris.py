@@ -1,0 +1,99 @@
+"""URIs (RFC 3986) and IRIs (RFC 3987): the generic grammars, without the rules of specific schemes."""
+
+from __future__ import annotations
+
+from mcpc_runtime.protocol.validation.formats.addresses import is_ipv6
+from mcpc_runtime.protocol.validation.formats.characters import (
+    ASCII,
+    BEYOND_ASCII,
+    DIGITS,
+    HEXADECIMAL,
+    LETTERS,
+    LETTERS_AND_DIGITS,
+    PRIVATE,
+    are_in,
+    has_whole_triplets,
+)
+
+IN_SCHEME = LETTERS_AND_DIGITS | frozenset("+-.")
+IN_NAME = LETTERS_AND_DIGITS | frozenset("-._~!$&'()*+,;=%")
+IN_USER = IN_NAME | {":"}
+IN_FUTURE = IN_USER - {"%"}
+IN_PATH = IN_USER | frozenset("@/")
+IN_QUERY = IN_PATH | {"?"}
+
+
+def is_uri(text: str) -> bool:
+    """Tell whether a text is a `URI`."""
+    return ASCII.issuperset(text) and _scheme(text) > 0 and _is_reference(text)
+
+
+def is_uri_reference(text: str) -> bool:
+    """Tell whether a text is a `URI-reference`."""
+    return ASCII.issuperset(text) and _is_reference(text)
+
+
+def is_iri(text: str) -> bool:
+    """Tell whether a text is an `IRI`."""
+    return _scheme(text) > 0 and _is_reference(text)
+
+
+def is_iri_reference(text: str) -> bool:
+    """Tell whether a text is an `IRI-reference`."""
+    return _is_reference(text)
+
+
+def _scheme(text: str) -> int:
+    """Return the length of the scheme; 0 if there is none, and -1 for a colon where only a scheme may end."""
+    colon = text.find(":")
+    if colon < 0:
+        return 0
+    scheme = text[:colon]
+    if "/" in scheme or "?" in scheme or "#" in scheme:
+        return 0
+    return colon if scheme and scheme[0] in LETTERS and IN_SCHEME.issuperset(scheme) else -1
+
+
+def _is_reference(text: str) -> bool:
+    scheme = _scheme(text)
+    if scheme < 0 or not has_whole_triplets(text):
+        return False
+    rest, _, fragment = text[scheme + 1 if scheme else 0 :].partition("#")
+    rest, _, query = rest.partition("?")
+    if rest.startswith("//"):
+        authority, slash, path = rest[2:].partition("/")
+        if not _is_authority(authority):
+            return False
+        rest = slash + path
+    return _is_of(rest, IN_PATH) and _is_of(query, IN_QUERY, has_private=True) and _is_of(fragment, IN_QUERY)
+
+
+def _is_of(text: str, characters: frozenset[str], has_private: bool = False) -> bool:
+    """Tell whether `text` has only `characters` and the additional ones of an IRI."""
+    others = frozenset(text) - characters
+    return not others or (
+        not others & ASCII and are_in(others, BEYOND_ASCII + PRIVATE if has_private else BEYOND_ASCII)
+    )
+
+
+def _is_authority(text: str) -> bool:
+    user, _, host = text.rpartition("@")
+    if not _is_of(user, IN_USER):
+        return False
+    if host.startswith("["):
+        inside, bracket, port = host[1:].partition("]")
+        return bool(bracket) and (is_ipv6(inside) or _is_future(inside)) and (not port or _is_port(port))
+    name, colon, port = host.partition(":")
+    return _is_of(name, IN_NAME) and (not colon or DIGITS.issuperset(port))
+
+
+def _is_port(text: str) -> bool:
+    return text[0] == ":" and DIGITS.issuperset(text[1:])
+
+
+def _is_future(text: str) -> bool:
+    """Tell whether a text is an `IPvFuture`."""
+    version, dot, address = text[1:].partition(".")
+    if text[:1] not in ("v", "V") or not dot or not version or not address:
+        return False
+    return HEXADECIMAL.issuperset(version) and IN_FUTURE.issuperset(address)

@@ -1,0 +1,210 @@
+"""Make tasks of calls, and answer requests about tasks; a task is stored before its client gets its id.
+
+All of this runs on the main thread; the store thread runs the operations on the store.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol.client_requests.handler_requests import error_reply
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
+from mcpc_runtime.protocol.effects import Failure, FinishedResult
+from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.task_state import StaleTaskError, Task
+from mcpc_runtime.protocol.tasks import created_result, declares_tasks
+from mcpc_runtime.server.tasks.client_requests import PendingQuestions, prepare_questions
+from mcpc_runtime.server.tasks.leases import Leases
+from mcpc_runtime.server.tasks.open_store import open_store
+from mcpc_runtime.server.tasks.operations import OperationResult, UnusableAnswerError, operation_answer, operation_for
+from mcpc_runtime.server.tasks.owned import RETRY_SECONDS, OwnedTasks
+from mcpc_runtime.server.tasks.replay import stored_call
+from mcpc_runtime.server.tasks.store import StoreError, StoreFullError, TooSlowError
+from mcpc_runtime.server.tasks.store_thread import StoreThread
+from mcpc_runtime.transports.platforms import system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.interfaces import DriverInterface, RunsCalls
+    from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens
+    from mcpc_runtime.protocol.effects import Call, Effect, Ending, TaskRequest
+    from mcpc_runtime.protocol.jsonrpc import Json
+    from mcpc_runtime.protocol.session import Session
+    from mcpc_runtime.protocol.task_state import Step
+    from mcpc_runtime.server.tasks.store import Store, StoredCall
+    from mcpc_runtime.server.tasks.store_thread import Problem
+
+CLOSING_SECONDS = 1.5
+NOT_STORED = "Internal error: the task cannot be stored"
+IDENTIFIER_BYTES = 24
+"""Random bytes in the id of a task."""
+
+
+class TaskManager:
+    """Makes tasks of calls, ends them, and answers requests about them."""
+
+    def __init__(self, driver: DriverInterface, calls: RunsCalls) -> None:
+        self._driver = driver
+        self._reactor = driver.watch()
+        self._unanswered = 0
+        image = driver.image
+        is_shared = driver.is_shared  # by principals that are distinguished
+        self._store_thread = StoreThread(
+            self._reactor, lambda: open_store(image.server_name, image.archive), is_shared=is_shared
+        )
+        self._owned = OwnedTasks(driver, calls, self._store_thread)
+        self._leases = Leases(driver, self._store_thread, self._owned)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a client waits for the id of a task, or the end of one is not stored yet."""
+        return self._unanswered > 0 or any(owned.ending is not None for owned in self._owned.all)
+
+    def open(self) -> None:
+        """Start looking for tasks without an owner, and for changes by other servers."""
+        self._leases.open()
+
+    def takes(self, call: Call) -> bool:
+        """Make a task of a call, if its client supports tasks; its request is answered when the task is stored."""
+        if not declares_tasks(call.request):
+            return False
+        self.open()
+        self._unanswered += 1
+        task = new_task(call)
+        if self._owned.has_room(task.principal):
+            task.owner, task.fence, task.begun = self._leases.owner, 1, True
+            self._owned.places.take(task.principal)
+        stored = stored_call(call)
+        until = self._reactor.clock() + self._leases.safe
+
+        def add(store: Store) -> Task:
+            task.created = task.updated = store.now()
+            task.lease = task.created + self._leases.milliseconds if task.owner else 0
+            store.add(task, stored)
+            return task
+
+        def done(outcome: Task | Problem) -> None:
+            self._unanswered -= 1
+            if task.begun:
+                self._owned.places.give_back(task.principal)  # `begin` takes it again
+            if isinstance(outcome, Task):
+                self._added(call, task, stored, until)
+            else:
+                self._not_added(call, task, outcome)
+
+        self._store_thread.submit(add, done, task.principal)
+        return True
+
+    def _added(self, call: Call, task: Task, stored: StoredCall, until: float) -> None:
+        """Answer the request whose task is stored now, and run it."""
+        session: Session = call.request.session
+        answers = session.finish(call, FinishedResult(created_result(task, task.created)))
+        self._driver.post_effects(answers)
+        if not answers:
+            self._undo(task.identifier)  # the client has cancelled the request and does not know the id
+        elif task.begun:
+            self._owned.begin(task, stored, until)
+
+    def _not_added(self, call: Call, task: Task, problem: Problem) -> None:
+        """Answer the request whose task could not be stored."""
+        session: Session = call.request.session
+        self._store_thread.warn(problem)
+        if isinstance(problem, StoreFullError | TooSlowError):
+            self._driver.post_effects(session.finish(call, Failure(INTERNAL_ERROR, f"{NOT_STORED}: {problem}")))
+        else:  # the location of the store is for the operator only
+            self._driver.post_effects(session.finish(call, Failure(INTERNAL_ERROR, NOT_STORED)))
+            self._undo(task.identifier)  # it may have been stored anyway
+
+    def _undo(self, identifier: str) -> None:
+        """Remove a task whose id no client knows."""
+
+        def done(outcome: Problem | None) -> None:
+            if isinstance(outcome, StoreError):
+                self._reactor.after(RETRY_SECONDS, lambda: self._undo(identifier))
+
+        self._store_thread.submit(lambda store: store.remove(identifier), done)
+
+    def ask(
+        self, call: Call, number: int, requests: dict[str, Json], tokens: StateTokens
+    ) -> dict[str, Json] | list[Effect]:
+        """Ask the client; return the answers or an error, or no effects if the answers are delivered later."""
+        owned = self._owned.of(call)
+        if owned is None:
+            return error_reply(INTERNAL_ERROR, "Internal error: the task has ended")
+        pending = prepare_questions(call, requests, tokens)
+        if not isinstance(pending, PendingQuestions):
+            return pending
+        replies = pending.answers_by_key(owned.call.answers)
+        if replies is not None:
+            return replies
+        open_questions = {
+            name: question for name, question in pending.questions.items() if name not in owned.call.answers
+        }
+        if not open_questions:
+            return error_reply(INVALID_PARAMS, "an earlier answer under this key does not match this request")
+        owned.questions[call, number] = pending
+        self._owned.persist(owned, lambda task, now: task_state.request_input(task, owned.fence, open_questions, now))
+        return []
+
+    def finish(self, call: Call, ending: bytes | Failure) -> None:
+        """Store the result or error of a task."""
+        owned = self._owned.of(call)
+        if owned is None:
+            return
+        error: dict[str, Json] | None = None
+        result: Json = None
+        if isinstance(ending, Failure):
+            error = {"code": ending.code, "message": ending.message}
+            if ending.data is not None:
+                error["data"] = ending.data
+            if ending.log:
+                log_line(ending.log)
+        else:
+            result = parse(ending)
+
+        def step(task: Task, now: int) -> Task:
+            return task_state.finish(task, owned.fence, result, error, now)
+
+        owned.ending = step
+        self._owned.persist(owned, step)
+
+    def close(self) -> None:
+        """Release every task that runs here: another server runs it, or it ends."""
+        last_steps = {owned.identifier: owned.ending or release_step(owned.fence) for owned in self._owned.all}
+
+        def last(store: Store) -> None:
+            for identifier, step in last_steps.items():
+                with suppress(StaleTaskError):
+                    store.change(identifier, step)
+
+        self._store_thread.close(last, CLOSING_SECONDS)
+
+    def perform(self, request: TaskRequest, done: Callable[[Ending], None]) -> None:
+        """Run a request about a task; report its changes to subscribers and to the handler."""
+        self.open()
+
+        def completed(outcome: OperationResult | UnusableAnswerError | Problem) -> None:
+            if isinstance(outcome, StoreError):
+                self._store_thread.warn(outcome)
+            elif isinstance(outcome, OperationResult) and outcome.has_changed and outcome.task is not None:
+                self._owned.changed(outcome.task)
+            done(operation_answer(request, outcome))
+
+        self._store_thread.submit(operation_for(request), completed, request.request.session.principal)
+
+
+def new_task(call: Call) -> Task:
+    """Return a new task for a call, with the answers that the client gave before."""
+    task = Task(system.urandom(IDENTIFIER_BYTES).hex(), call.request.session.principal, call.definition.name, 0)
+    task.again = call.definition.again
+    task.answers = {key: call.answers[key] for key, _, _ in call.definition.asks if key in call.answers}
+    return task
+
+
+def release_step(fence: int) -> Step:
+    """Return the step by which an owner releases a task."""
+    return lambda task, now: task_state.release(task, fence, now)

@@ -1,0 +1,204 @@
+"""The commands that send a server one request as a client would, and print its result."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+
+from mcpc_runtime.protocol.constants import (
+    CAPABILITIES_KEY,
+    LOG_LEVEL_KEY,
+    MAX_MESSAGE_BYTES,
+    METHOD_NOT_FOUND,
+    VERSION_KEY,
+)
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server.stdio_driver import StdioDriver
+from mcpc_runtime.tools.cli import messages as console_text
+from mcpc_runtime.tools.cli.argument_values import parse_arguments, split_arguments
+from mcpc_runtime.tools.cli.artifact_info import list_all
+from mcpc_runtime.tools.cli.command_line import SUCCESS, TOOL_ERROR, UsageError, origin, suggestion, wants_json
+from mcpc_runtime.tools.cli.printing import (
+    printable,
+    put_contents,
+    put_json,
+    put_messages,
+    put_notification,
+    put_tool_result,
+    put_values,
+    terminal_text,
+)
+from mcpc_runtime.transports.platforms.pipes import incoming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.tools.cli.artifact_info import Object
+
+
+def call_tool(image: Image, archive: str, arguments: list[str]) -> int:
+    """Call a tool as a client would, and print its result."""
+    tools = list_all(image, "tools", ask_program)
+    if not arguments:
+        raise UsageError(console_text.TOOL_MISSING + some_names([tool["name"] for tool in tools]))
+    schema: Object = next((tool["inputSchema"] for tool in tools if tool["name"] == arguments[0]), {})
+    params = {"name": arguments[0], "arguments": tool_arguments(arguments[1:], schema)}
+    result = request_result(image, archive, "tools/call", params, [tool["name"] for tool in tools])
+    if result is None:
+        return TOOL_ERROR
+    put_tool_result(result)
+    return TOOL_ERROR if result.get("isError") else SUCCESS
+
+
+def tool_arguments(arguments: list[str], schema: Object) -> Object:
+    """Return the arguments of a command line, by a schema."""
+    if arguments[:1] == ["--json"]:
+        if len(arguments) != 2:
+            raise UsageError(console_text.JSON_MISSING)
+        return parse_json_object(sys.stdin.read() if arguments[1] == "-" else arguments[1])
+    return parse_arguments(arguments, schema)
+
+
+def parse_json_object(text: str) -> Object:
+    """Return the object that `text` is."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise UsageError(console_text.TOO_DEEP) from None
+    except ValueError as problem:
+        raise UsageError(console_text.NOT_JSON.format(problem=problem)) from None
+    if not isinstance(value, dict):
+        raise UsageError(console_text.NOT_AN_OBJECT)
+    return value
+
+
+def read_resource(image: Image, archive: str, arguments: list[str]) -> int:
+    """Read a resource as a client would, and print its contents."""
+    uris = [item["uri"] for item in list_all(image, "resources", ask_program)]
+    if not arguments:
+        raise UsageError(console_text.URI_MISSING + some_names(uris))
+    as_json = wants_json(arguments[1:])
+    result = request_result(image, archive, "resources/read", {"uri": arguments[0]}, uris)
+    return print_result(result, put_json if as_json else put_contents)
+
+
+def get_prompt(image: Image, archive: str, arguments: list[str]) -> int:
+    """Get a prompt as a client would, and print its messages; its arguments are strings."""
+    prompts = {item["name"]: item for item in list_all(image, "prompts", ask_program)}
+    if not arguments:
+        raise UsageError(console_text.PROMPT_MISSING + some_names([*prompts]))
+    known = [argument["name"] for argument in prompts.get(arguments[0], {}).get("arguments", ())]
+    params = {"name": arguments[0], "arguments": dict(split_arguments(arguments[1:], known))}
+    return print_result(request_result(image, archive, "prompts/get", params, [*prompts]), put_messages)
+
+
+def some_names(names: list[str]) -> str:
+    """Return what a server offers, for a message that asks for the name of one."""
+    if not names:
+        return ""
+    more = console_text.OTHERS.format(count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else ""
+    return console_text.NAMES.format(names=printable(", ".join(names[:MOST_NAMES]))) + more
+
+
+MOST_NAMES = 8
+
+
+def complete(image: Image, archive: str, arguments: list[str]) -> int:
+    """Print completions of a prompt argument or a template variable."""
+    if len(arguments) not in (2, 3):
+        raise UsageError(console_text.COMPLETION_MISSING)
+    name, argument = arguments[:2]
+    ref = {"type": "ref/resource", "uri": name} if ":" in name else {"type": "ref/prompt", "name": name}
+    params = {"ref": ref, "argument": {"name": argument, "value": arguments[2] if arguments[2:] else ""}}
+    return print_result(request_result(image, archive, "completion/complete", params, []), put_values)
+
+
+def print_result(result: Object | None, printing: Callable[[Object], None]) -> int:
+    """Print a result, if there is one; return the exit status."""
+    if result is None:
+        return TOOL_ERROR
+    printing(result)
+    return SUCCESS
+
+
+def request_result(image: Image, archive: str, method: str, params: Object, names: list[str]) -> Object | None:
+    """Return the result of a request, or print the error, with a suggestion from the `known` names."""
+    reply = SingleRequestChannel(image).ask(method, params)
+    if "error" not in reply:
+        return reply.get("result")
+    if reply["error"]["code"] == METHOD_NOT_FOUND and method in UNOFFERED and not names:
+        sys.stderr.write(console_text.OFFERS_NONE.format(kind=UNOFFERED[method]))
+        return None
+    requested = params.get("name") or params.get("uri")
+    lists = f"mcpc inspect {origin.project}" if origin.project else f"{archive} list"
+    hint = ""
+    if requested is not None and names and requested not in names:
+        hint = suggestion(requested, names) or console_text.LISTS_NAMES.format(command=lists)
+    sys.stderr.write(terminal_text(f"error {reply['error']['code']}: {reply['error']['message']}{hint}\n", sys.stderr))
+    return None
+
+
+UNOFFERED = {
+    "tools/call": "tools",
+    "resources/read": "resources",
+    "prompts/get": "prompts",
+    "completion/complete": "completions",
+}
+"""What a server lacks that does not know a method."""
+
+
+def ask_program(image: Image, method: str, params: Object) -> Object:
+    """Return the reply to a request for a list that is made at run time; an error is printed."""
+    given = {key: value for key, value in params.items() if key != "_meta"}
+    reply = SingleRequestChannel(image).ask(method, given)
+    if "error" in reply and reply["error"]["code"] != METHOD_NOT_FOUND:
+        text = f"{method}: error {reply['error']['code']}: {reply['error']['message']}\n"
+        sys.stderr.write(terminal_text(text, sys.stderr))
+    return reply
+
+
+class SingleRequestChannel:
+    """A channel that delivers one request and stores the reply."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._reply: Object = {}
+        self._requests: list[bytes] = []
+        self.ended = self.full = False
+        self.unsent = self.bytes_written = 0
+        self.descriptor = self.output = self._other_end = -1
+
+    def ask(self, method: str, params: Object) -> Object:
+        """Return the reply to a request; progress and log messages are printed as they come."""
+        envelope = {VERSION_KEY: self._image.stateless_versions[-1], CAPABILITIES_KEY: {}}
+        meta = {**envelope, LOG_LEVEL_KEY: "debug", "progressToken": 1}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+        self._requests.append(json.dumps(body).encode())
+        self.descriptor, self._other_end = incoming()  # nothing is ever written to it
+        with redirect_stdout(sys.stderr):  # what inline handlers print; the result is printed after it
+            StdioDriver(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()
+        return self._reply
+
+    def read(self) -> list[bytes]:
+        """Return the request, once."""
+        return [self._requests.pop()] if self._requests else []
+
+    def watch_parent(self) -> int:
+        """Return that the parent is not watched: the command ends with its reply."""
+        return -1
+
+    def write(self, data: bytes) -> None:
+        """Store the reply, which ends the session, or print a notification."""
+        message = json.loads(data)
+        if "method" in message:
+            put_notification(message)
+        else:
+            self._reply = message
+            self.ended = True
+
+    def flush(self) -> bool:
+        """Return True: nothing is buffered."""
+        return True

@@ -1,0 +1,45 @@
+"""The processes of this machine, from the table that the system has: the files of /proc, or libproc (macOS).
+
+It is selected in the server, before a supervisor is forked: what that process imported later it could not read.
+"""
+
+from __future__ import annotations
+
+from mcpc_runtime.lazy import lazy
+from mcpc_runtime.transports.platforms.posix import system_features
+from mcpc_runtime.transports.platforms.posix.supervision import proc_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry, libproc
+
+    class ProcessTable(Protocol):
+        """What both modules offer."""
+
+        def process_ids(self) -> list[int]:
+            """Return the process ids of this machine."""
+            ...
+
+        def process_entry(self, pid: int) -> ProcessEntry | None:
+            """Return one process, or None."""
+            ...
+
+        def environment_block(self, pid: int) -> bytes:
+            """Return the variables that a process was started with."""
+            ...
+else:
+    libproc = lazy("mcpc_runtime.transports.platforms.posix.supervision.libproc")
+
+found: list[ProcessTable | None] = []
+"""The table that takes the place of /proc, once it was looked for."""
+
+
+def process_table() -> ProcessTable | None:
+    """Return the system's process table; None if it has none that is known."""
+    if system_features.has("proc"):
+        return proc_files
+    if not found:
+        found.append(libproc if libproc.exists() else None)
+    return found[0]

@@ -1,0 +1,10 @@
+"""Port: which processes descend from which, and signals to them."""
+
+from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
+    ProcessSnapshot,
+    signal_group,
+    signal_process,
+    start_time,
+)
+
+__all__ = ["ProcessSnapshot", "signal_group", "signal_process", "start_time"]
