@@ -18,14 +18,12 @@ import sys
 import zipimport
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import MAGIC_NUMBER
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import CodeType, ModuleType
-    from typing import Any
+Table = dict[str, tuple[bool, int, int]]
 
-    Table = dict[str, tuple[bool, int, int]]
 
 BYTECODE, SOURCES = "mcpc_runtime/bytecode", "mcpc_runtime/sources.zip"
 OTHER_PYTHONS = "mcpc_runtime/other_pythons"

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from _thread import LockType
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable, Iterable, Sequence
-    from types import TracebackType
+from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
+from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.effects import Activity, Call, Effect, Ending, PublishChange, SendResponse
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session import Session
 
-    from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.effects import Activity, Call, Effect, Ending, PublishChange, SendResponse
-    from mcpc_runtime.protocol.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
-
-    Note = dict[str, Json]
-    """A message of a running handler: progress, a log message, a call, a client request."""
-    Notify = Callable[[Note], None]
-    Job = object
-    """A runner's own handle of something it has started."""
+Note = dict[str, Json]
+"""A message of a running handler: progress, a log message, a call, a client request."""
+Notify = Callable[[Note], None]
+Job = object
+"""A runner's own handle of something it has started."""
 
 
 InvocationTaken = TypeVar("InvocationTaken", contravariant=True)

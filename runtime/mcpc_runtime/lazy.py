@@ -1,24 +1,20 @@
 """Lazy imports: a module is imported when one of its names is first used, so that the start does not pay for it.
 
-A type checker sees the import itself, in its own branch; the other branch names the same as a string:
+The packer writes them in place of imports whose names are only called in functions, or before a dot there
+(`mcpc.pack.late_imports`):
 
-    if TYPE_CHECKING:
-        from mcpc_runtime.protocol.calls import finish_call
-    else:
-        finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
+    finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
 
 `finish_call(…)` imports the module, replaces the `lazy` object by the function, and calls it. A string without a colon
 names a module: its attributes can be used as usual. Rows of tables are strings, too; `resolve` imports one. A table of
-functions that are only called may contain `lazy` objects.
+functions that are only called may contain `lazy` objects.  Written by hand, beside an import for type checkers, they
+stand for packages that are not in every file, and for modules that import each other.
 """
 
 from __future__ import annotations
 
 from sys import _getframe
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 resolved_rows: dict[str, object] = {}
 

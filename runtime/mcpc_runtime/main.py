@@ -5,32 +5,21 @@ What follows `--` are arguments of the project's program, for servers that are o
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image.image import open_image
-from mcpc_runtime.lazy import call_rows, lazy
+from typing import Any, NoReturn
+from zipimport import zipimporter
+
+from mcpc_runtime.artifact.image.image import Image, open_image
+from mcpc_runtime.artifact.settings import report_settings
+from mcpc_runtime.artifact.start_options import use_start_options
+from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
+from mcpc_runtime.protocol.run_time_lists import list_at_run_time
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
+from mcpc_runtime.tools.cli.console import greet, run_command
+from mcpc_runtime.tools.clients.starting_entries import how_to_set_in_clients
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.stdio import Channel
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
-    from zipimport import zipimporter
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.artifact.settings import report_settings
-    from mcpc_runtime.artifact.start_options import use_start_options
-    from mcpc_runtime.protocol.run_time_lists import list_at_run_time
-    from mcpc_runtime.tools.cli.console import greet, run_command
-    from mcpc_runtime.tools.clients.starting_entries import how_to_set_in_clients
-else:
-    greet = lazy("mcpc_runtime.tools.cli.console:greet")
-    how_to_set_in_clients = lazy("mcpc_runtime.tools.clients.starting_entries:how_to_set_in_clients")
-    list_at_run_time = lazy("mcpc_runtime.protocol.run_time_lists:list_at_run_time")
-    run_command = lazy("mcpc_runtime.tools.cli.console:run_command")
-    report_settings = lazy("mcpc_runtime.artifact.settings:report_settings")
-    use_start_options = lazy("mcpc_runtime.artifact.start_options:use_start_options")
 
 OPTIONS = ("--tools", "--toolsets", "--read-only", "--tolerant", "--max-result")
 """Options of serving, which begin a command line without a command; `start_options` reads them."""

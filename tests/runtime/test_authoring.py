@@ -9,6 +9,7 @@ import mcpc
 from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.handlers.python.authoring import MARK, Field, Server, completion, prompt, resource, tool
 from support.needs import ROOT
+from support.packed_runtime import packed_runtime
 
 
 def test_a_mark_leaves_the_function_as_it_is() -> None:
@@ -94,7 +95,7 @@ def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
 def test_marks_import_next_to_nothing() -> None:
     code = "import sys; before = set(sys.modules); import mcpc_runtime.handlers.python.authoring; print(set(sys.modules) - before)"
     done = subprocess.run(
-        [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r}); {code}"],
+        [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(packed_runtime())!r}); {code}"],
         capture_output=True,
         text=True,
     )

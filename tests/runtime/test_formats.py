@@ -14,7 +14,8 @@ import pytest
 
 from mcpc_runtime.protocol.validation.formats import FORMATS
 from mcpc_runtime.protocol.validation.formats.domains import ALLOWED, CONTEXTS, is_permanently_valid
-from support.needs import ROOT, needs
+from support.needs import needs
+from support.packed_runtime import packed_runtime
 from support.reference import SCHEMA_SUITE
 from support.scale import scaled
 
@@ -79,7 +80,7 @@ FORMATS["hostname"]("xn--zca")
 print("unicodedata" in sys.modules)
 print([name for name in first if name.startswith("mcpc_runtime.protocol.validation.formats.")])
 """
-    path = f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r})\n"
+    path = f"import sys; sys.path.insert(0, {str(packed_runtime())!r})\n"
     run = subprocess.run([sys.executable, "-ISc", path + program], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines() == ["[]", "True", "[]"]
 

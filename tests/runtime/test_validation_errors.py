@@ -20,7 +20,7 @@ from mcpc_runtime.protocol.validation_errors import (
     error_objects,
     explain_errors,
 )
-from support.needs import ROOT
+from support.packed_runtime import packed_runtime
 from support.schemas import compiled, judge
 
 # Alternatives: schema, value, the lines of that value.
@@ -222,7 +222,7 @@ def test_the_modules_import_nothing_but_each_other() -> None:
     script = "import sys; before = set(sys.modules); import mcpc_runtime.protocol.validation_errors\n"
     script += "print(*sorted(set(sys.modules) - before))"
     run = subprocess.run(
-        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'runtime')!r})\n{script}"],
+        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {str(packed_runtime())!r})\n{script}"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     names = ("mcpc_runtime", "mcpc_runtime.protocol")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.model.ir import PythonFunction
 from mcpc.pack.closure import ADAPTERS, MODULE, eager_closure, module_closure
+from mcpc.pack.late_imports import packed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -98,8 +99,10 @@ def runtime_files(server: Server, generated: Sequence[ArtifactFile]) -> dict[str
 
 @cache
 def runtime_sources() -> dict[str, bytes]:
-    """Return the runtime's source files by their names in the archive."""
-    return dict(sorted(python_files(files("mcpc_runtime"), "mcpc_runtime")))
+    """Return the runtime's source files as they are packed, by their names in the archive."""
+    found = dict(sorted(python_files(files("mcpc_runtime"), "mcpc_runtime")))
+    packed = packed_texts({module_name(name): data.decode() for name, data in found.items()}, START_MODULES)
+    return {name: packed[module_name(name)].encode() for name in found}
 
 
 @cache

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNUSED_AT_RUN_TIME = re.compile(r'^if TYPE_CHECKING:\n(?:(?:    .*)?\n)+|"""[\s\S]*?"""', re.MULTILINE)
 MODULE = re.compile(r"\bmcpc_runtime(?:\.\w+)*")
-FROM = re.compile(r"\bfrom (mcpc_runtime[\w.]*) import (\([^)]*\)|.*)")
+FROM = re.compile(r"\bfrom (mcpc_runtime[\w.]*) import (\([^)]*\)|[^;\n]*)")
 EAGER = re.compile(r"^(?:from|import) (mcpc_runtime[\w.]*)", re.MULTILINE)
 """An import at the beginning of a line; others are inside a function or branch."""
 ROW = re.compile(r'^    "(\w+)": (\(\n(?:        .*\n)+    \)|.*),$', re.MULTILINE)

@@ -10,28 +10,18 @@ secret.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from json import loads
+from os.path import expanduser, isdir, isfile
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.transports.platforms import system
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from json import loads
-    from os.path import expanduser, isdir, isfile
+Row = tuple[str, str, bool, bool, str | None, tuple[str, ...], str]
+"""Name, type, whether it is required, whether it is secret, default, choices, and what it is."""
+Values = dict[bytes, bytes]
 
-    from mcpc_runtime.protocol.image import Image
-
-    Row = tuple[str, str, bool, bool, str | None, tuple[str, ...], str]
-    """Name, type, whether it is required, whether it is secret, default, choices, and what it is."""
-
-    Values = dict[bytes, bytes]
-else:
-    expanduser = lazy("os.path:expanduser")
-    isdir = lazy("os.path:isdir")
-    isfile = lazy("os.path:isfile")
-    loads = lazy("json:loads")
 
 RESERVED_NAMES = frozenset(
     {*("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "TZ", "TERM", "TMPDIR", "TEMP", "TMP"),

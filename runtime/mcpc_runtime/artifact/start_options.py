@@ -8,25 +8,16 @@ from __future__ import annotations
 
 import marshal
 import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.globs import matches
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import parse
 from mcpc_runtime.protocol.sizes import parse_result_limit
-from mcpc_runtime.protocol.tool_choice import ToolChoice, tags_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from difflib import get_close_matches
-    from typing import Any
-
-    from mcpc_runtime.log.operator_log import log_line
-    from mcpc_runtime.protocol.image import Image
-    from mcpc_runtime.protocol.tool_choice import Entry
-else:
-    get_close_matches = lazy("difflib:get_close_matches")
-    log_line = lazy("mcpc_runtime.log.operator_log:log_line")
+from mcpc_runtime.protocol.tool_choice import Entry, ToolChoice, tags_of
 
 TOOLS, TOOLSETS, READ_ONLY, TOLERANT = "--tools", "--toolsets", "--read-only", "--tolerant"
 MAX_RESULT = "--max-result"

@@ -11,11 +11,8 @@ Waiting items are served in turn by principal (round robin), each principal's it
 from __future__ import annotations
 
 from _collections import OrderedDict
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any
 
 TIMES_FREE = 3
 

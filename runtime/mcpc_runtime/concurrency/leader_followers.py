@@ -12,15 +12,13 @@ The turn is a list with one item: `list.pop` decides, atomically, whether the le
 from __future__ import annotations
 
 from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable, Hashable
 from time import monotonic, sleep
+from typing import NoReturn
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from typing import NoReturn
+Work = Callable[[], object]
+Turn = list[Hashable | None]
 
-    Work = Callable[[], object]
-    Turn = list[Hashable | None]
 
 TICK_SECONDS = 0.003
 QUICK_SECONDS = 0.003

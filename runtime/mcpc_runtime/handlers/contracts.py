@@ -6,20 +6,19 @@ A contract is a module with two functions: `build_invocation(call, image)` retur
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-    from mcpc_runtime.interfaces import Contract, Job, Runner
-    from mcpc_runtime.protocol.effects import Call, Ending
+from mcpc_runtime.interfaces import Contract, Job, Runner
+from mcpc_runtime.protocol.effects import Call, Ending
 
-    class ExpiredCall(Protocol):
-        """A running call whose time is over: the call, the time when it began, and the job of its runner."""
 
-        handler_call: Call
-        began: float
-        job: Job
+class ExpiredCall(Protocol):
+    """A running call whose time is over: the call, the time when it began, and the job of its runner."""
+
+    handler_call: Call
+    began: float
+    job: Job
 
 
 CONTRACTS = {

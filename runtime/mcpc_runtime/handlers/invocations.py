@@ -15,12 +15,9 @@ the server ends.  A note is a JSON object:
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
-    from mcpc_runtime.protocol.accounts import Account
-
+from mcpc_runtime.protocol.accounts import Account
 
 NOTES = "MCPC_NOTES"
 """The environment variable with the number of the descriptor for notes."""

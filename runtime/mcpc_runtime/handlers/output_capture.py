@@ -5,21 +5,17 @@ Of an output over the limit only the head is stored and the rest is counted, so 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from errno import ENOMEM
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.memory_files import new_memory_file
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+TakeData = Callable[[bytes], None]
 
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    TakeData = Callable[[bytes], None]
 
 OUTPUT_LIMIT = 18 << 20
 """Bytes: an output up to this size is stored whole, as large as the largest message that a client may send."""

@@ -6,37 +6,30 @@ is met is checked once; one that is not met is checked again at each call, since
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from mcpc_runtime.handlers.executable.runner import ProcessRunner
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.program_search import HOW_TO_INSTALL, find_program
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Protocol
+Requirement = tuple[str, str]
+"""A program and its minimum version; an empty version accepts any."""
 
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.handlers.runner_context import RunnerContext
 
-    Requirement = tuple[str, str]
-    """A program and its minimum version; an empty version accepts any."""
+class HasRequirements(Protocol):
+    """A definition with requirements."""
 
-    class HasRequirements(Protocol):
-        """A definition with requirements."""
+    @property
+    def environment(self) -> int:
+        """The number of its handler's environment."""
+        ...
 
-        @property
-        def environment(self) -> int:
-            """The number of its handler's environment."""
-            ...
-
-        @property
-        def requires(self) -> Sequence[Requirement]:
-            """The programs that its handler requires."""
-            ...
-
-    from mcpc_runtime.handlers.executable.runner import ProcessRunner
-else:
-    ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
+    @property
+    def requires(self) -> Sequence[Requirement]:
+        """The programs that its handler requires."""
+        ...
 
 
 VERSION_SECONDS = 5.0

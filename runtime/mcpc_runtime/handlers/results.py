@@ -5,33 +5,26 @@ Members that a handler omits get their defaults here.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from binascii import a2b_base64
+from collections.abc import Callable
+from typing import TypeGuard
+
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import (
     ABSENT,
+    Call,
     CompletionOutcome,
+    Ending,
     Failure,
     Outcome,
     PromptOutcome,
     ResourceOutcome,
     text,
 )
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.resource_contents import BYTES, PLAIN, contents_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from binascii import a2b_base64
-    from collections.abc import Callable
-    from typing import TypeGuard
-
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.resources import unknown_resource
-else:
-    a2b_base64 = lazy("binascii:a2b_base64")
-    unknown_resource = lazy("mcpc_runtime.protocol.resources:unknown_resource")
+from mcpc_runtime.protocol.resources import unknown_resource
 
 CONTENT_FIELDS = {
     "text": ("text",),

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.settings import image_problems, refusal_text
+from mcpc_runtime.interfaces import ReactorInterface
+from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log.operator_log import standard_error
 from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.environments import handler_environment, hide_variables
 from mcpc_runtime.transports.platforms.pipes import incoming
+from mcpc_runtime.transports.platforms.processes import Supervisor
 from mcpc_runtime.transports.platforms.reactor import READABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.artifact.settings import image_problems, refusal_text
-    from mcpc_runtime.interfaces import ReactorInterface
-    from mcpc_runtime.transports.platforms.environments import handler_environment, hide_variables
-    from mcpc_runtime.transports.platforms.processes import Supervisor
-else:
-    Supervisor = lazy("mcpc_runtime.transports.platforms.processes:Supervisor")
-    handler_environment = lazy("mcpc_runtime.transports.platforms.environments:handler_environment")
-    hide_variables = lazy("mcpc_runtime.transports.platforms.environments:hide_variables")
-    image_problems = lazy("mcpc_runtime.artifact.settings:image_problems")
-    refusal_text = lazy("mcpc_runtime.artifact.settings:refusal_text")
 
 READ_SIZE = 1 << 16
 

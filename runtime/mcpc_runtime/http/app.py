@@ -7,51 +7,52 @@ and Origin, the headers about the body, authentication, then the body.
 from __future__ import annotations
 
 from asyncio import get_running_loop, sleep, timeout
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http.bodies import read_body
+from mcpc_runtime.http.client_address import ClientAddressFilter
 from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
 from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.embedded.request_head import RequestHead
 from mcpc_runtime.http.endpoint import Endpoint
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 from mcpc_runtime.http.legacy_sse import MESSAGES_PATH, PATHS, STREAM_PATH, LegacySseSessions
-from mcpc_runtime.http.memory_budget import CONNECTIONS
+from mcpc_runtime.http.memory_budget import CONNECTIONS, MemoryAccount
+from mcpc_runtime.http.metrics import Metrics
 from mcpc_runtime.http.origin_check import OriginCheck
-from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.principals import Authenticated, Denied, Principal
+from mcpc_runtime.http.quotas import Quotas
 from mcpc_runtime.http.refusal_log import FIRST_REFUSAL, RefusalLog, describe_message
-from mcpc_runtime.http.replies import METHODS, PLAIN, PROTECTED, RETRY, preflight, refuse, respond
+from mcpc_runtime.http.replies import (
+    METHODS,
+    PLAIN,
+    PROTECTED,
+    RETRY,
+    Answer,
+    Client,
+    Message,
+    Pairs,
+    Receive,
+    Reply,
+    Send,
+    preflight,
+    refuse,
+    respond,
+)
 from mcpc_runtime.http.request import HttpRequest, RequestHeaders
-from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
-from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.http.rotation import Rotation
+from mcpc_runtime.http.rotation import reload as rotation_reload
+from mcpc_runtime.http.routes import DisabledRoute, Handler, Route, describe_missing, document_route
+from mcpc_runtime.http.server_card import discovery_routes
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.transports.platforms.artifact_file import CHANGED, is_changed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
 
-    from mcpc_runtime.http.client_address import ClientAddressFilter
-    from mcpc_runtime.http.embedded.request_head import RequestHead
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.metrics import Metrics
-    from mcpc_runtime.http.principals import Authenticated
-    from mcpc_runtime.http.quotas import Quotas
-    from mcpc_runtime.http.replies import Answer, Client, Message, Pairs, Receive, Reply, Send
-    from mcpc_runtime.http.rotation import Rotation
-    from mcpc_runtime.http.rotation import reload as rotation_reload
-    from mcpc_runtime.http.routes import Handler
-    from mcpc_runtime.http.server_card import discovery_routes
-    from mcpc_runtime.http.settings import HttpSettings
-
-    Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
-else:
-    ClientAddressFilter = lazy("mcpc_runtime.http.client_address:ClientAddressFilter")
-    Metrics = lazy("mcpc_runtime.http.metrics:Metrics")
-    Quotas = lazy("mcpc_runtime.http.quotas:Quotas")
-    Rotation = lazy("mcpc_runtime.http.rotation:Rotation")
-    rotation_reload = lazy("mcpc_runtime.http.rotation:reload", "rotation_reload")
-    discovery_routes = lazy("mcpc_runtime.http.server_card:discovery_routes")
 
 MAX_CACHED, MAX_CACHED_LENGTH = 512, 2048
 """Maximum number and length of cached headers: clients send equal headers again and again."""

@@ -5,17 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from mcpc_runtime.artifact.packages import activate_server_packages
+from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.serve import ServeError, build_application, image_of, read_settings
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.packages import activate_server_packages
-    from mcpc_runtime.http.app import Application
-    from mcpc_runtime.http.stamping import stamp_lines
-else:
-    activate_server_packages = lazy("mcpc_runtime.artifact.packages:activate_server_packages")
-    stamp_lines = lazy("mcpc_runtime.http.stamping:stamp_lines")
+from mcpc_runtime.http.stamping import stamp_lines
 
 
 def application(archive: str) -> Application:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from asyncio import timeout
 
-from mcpc_runtime.http.replies import RETRY, error, refuse
+from mcpc_runtime.http.memory_budget import MemoryAccount
+from mcpc_runtime.http.replies import RETRY, Receive, Reply, error, refuse
 from mcpc_runtime.http.request import too_large
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_REQUEST
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import MAX_VALUES, TOO_MANY_VALUES
 from mcpc_runtime.protocol.values import has_too_many_values
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.replies import Receive, Reply
-    from mcpc_runtime.protocol.jsonrpc import Json
-
 
 FULL = "the server keeps as much as it may (--memory-limit): try again in a moment"
 CLOSE = [(b"connection", b"close")]

@@ -6,17 +6,14 @@ X-Forwarded-For that is not a proxy itself.  Any client can write the entries be
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_network
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from mcpc_runtime.http.replies import Client, Pairs
 
-    from mcpc_runtime.http.replies import Client, Pairs
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
 
-    Address = IPv4Address | IPv6Address
-    Network = IPv4Network | IPv6Network
 
 FORWARDED = b"x-forwarded-for"
 LOCAL_ADDRESS = "127.0.0.1"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.transports.platforms.descriptor_limit import most_descriptors
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.settings import HttpSettings
 
 RESERVED = 64
 """Descriptors for the server itself; another quarter of all is for calls."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from mcpc_runtime.http.bodies import no_room
-from mcpc_runtime.http.memory_budget import WAITING_COST
-from mcpc_runtime.http.replies import respond
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send
+from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount
+from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send, respond
 
 
 class DeferredRequest:

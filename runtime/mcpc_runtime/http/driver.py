@@ -6,58 +6,54 @@ Rule: all of it runs in the loop's thread; other threads only queue callbacks (`
 from __future__ import annotations
 
 from _thread import get_ident
-from asyncio import get_running_loop
+from asyncio import TimerHandle, get_running_loop
+from collections.abc import Callable, Sequence
 from time import time
+from typing import Protocol
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
+from mcpc_runtime.http.client_address import ClientAddressFilter
 from mcpc_runtime.http.connections import most_connections
 from mcpc_runtime.http.fair_places import FairAdmission
 from mcpc_runtime.http.inline_threads import InlineThreads
+from mcpc_runtime.http.memory_budget import MemoryAccount
+from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.quotas import Quotas, called_tools, caller_of
+from mcpc_runtime.http.replies import Client, Pairs, Reply
 from mcpc_runtime.http.sessions import Sessions
-from mcpc_runtime.lazy import call_rows, lazy
-from mcpc_runtime.protocol.effects import CloseStream, SendMessage, StartHandler
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
+from mcpc_runtime.lazy import call_rows
+from mcpc_runtime.protocol.effects import (
+    Activity,
+    CloseStream,
+    Effect,
+    PublishChange,
+    SendMessage,
+    SendResponse,
+    StartHandler,
+)
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.driver import Driver, receive_or_fail
-from mcpc_runtime.server.running_calls import slots_of
+from mcpc_runtime.server.replicas.events import ReplicaEvents
+from mcpc_runtime.server.running_calls import Admission, slots_of
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.loop_reactor import LoopReactor
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
-    from collections.abc import Callable, Sequence
-    from typing import Protocol
 
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.principals import Principal
-    from mcpc_runtime.http.replies import Client, Pairs, Reply
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
-    from mcpc_runtime.protocol.effects import Activity, Effect, PublishChange, SendResponse
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
+class OpenRequest(Protocol):
+    """A request that waits for its answer (`PostResponse`)."""
 
-    class OpenRequest(Protocol):
-        """A request that waits for its answer (`PostResponse`)."""
+    session: Session
 
-        session: Session
+    def end_listening(self) -> None:
+        """End its subscription."""
 
-        def end_listening(self) -> None:
-            """End its subscription."""
-
-        def abandon(self, reason: str) -> None:
-            """Answer it with an error."""
-
-    from mcpc_runtime.http.client_address import ClientAddressFilter
-    from mcpc_runtime.http.quotas import Quotas, called_tools, caller_of
-    from mcpc_runtime.server.dispatcher import Dispatcher
-    from mcpc_runtime.server.replicas.events import ReplicaEvents
-    from mcpc_runtime.server.running_calls import Admission
-else:
-    ReplicaEvents = lazy("mcpc_runtime.server.replicas.events:ReplicaEvents")
-    ClientAddressFilter = lazy("mcpc_runtime.http.client_address:ClientAddressFilter")
-    called_tools = lazy("mcpc_runtime.http.quotas:called_tools")
-    caller_of = lazy("mcpc_runtime.http.quotas:caller_of")
+    def abandon(self, reason: str) -> None:
+        """Answer it with an error."""
 
 
 SWEEP_SECONDS = 30.0

@@ -13,12 +13,29 @@ from __future__ import annotations
 
 from mcpc_runtime.http.bodies import no_room, refuse_values
 from mcpc_runtime.http.deferred_replies import LongReply
-from mcpc_runtime.http.driver import FOREVER, MESSAGE, SESSION
+from mcpc_runtime.http.driver import FOREVER, MESSAGE, SESSION, HttpDriver
 from mcpc_runtime.http.memory_budget import SMALL, SMALL_FACTOR, WAITING_COST, MemoryAccount, cost_of
+from mcpc_runtime.http.metrics import Metrics
 from mcpc_runtime.http.post_response import PRIMED_SINCE, PostResponse
-from mcpc_runtime.http.replies import CHUNK_SIZE, EVENTS, METHODS, PROTECTED, RETRY, accepted, error, refuse
-from mcpc_runtime.http.request import header_mismatch, is_stateless
-from mcpc_runtime.http.streams import COMMENT, SseResponse, serve_stream
+from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.replies import (
+    CHUNK_SIZE,
+    EVENTS,
+    METHODS,
+    PROTECTED,
+    RETRY,
+    Answer,
+    Pairs,
+    Receive,
+    Reply,
+    accepted,
+    error,
+    refuse,
+)
+from mcpc_runtime.http.replies import Send as SendMessage
+from mcpc_runtime.http.request import HttpRequest, header_mismatch, is_stateless
+from mcpc_runtime.http.sessions import HttpConversation
+from mcpc_runtime.http.streams import COMMENT, EventStream, SseResponse, serve_stream
 from mcpc_runtime.protocol.batches import batch_refusal
 from mcpc_runtime.protocol.constants import (
     HEADER_MISMATCH,
@@ -29,21 +46,9 @@ from mcpc_runtime.protocol.constants import (
     VERSION_KEY,
 )
 from mcpc_runtime.protocol.effects import PublishChange
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.session import STATELESS_ONLY, Session, describe_malformed
 from mcpc_runtime.transports.platforms.artifact_file import FileChangedError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.metrics import Metrics
-    from mcpc_runtime.http.principals import Principal
-    from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply
-    from mcpc_runtime.http.replies import Send as SendMessage
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.sessions import HttpConversation
-    from mcpc_runtime.http.streams import EventStream
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 SESSION_HEADER = b"mcp-session-id"
 ALLOW: Pairs = [(b"allow", METHODS)]

@@ -7,11 +7,7 @@ begin in turn by principal.  A call that another call made shares the place of t
 from __future__ import annotations
 
 from mcpc_runtime.concurrency.fair_shares import FairQueue, SharedPool
-from mcpc_runtime.server.running_calls import BUSY, MAX_WAITING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.server.running_calls import RunningCall
+from mcpc_runtime.server.running_calls import BUSY, MAX_WAITING, RunningCall
 
 SHARE_USED_UP = "the server is busy: {} calls of yours wait, which is your share; call again later"
 

@@ -7,15 +7,11 @@ budget.  While only one principal sends requests, none waits.  O(1) for a reques
 
 from __future__ import annotations
 
-from asyncio import get_running_loop
+from asyncio import Future, get_running_loop
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from mcpc_runtime.concurrency.fair_shares import FairQueue
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future
-    from collections.abc import AsyncIterator
 
 CONTENTION_SECONDS = 1.0
 """A principal is the only one if no other has sent a request for so long."""

@@ -7,16 +7,11 @@ wait for a function that was slow before.
 from __future__ import annotations
 
 from _thread import allocate_lock
+from collections.abc import Hashable
 from errno import EAGAIN
 from time import monotonic
 
-from mcpc_runtime.concurrency.leader_followers import LeaderFollowers, take_token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from mcpc_runtime.concurrency.leader_followers import Follower, Work
+from mcpc_runtime.concurrency.leader_followers import Follower, LeaderFollowers, Work, take_token
 
 WAIT_SECONDS = 0.001
 QUICK_SECONDS = 0.005

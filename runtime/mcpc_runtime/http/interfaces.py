@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from mcpc_runtime.http.principals import Authenticated, Denied, Principal
-    from mcpc_runtime.http.replies import Client, Message, Pairs, Receive, Send
-    from mcpc_runtime.protocol.effects import Activity, Ending
+from mcpc_runtime.http.principals import Authenticated, Denied, Principal
+from mcpc_runtime.http.replies import Client, Message, Pairs, Receive, Send
+from mcpc_runtime.protocol.effects import Activity, Ending
 
 
 class TokenSource(Protocol):

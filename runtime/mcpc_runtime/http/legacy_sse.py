@@ -5,31 +5,24 @@ A session lasts as long as its stream, in one process.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.http.bodies import no_room, refuse_values
-from mcpc_runtime.http.driver import receive_effects
+from mcpc_runtime.http.driver import HttpDriver, receive_effects
 from mcpc_runtime.http.endpoint import scope_refusal
-from mcpc_runtime.http.memory_budget import WAITING_COST, cost_of
-from mcpc_runtime.http.replies import EVENTS, accepted, error, refuse, remove_null_id
+from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount, cost_of
+from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.replies import EVENTS, Client, Pairs, Receive, Reply, accepted, error, refuse, remove_null_id
+from mcpc_runtime.http.replies import Send as AsgiSend
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.sessions import session_name
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import SseResponse, message_event, serve_stream
 from mcpc_runtime.protocol.constants import PARSE_ERROR
 from mcpc_runtime.protocol.effects import SendResponse
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.principals import Principal
-    from mcpc_runtime.http.replies import Client, Pairs, Receive, Reply
-    from mcpc_runtime.http.replies import Send as AsgiSend
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 STREAM_PATH, MESSAGES_PATH = "/sse", "/messages"
 PATHS = (STREAM_PATH, MESSAGES_PATH)

@@ -7,28 +7,21 @@ statuses; nothing else of a request is a label.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from time import perf_counter
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.memory_budget import MemoryBudget
+from mcpc_runtime.http.process_measures import add_handler_gauges, add_process_gauges
+from mcpc_runtime.http.replies import Answer, Message, Pairs, PendingReply, Receive, Reply, Send
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
+from mcpc_runtime.protocol.effects import Activity, Ending
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import METHODS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Labels = tuple[str, ...]
 
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.memory_budget import MemoryBudget
-    from mcpc_runtime.http.process_measures import add_handler_gauges, add_process_gauges
-    from mcpc_runtime.http.replies import Answer, Message, Pairs, PendingReply, Receive, Reply, Send
-    from mcpc_runtime.protocol.effects import Activity, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Labels = tuple[str, ...]
-else:
-    add_handler_gauges = lazy("mcpc_runtime.http.process_measures:add_handler_gauges")
-    add_process_gauges = lazy("mcpc_runtime.http.process_measures:add_process_gauges")
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -5,26 +5,21 @@ Values are paths, addresses, numbers and names.  None is a secret: secrets are i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_network
+from textwrap import fill
+from typing import Any, TypeVar
+
 from mcpc_runtime.artifact.start_options import help_rows
 from mcpc_runtime.http.memory_budget import MIN_LIMIT, MemoryBudget
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.sizes import parse_size
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from ipaddress import ip_network
-    from textwrap import fill
-    from typing import Any, TypeVar
+T = TypeVar("T")
+FieldValues = dict[str, Any]
+"""Values by the names of their fields, as `HttpSettings` takes them."""
+Quota = tuple[str, int, str]
+"""The tool, or an empty string for all of them; the calls, and the period in which they may begin."""
 
-    T = TypeVar("T")
-    FieldValues = dict[str, Any]
-    """Values by the names of their fields, as `HttpSettings` takes them."""
-    Quota = tuple[str, int, str]
-    """The tool, or an empty string for all of them; the calls, and the period in which they may begin."""
-else:
-    ip_network = lazy("ipaddress:ip_network")
-    fill = lazy("textwrap:fill")
 
 DEFAULT_HOST = "127.0.0.1"
 WITH_PASSWORD = frozenset({"--tasks", "--events"})

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.settings import HttpSettings
 
-    Authority = tuple[str, int | None]
+Authority = tuple[str, int | None]
+
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 AUTHORITY = re.compile(

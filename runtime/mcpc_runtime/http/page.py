@@ -6,31 +6,21 @@ messages to the MCP endpoint like any client, and `/ui/validate` is for those wh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.bodies import read_body, refuse_values
+from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.page_files import FOLDER, PATH, page_reply
-from mcpc_runtime.http.replies import JSON, PROTECTED, refuse
+from mcpc_runtime.http.replies import JSON, PROTECTED, Receive, Reply, refuse
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.routes import Route
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.jsonrpc import encode, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.app import Application
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.replies import Receive, Reply
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.image import Validator
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.union_errors import pointer_step
-    from mcpc_runtime.protocol.validation_errors import error_lines, error_objects
-else:
-    error_lines = lazy("mcpc_runtime.protocol.validation_errors:error_lines")
-    error_objects = lazy("mcpc_runtime.protocol.validation_errors:error_objects")
-    pointer_step = lazy("mcpc_runtime.protocol.union_errors:pointer_step")
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Validator
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
+from mcpc_runtime.protocol.union_errors import pointer_step
+from mcpc_runtime.protocol.validation_errors import error_lines, error_objects
 
 VALIDATE, FACTS = f"{PATH}validate", f"{PATH}facts"
 PLACES = {"arguments": "input", "result": "output"}

@@ -8,12 +8,9 @@ SECURITY.md.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.http.replies import Pairs, Reply
+from mcpc_runtime.http.replies import Pairs, Reply
 
 PATH = "/ui/"
 """Where the page is served."""

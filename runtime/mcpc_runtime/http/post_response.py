@@ -7,34 +7,33 @@ handshake era it may reconnect and resume (2025-11-25, Resumability).
 
 from __future__ import annotations
 
-from asyncio import get_running_loop
+from asyncio import Future, Task, get_running_loop
 
 from mcpc_runtime.http.bodies import FULL, no_room
-from mcpc_runtime.http.driver import receive_effects
-from mcpc_runtime.http.memory_budget import WAITING_COST
-from mcpc_runtime.http.replies import CHUNK_SIZE, EVENTS, JSON, STATUS, STATUS_BEFORE, accepted, remove_null_id, respond
+from mcpc_runtime.http.driver import HttpDriver, Lease, receive_effects
+from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount
+from mcpc_runtime.http.replies import (
+    CHUNK_SIZE,
+    EVENTS,
+    JSON,
+    STATUS,
+    STATUS_BEFORE,
+    Pairs,
+    Receive,
+    Reply,
+    accepted,
+    remove_null_id,
+    respond,
+)
+from mcpc_runtime.http.replies import Send as AsgiSend
+from mcpc_runtime.http.request import HttpRequest
+from mcpc_runtime.http.sessions import HttpConversation
 from mcpc_runtime.http.streams import EventStream, SseResponse, message_event, wait_for_disconnect
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import SendResponse
-from mcpc_runtime.protocol.jsonrpc import error_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future, Task
-
-    from mcpc_runtime.http.driver import HttpDriver, Lease
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply
-    from mcpc_runtime.http.replies import Send as AsgiSend
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.sessions import HttpConversation
-    from mcpc_runtime.protocol.effects import Effect
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.protocol.subscriptions import close_listening
-else:
-    close_listening = lazy("mcpc_runtime.protocol.subscriptions:close_listening")
+from mcpc_runtime.protocol.effects import Effect, SendResponse
+from mcpc_runtime.protocol.jsonrpc import Json, error_line
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.subscriptions import close_listening
 
 UNWATCHED_SECONDS = 0.05
 """For so long the connection is not watched: most answers are ready sooner."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.http.replies import PROTECTED
-from mcpc_runtime.protocol.jsonrpc import encode
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.http.replies import Pairs, Reply
-    from mcpc_runtime.protocol.jsonrpc import Json
-
+from mcpc_runtime.http.replies import PROTECTED, Pairs, Reply
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable"}
 RETRY_SECONDS = b"5"
@@ -61,10 +55,6 @@ class Denied:
         return self.status, [*PROTECTED, *self.headers], self.body
 
 
-if TYPE_CHECKING:
-    Authenticated = Principal | Denied
-
-
 def deny(status: int, challenge: str = "", error: str = "", description: str = "") -> Denied:
     """Return a denial with a challenge, if there is one, and the reason as JSON (RFC 6750, section 3)."""
     value: dict[str, Json] = {"error": error or REASONS[status]}
@@ -76,3 +66,6 @@ def deny(status: int, challenge: str = "", error: str = "", description: str = "
     if status == 503:
         headers.append((b"retry-after", RETRY_SECONDS))
     return Denied(status, headers, encode(value))
+
+
+Authenticated = Principal | Denied

@@ -5,19 +5,16 @@ The names without our prefix are those that dashboards for Prometheus know.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import time
 
+from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.memory_use import resident_bytes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+AddGauge = Callable[[str, str, Callable[[], int]], None]
+"""Takes the name of a gauge, its help, and the function that reads it."""
 
-    from mcpc_runtime.http.driver import HttpDriver
-
-    AddGauge = Callable[[str, str, Callable[[], int]], None]
-    """Takes the name of a gauge, its help, and the function that reads it."""
 
 STARTED = "process_start_time_seconds"
 MEMORY = "process_resident_memory_bytes"

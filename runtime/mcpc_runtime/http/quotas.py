@@ -8,22 +8,16 @@ that was used longest ago is forgotten, which makes it full again.
 from __future__ import annotations
 
 from _collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_network
 from math import ceil
 from time import monotonic
 
 from mcpc_runtime.http.client_address import parse_address
-from mcpc_runtime.http.options import PERIODS
-from mcpc_runtime.http.replies import error
+from mcpc_runtime.http.options import PERIODS, Quota
+from mcpc_runtime.http.replies import Reply, error
 from mcpc_runtime.protocol.constants import INVALID_REQUEST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from mcpc_runtime.http.options import Quota
-    from mcpc_runtime.http.replies import Reply
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json
 
 MAX_BUCKETS = 1 << 14
 IPV6_NETWORK = 64

@@ -10,21 +10,16 @@ server are not logged.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from time import monotonic
 
-from mcpc_runtime.http.principals import ANONYMOUS
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.http.principals import ANONYMOUS, Principal
+from mcpc_runtime.http.replies import Client, Message, Send
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import METHODS as PROTOCOL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.principals import Principal
-    from mcpc_runtime.http.replies import Client, Message, Send
-    from mcpc_runtime.http.request import HttpRequest
 
 MAX_LINES = 16
 FIRST_REFUSAL = 400

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Protocol
 
 from mcpc_runtime.protocol.constants import (
     HEADER_MISMATCH,
@@ -13,32 +15,28 @@ from mcpc_runtime.protocol.constants import (
     PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-    from typing import Any, Protocol
+Pairs = list[tuple[bytes, bytes]]
+Reply = tuple[int, Pairs, bytes]
+"""Status, headers, body."""
+Client = tuple[str, int] | None
+"""The address and port of the other end of the connection, None if unknown."""
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
-    from mcpc_runtime.protocol.jsonrpc import Json
 
-    Pairs = list[tuple[bytes, bytes]]
-    Reply = tuple[int, Pairs, bytes]
-    """Status, headers, body."""
-    Client = tuple[str, int] | None
-    """The address and port of the other end of the connection, None if unknown."""
-    Message = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[Message]]
-    Send = Callable[[Message], Awaitable[None]]
+class PendingReply(Protocol):
+    """A reply that is not ready yet, or is too long to be sent at once."""
 
-    class PendingReply(Protocol):
-        """A reply that is not ready yet, or is too long to be sent at once."""
+    async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
+        """Return the reply when it is ready, or send it here, with `more` headers, and return None."""
+        ...
 
-        async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
-            """Return the reply when it is ready, or send it here, with `more` headers, and return None."""
-            ...
 
-    Answer = Reply | PendingReply
+Answer = Reply | PendingReply
+
 
 STATUS = {
     PARSE_ERROR: 400,

@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import re
 from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Callable
 
-from mcpc_runtime.http.principals import ANONYMOUS
-from mcpc_runtime.http.replies import refuse
+from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.principals import ANONYMOUS, Principal
+from mcpc_runtime.http.replies import Client, Pairs, Reply, refuse
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Fields = dict[bytes, bytes]
+Allows = Callable[[str], bool] | None
 
-    from mcpc_runtime.http.origin_check import OriginCheck
-    from mcpc_runtime.http.principals import Principal
-    from mcpc_runtime.http.replies import Client, Pairs, Reply
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Fields = dict[bytes, bytes]
-    Allows = Callable[[str], bool] | None
 
 SINGLE_HEADERS = frozenset(
     (b"host", b"origin", b"authorization", b"content-length", b"content-type", b"content-encoding",

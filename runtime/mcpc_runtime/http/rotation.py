@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 
+from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.interfaces import TokenSource
+from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.log.operator_log import log_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.interfaces import TokenSource
-    from mcpc_runtime.http.principals import Principal
 
 CHECK_SECONDS = 1.0
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
+from mcpc_runtime.http.interfaces import Authenticator
 from mcpc_runtime.http.principals import SEND_TOKEN
 from mcpc_runtime.http.refusal_log import REGISTRATION, WELL_KNOWN
-from mcpc_runtime.http.replies import JSON, refuse
+from mcpc_runtime.http.replies import JSON, Answer, Receive, Reply, refuse
+from mcpc_runtime.http.request import HttpRequest
+from mcpc_runtime.http.settings import HttpSettings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from mcpc_runtime.http.interfaces import Authenticator
-    from mcpc_runtime.http.replies import Answer, Receive, Reply
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.settings import HttpSettings
-
-    Handler = Callable[[HttpRequest, Receive], Awaitable[Answer | None]]
-    """Answers one request; None if its client has disconnected."""
+Handler = Callable[[HttpRequest, Receive], Awaitable[Answer | None]]
+"""Answers one request; None if its client has disconnected."""
 
 
 class Route:

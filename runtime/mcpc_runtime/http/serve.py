@@ -9,53 +9,33 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 from zipimport import ZipImportError, zipimporter
 
 from mcpc_runtime import RuntimeFinder
-from mcpc_runtime.artifact.image.image import open_image
+from mcpc_runtime.artifact.image.image import Image, open_image
+from mcpc_runtime.artifact.packages import activate_server_packages
+from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.artifact.start_options import StartOptionError, apply_start_options
+from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledError
+from mcpc_runtime.http.embedded import server
+from mcpc_runtime.http.embedded.uvicorn_import import prepare
 from mcpc_runtime.http.options import OptionError, help_page
 from mcpc_runtime.http.origin_check import outside_names
-from mcpc_runtime.http.settings import OPTIONS, settings_from
-from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.http.settings import OPTIONS, HttpSettings, settings_from
+from mcpc_runtime.http.tracing import tracer_for
+from mcpc_runtime.http.variables import unknown_variables
+from mcpc_runtime.http.virtual_servers import virtual_servers
+from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.server.replicas import redis_connection
+from mcpc_runtime.server.replicas.redis_connection import connect_redis
+from mcpc_runtime.server.replicas.signed_tokens import token_signer
+from mcpc_runtime.server.tasks.open_store import open_store
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.artifact.packages import activate_server_packages
-    from mcpc_runtime.artifact.settings import image_problems
-    from mcpc_runtime.http.app import Application
-    from mcpc_runtime.http.auth.configure import authenticator
-    from mcpc_runtime.http.embedded import server
-    from mcpc_runtime.http.embedded.uvicorn_import import prepare
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.http.tracing import tracer_for
-    from mcpc_runtime.http.variables import unknown_variables
-    from mcpc_runtime.http.virtual_servers import virtual_servers
-    from mcpc_runtime.server.replicas import redis_connection
-    from mcpc_runtime.server.replicas.redis_connection import connect_redis
-    from mcpc_runtime.server.replicas.signed_tokens import token_signer
-    from mcpc_runtime.server.tasks.open_store import open_store
-else:
-    Application = lazy("mcpc_runtime.http.app:Application")
-    authenticator = lazy("mcpc_runtime.http.auth.configure:authenticator")
-    activate_server_packages = lazy("mcpc_runtime.artifact.packages:activate_server_packages")
-    connect_redis = lazy("mcpc_runtime.server.replicas.redis_connection:connect_redis")
-    image_problems = lazy("mcpc_runtime.artifact.settings:image_problems")
-    virtual_servers = lazy("mcpc_runtime.http.virtual_servers:virtual_servers")
-    open_store = lazy("mcpc_runtime.server.tasks.open_store:open_store")
-    prepare = lazy("mcpc_runtime.http.embedded.uvicorn_import:prepare")
-    token_signer = lazy("mcpc_runtime.server.replicas.signed_tokens:token_signer")
-    tracer_for = lazy("mcpc_runtime.http.tracing:tracer_for")
-    unknown_variables = lazy("mcpc_runtime.http.variables:unknown_variables")
-    redis_connection = lazy("mcpc_runtime.server.replicas.redis_connection")
-    server = lazy("mcpc_runtime.http.embedded.server")
 
 SUCCESS, USAGE, UNREACHABLE, NOT_RUNNABLE = 0, 2, 4, 8
 EXPORTED = {"state_keys_file": "MCPC_STATE_KEYS_FILE", "tasks": "MCPC_TASKS", "events": "MCPC_EVENTS"}

@@ -7,24 +7,18 @@ server says of itself when it is connected to: no definitions.  They are made on
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from mcpc_runtime.http.replies import PROTECTED
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.http.replies import PROTECTED, Pairs, Receive, Reply
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.routes import Route
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
-from mcpc_runtime.protocol.jsonrpc import encode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.replies import Pairs, Receive, Reply
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 CATALOG = "/.well-known/ai-catalog.json"
 CARD = "/server-card"

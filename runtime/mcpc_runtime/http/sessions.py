@@ -9,37 +9,30 @@ stored for a client without a signed id.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import sha256
 from time import monotonic
+from typing import Protocol
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.concurrency.fair_shares import Holdings
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import EventStream
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.purposes import token_purpose
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server.replicas.signed_tokens import token_signer
 from mcpc_runtime.transports.platforms import system
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
 
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.jsonrpc import Json
+class MessageSink(Protocol):
+    """Takes the messages of a session that belong to none of its requests."""
 
-    class MessageSink(Protocol):
-        """Takes the messages of a session that belong to none of its requests."""
+    def send(self, line: bytes) -> None:
+        """Send a line."""
 
-        def send(self, line: bytes) -> None:
-            """Send a line."""
-
-        def end_streams(self) -> None:
-            """End the streams that have no end otherwise."""
-
-    from mcpc_runtime.server.replicas.signed_tokens import token_signer
-else:
-    token_signer = lazy("mcpc_runtime.server.replicas.signed_tokens:token_signer")
+    def end_streams(self) -> None:
+        """End the streams that have no end otherwise."""
 
 
 PURPOSE = "session"

@@ -6,18 +6,14 @@ the server runs.  None of them is a secret: secrets are in files that settings n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NoReturn
+
 from mcpc_runtime.artifact.start_options import StartOptions, read_start_options
 from mcpc_runtime.http import options
+from mcpc_runtime.http.interfaces import Authenticator, CallObserver
 from mcpc_runtime.http.memory_budget import MemoryBudget
-from mcpc_runtime.http.options import DEFAULT_HOST, Option, flag, option
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import NoReturn
-
-    from mcpc_runtime.http.interfaces import Authenticator, CallObserver
-    from mcpc_runtime.http.options import Quota
+from mcpc_runtime.http.options import DEFAULT_HOST, Option, Quota, flag, option
 
 MIB = 1 << 20
 

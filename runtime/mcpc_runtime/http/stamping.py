@@ -6,13 +6,10 @@ systemd's journal adds timestamps, and a terminal needs none; a file, or a pipe 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from mcpc_runtime.log.operator_log import LineFormat
 from mcpc_runtime.server.call_log import timestamp
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ERRORS = 2
 JOURNAL = "JOURNAL_STREAM"

@@ -7,20 +7,13 @@ another the response is abandoned.
 
 from __future__ import annotations
 
-from asyncio import get_running_loop, sleep, timeout
+from asyncio import Future, get_running_loop, sleep, timeout
 from collections import deque
+from collections.abc import Callable
 
-from mcpc_runtime.http.memory_budget import EVENT_COST
-from mcpc_runtime.http.replies import CHUNK_SIZE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future
-    from collections.abc import Callable
-
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.replies import Pairs, Receive, Send
-    from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.memory_budget import EVENT_COST, MemoryAccount
+from mcpc_runtime.http.replies import CHUNK_SIZE, Pairs, Receive, Send
+from mcpc_runtime.http.settings import HttpSettings
 
 COMMENT = b":\n\n"
 POLL_SECONDS = 0.05

@@ -5,17 +5,12 @@ A misspelt variable has no effect.  If it is the one that names the tokens, the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
 from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
 from mcpc_runtime.artifact.start_options import variable_of
 from mcpc_runtime.http.settings import OPTIONS
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from difflib import get_close_matches
-else:
-    get_close_matches = lazy("difflib:get_close_matches")
 
 PREFIX = "MCPC_"
 READ = frozenset(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import marshal
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image.image import Image
 
 
 def virtual_servers(image: Image) -> dict[str, Image]:

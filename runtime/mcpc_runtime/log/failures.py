@@ -5,21 +5,15 @@ Code that must survive any error calls `attempt`, or catches the error and calls
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+from traceback import format_exception
+from typing import TypeVar
+
 from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.effects import Failure, internal_error
+from mcpc_runtime.protocol.effects import Activity, Effect, Ending, Failure, internal_error
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from traceback import format_exception
-    from typing import TypeVar
+Result = TypeVar("Result")
 
-    from mcpc_runtime.protocol.effects import Activity, Effect, Ending
-
-    Result = TypeVar("Result")
-else:
-    format_exception = lazy("traceback:format_exception")
 
 INTERNAL = "internal error, the server continues"
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
-else:
-    open_nonblocking = lazy("mcpc_runtime.transports.platforms.nonblocking_writer:open_nonblocking")
+from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
 
 
 class StandardError:

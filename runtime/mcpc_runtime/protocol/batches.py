@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.protocol.constants import INVALID_REQUEST
-from mcpc_runtime.protocol.effects import Batch, SendResponse
-from mcpc_runtime.protocol.jsonrpc import error_line
+from mcpc_runtime.protocol.effects import Activity, Batch, Effect, SendResponse
+from mcpc_runtime.protocol.jsonrpc import Json, error_line
+from mcpc_runtime.protocol.session_state import SessionState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Receive = Callable[[Json, Batch | None], list[Effect]]
 
-    from mcpc_runtime.protocol.effects import Activity, Effect
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-
-    Receive = Callable[[Json, Batch | None], list[Effect]]
 
 MAX_MESSAGES = 256
 """Maximum number of messages in a batch; the response to a message can be many times longer than the message."""

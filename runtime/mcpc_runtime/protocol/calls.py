@@ -6,49 +6,38 @@ correct those.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy, resolve
+from collections.abc import Callable
+from typing import Any
+
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.batches import close_batch
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
+from mcpc_runtime.protocol.content_compatibility import downgrade_content
 from mcpc_runtime.protocol.effects import (
     ABSENT,
+    Activity,
     Call,
+    Effect,
+    Ending,
     Failure,
     FinishedResult,
     LogToOperator,
     Outcome,
+    Request,
     SendResponse,
     StartPolling,
     TaskRequest,
     text,
     text_outcome,
 )
-from mcpc_runtime.protocol.jsonrpc import encode, encode_text, error_line, quote, result_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.protocol.content_compatibility import downgrade_content
-    from mcpc_runtime.protocol.effects import Activity, Effect, Ending, Request
-    from mcpc_runtime.protocol.image import Definition, Validator
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.notifications import notification_effects
-    from mcpc_runtime.protocol.result_limits import limited, limited_answer
-    from mcpc_runtime.protocol.session_state import SessionState
-    from mcpc_runtime.protocol.static_results import static_result as known_answer
-    from mcpc_runtime.protocol.tolerance import corrected_arguments, object_of
-    from mcpc_runtime.protocol.validation_errors import error_lines, explain_errors
-else:
-    corrected_arguments = lazy("mcpc_runtime.protocol.tolerance:corrected_arguments")
-    downgrade_content = lazy("mcpc_runtime.protocol.content_compatibility:downgrade_content")
-    explain_errors = lazy("mcpc_runtime.protocol.validation_errors:explain_errors")
-    known_answer = lazy("mcpc_runtime.protocol.static_results:static_result", "known_answer")
-    error_lines = lazy("mcpc_runtime.protocol.validation_errors:error_lines")
-    limited = lazy("mcpc_runtime.protocol.result_limits:limited")
-    limited_answer = lazy("mcpc_runtime.protocol.result_limits:limited_answer")
-    object_of = lazy("mcpc_runtime.protocol.tolerance:object_of")
-    notification_effects = lazy("mcpc_runtime.protocol.notifications:notification_effects")
+from mcpc_runtime.protocol.image import Definition, Validator
+from mcpc_runtime.protocol.jsonrpc import Json, encode, encode_text, error_line, quote, result_line
+from mcpc_runtime.protocol.notifications import notification_effects
+from mcpc_runtime.protocol.result_limits import limited, limited_answer
+from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.static_results import static_result as known_answer
+from mcpc_runtime.protocol.tolerance import corrected_arguments, object_of
+from mcpc_runtime.protocol.validation_errors import error_lines, explain_errors
 
 KNOWN = "known"
 SUBSCRIBE = "resources/subscribe"

@@ -5,14 +5,11 @@ A client of the stateless era declares them in every request, a client of the ha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.effects import Request
+from mcpc_runtime.protocol.jsonrpc import Json
 
 ELICITATION_SINCE = "2025-06-18"
 CAPABILITY_DETAILS_SINCE = "2025-11-25"

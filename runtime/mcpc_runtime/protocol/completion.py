@@ -6,18 +6,14 @@ A handler selects its values itself. A result has at most a hundred values, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, Request
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session_state import SessionState
 
 MAX_VALUES = 100
 CONTEXT_SINCE = "2025-06-18"

@@ -5,11 +5,9 @@ Only the displayed part of a value is read. This module imports nothing.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json
 
 VALUE_WIDTH = 60
 LIST_WIDTH = 200

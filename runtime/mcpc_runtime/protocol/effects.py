@@ -7,14 +7,11 @@ writes to the operator's log.  An outcome is the result of a handler's run, inde
 
 from __future__ import annotations
 
+from typing import Any
+
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.protocol.image import Definition, ProtocolRevision
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.image import Definition, ProtocolRevision
+from mcpc_runtime.protocol.jsonrpc import Json
 
 ABSENT = object()
 
@@ -282,22 +279,6 @@ class Failure:
         self.log = ""
 
 
-if TYPE_CHECKING:
-    Activity = Call | TaskRequest
-    """What runs until its request is answered."""
-    Effect = (
-        SendResponse
-        | StartHandler
-        | StopHandler
-        | DeliverAnswer
-        | CloseStream
-        | PublishChange
-        | StartPolling
-        | LogToOperator
-    )
-    Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | FinishedResult | Failure
-
-
 def internal_error(problem: object) -> Failure:
     """Return the JSON-RPC error for an exception of the server."""
     return Failure(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
@@ -311,3 +292,18 @@ def text(string: str) -> Json:
 def text_outcome(string: str, is_error: bool = False) -> Outcome:
     """Return an outcome of one text."""
     return Outcome([text(string)], is_error=is_error)
+
+
+Activity = Call | TaskRequest
+"""What runs until its request is answered."""
+Effect = (
+    SendResponse
+    | StartHandler
+    | StopHandler
+    | DeliverAnswer
+    | CloseStream
+    | PublishChange
+    | StartPolling
+    | LogToOperator
+)
+Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | FinishedResult | Failure

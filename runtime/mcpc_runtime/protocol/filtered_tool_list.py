@@ -7,24 +7,18 @@ are private to caches.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.effects import Failure, Request
+from mcpc_runtime.protocol.image import ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import parse, scan
+from mcpc_runtime.protocol.session_state import SessionState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Pages = dict[str | None, bytes]
+"""Each page's result by the cursor that requests it."""
 
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import ProtocolRevision
-    from mcpc_runtime.protocol.session_state import SessionState
-
-    Pages = dict[str | None, bytes]
-    """Each page's result by the cursor that requests it."""
-    from hashlib import sha256
-else:
-    sha256 = lazy("hashlib:sha256")
 
 METHOD = "tools/list"
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'

@@ -6,12 +6,8 @@ token narrows the tools nothing is forwarded, as it is not known what an extensi
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.effects import Call, Request
+from mcpc_runtime.protocol.session_state import SessionState
 
 CORE = frozenset({
     "completion", "elicitation", "initialize", "logging", "notifications", "ping", "prompts", "resources", "roots",

@@ -6,10 +6,7 @@ by the length of the pattern times the length of the name.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from collections.abc import Sequence
 
 ANY_CHARACTER = "?"
 

@@ -14,12 +14,8 @@ from mcpc_runtime.protocol.constants import (
     RESOURCE_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
-from mcpc_runtime.protocol.effects import Failure, text_outcome
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json
 
 RESERVED_CODES = range(-32099, -32019)
 """The codes that the protocol reserves, in the stateless era."""

@@ -7,82 +7,74 @@ among N takes two reads (a hash table in the blob), so a server of ten thousand 
 from __future__ import annotations
 
 import marshal
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, TypedDict
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
-from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
+from mcpc_runtime.protocol.kept_results import KeptResults
+from mcpc_runtime.protocol.tool_choice import ToolChoice
+from mcpc_runtime.protocol.uri_matching import Row, match_template
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypedDict
+Names = dict[str, Any]
+"""The names of a module that was run."""
+Index = Names
+"""The data that the start needs; formats store their own settings in it under their names."""
+Reference = tuple[int, int]
+"""Offset and length in the blob."""
+Code = tuple[Reference, int]
+"""A module's source, and the number of its bytecode."""
+Schema = tuple[Code, Reference]
+"""A validator's predicate, and its collector of errors."""
+Read = Callable[[int, int], bytes]
+"""Read a range of one entry: offset, length."""
+Errors = Callable[[object], list[tuple[str, str, object]]]
+"""Return why a value is refused: JSON Pointer, keyword, and what was expected."""
+Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
+Listing = tuple[bytes, int, int, bytes, bytes]
+"""A list: its key, number of pages, offset of their table, fingerprint, and the end of each page."""
 
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.kept_results import KeptResults
-    from mcpc_runtime.protocol.tool_choice import ToolChoice
-    from mcpc_runtime.protocol.uri_matching import Row
 
-    Names = dict[str, Any]
-    """The names of a module that was run."""
-    Index = Names
-    """The data that the start needs; formats store their own settings in it under their names."""
-    Reference = tuple[int, int]
-    """Offset and length in the blob."""
-    Code = tuple[Reference, int]
-    """A module's source, and the number of its bytecode."""
-    Schema = tuple[Code, Reference]
-    """A validator's predicate, and its collector of errors."""
-    Read = Callable[[int, int], bytes]
-    """Read a range of one entry: offset, length."""
-    Errors = Callable[[object], list[tuple[str, str, object]]]
-    """Return why a value is refused: JSON Pointer, keyword, and what was expected."""
-    Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
-    Listing = tuple[bytes, int, int, bytes, bytes]
-    """A list: its key, number of pages, offset of their table, fingerprint, and the end of each page."""
+class OptionalFields(TypedDict, total=False):
+    """Fields that few definitions have."""
 
-    class OptionalFields(TypedDict, total=False):
-        """Fields that few definitions have."""
+    asks: tuple[tuple[str, str, bytes], ...]
+    task: str
+    again: bool
+    headers: tuple[tuple[str, tuple[str, ...]], ...]
+    max_result: int
+    mime: str
 
-        asks: tuple[tuple[str, str, bytes], ...]
-        task: str
-        again: bool
-        headers: tuple[tuple[str, tuple[str, ...]], ...]
-        max_result: int
-        mime: str
 
-    Record = tuple[
-        str,
-        tuple[Any, ...],
-        tuple[tuple[str, bool], ...],
-        Schema | None,
-        Schema | None,
-        Running | None,
-        OptionalFields | None,
-    ]
-    """See `mcpc.emit.records`."""
+Record = tuple[
+    str,
+    tuple[Any, ...],
+    tuple[tuple[str, bool], ...],
+    Schema | None,
+    Schema | None,
+    Running | None,
+    OptionalFields | None,
+]
+"""See `mcpc.emit.records`."""
 
-    class RevisionRow(TypedDict):
-        """A revision's row of the index (see `mcpc.emit.responses`)."""
 
-        stateless: bool
-        batches: bool
-        structured: int
-        content: tuple[str, ...]
-        methods: tuple[str, ...]
-        logging: bool
-        progress_message: bool
-        lists: dict[str, Listing]
-        tail: bytes
-        cache: bytes
-        answers: dict[str, Reference]
+class RevisionRow(TypedDict):
+    """A revision's row of the index (see `mcpc.emit.responses`)."""
 
-    from hashlib import sha256
+    stateless: bool
+    batches: bool
+    structured: int
+    content: tuple[str, ...]
+    methods: tuple[str, ...]
+    logging: bool
+    progress_message: bool
+    lists: dict[str, Listing]
+    tail: bytes
+    cache: bytes
+    answers: dict[str, Reference]
 
-    from mcpc_runtime.protocol.uri_matching import match_template
-else:
-    match_template = lazy("mcpc_runtime.protocol.uri_matching:match_template")
-    sha256 = lazy("hashlib:sha256")
 
 DEFAULT_OPTIONS = (60.0, False, False, 0, ())
 """Handler options of a record without any: time limit, inline, isolated, environment, requirements."""

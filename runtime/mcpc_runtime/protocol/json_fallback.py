@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from json import JSONEncoder
 from json.encoder import encode_basestring
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from typing import Any
 
 __all__ = ["encode_basestring", "make_encoder", "make_scanner"]
 

@@ -6,16 +6,15 @@ interpreter. Text that RFC 8259 does not allow (NaN, infinities, two values, tex
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
 try:
     from _json import encode_basestring, make_encoder, make_scanner
 except ImportError:  # an interpreter without the C accelerator: slower, with the same results
     from mcpc_runtime.protocol.json_fallback import encode_basestring, make_encoder, make_scanner  # type: ignore[assignment]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 WHITE_SPACE = " \t\r\n"
 LINE_ENDS = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))

@@ -6,16 +6,10 @@ HTTP the memory account of the principal; the principal that holds most loses wh
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from hashlib import sha256
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hashlib import sha256
-
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    sha256 = lazy("hashlib:sha256")
+from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.jsonrpc import Json
 
 SCHEME = "mcpc-result:"
 MAX_ENTRIES = 64

@@ -5,21 +5,14 @@ A prompt's arguments are strings: the declared ones, and no others unless a hook
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.content_compatibility import downgrade_content
-    from mcpc_runtime.protocol.effects import PromptOutcome, Request
-    from mcpc_runtime.protocol.image import Definition
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-    from mcpc_runtime.protocol.static_results import static_result as known_answer
-else:
-    downgrade_content = lazy("mcpc_runtime.protocol.content_compatibility:downgrade_content")
-    known_answer = lazy("mcpc_runtime.protocol.static_results:static_result", "known_answer")
+from mcpc_runtime.protocol.content_compatibility import downgrade_content
+from mcpc_runtime.protocol.effects import Call, Failure, PromptOutcome, Request
+from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.static_results import static_result as known_answer
 
 KNOWN = "known"
 

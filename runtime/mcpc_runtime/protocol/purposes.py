@@ -6,9 +6,7 @@ upgrade, continue with each other's state; another server with the same keys doe
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.image import Image
 
 
 def token_purpose(kind: str, image: Image) -> str:

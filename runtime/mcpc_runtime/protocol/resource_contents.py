@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from binascii import b2a_base64
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from binascii import b2a_base64
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.media import is_textual
-else:
-    b2a_base64 = lazy("binascii:b2a_base64")
-    is_textual = lazy("mcpc_runtime.protocol.media:is_textual")
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.media import is_textual
 
 PLAIN, BYTES = "text/plain", "application/octet-stream"
 

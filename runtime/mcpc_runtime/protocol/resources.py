@@ -6,19 +6,15 @@ of its revision: -32002 in the handshake era, invalid parameter in the stateless
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from mcpc_runtime.protocol.effects import Call, Failure
+from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome
+from mcpc_runtime.protocol.image import Definition, Image
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session_state import SessionState
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH, file_path_problem, uri_problem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mcpc_runtime.protocol.effects import Request, ResourceOutcome
-    from mcpc_runtime.protocol.image import Definition, Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
 
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'
 PATH = "path"

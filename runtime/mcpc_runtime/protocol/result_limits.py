@@ -6,18 +6,13 @@ What cannot be cut becomes an error that names the limit.  Images and audio are 
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import ABSENT, Outcome, text
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mcpc_runtime.protocol.effects import ABSENT, Outcome, Request, text
+from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.kept_results import KeptResult, KeptResults, result_uri
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import Definition
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 MARK_ROOM = 256
 """The bytes of what says that something was cut."""

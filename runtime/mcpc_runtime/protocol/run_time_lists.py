@@ -7,24 +7,20 @@ not define.  Such a list is for the client that requested it, and only now.  It 
 from __future__ import annotations
 
 import marshal
+from collections.abc import Callable
+from typing import Any
 
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, Failure, FinishedResult
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult, Request
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session_state import SessionState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Item = dict[str, Any]
+Hidden = dict[str, Any]
+"""What a revision does not show: names of fields by `tool`, `prompt`, `argument`, `resource` and `template`;
+`boolean`: it has no boolean properties; `output`: its output schemas are of objects only."""
 
-    from mcpc_runtime.protocol.effects import Ending, Request
-    from mcpc_runtime.protocol.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-
-    Item = dict[str, Any]
-    Hidden = dict[str, Any]
-    """What a revision does not show: names of fields by `tool`, `prompt`, `argument`, `resource` and `template`;
-    `boolean`: it has no boolean properties; `output`: its output schemas are of objects only."""
 
 KEYS = {
     "tools/list": ("tools", "tool", "name"),

@@ -7,7 +7,12 @@ of the handshake era: in the version of the last `initialize`, or the newest of 
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy, resolve
+from collections.abc import Callable
+
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.protocol.batches import close_batch, receive_batch
+from mcpc_runtime.protocol.calls import finish_call
+from mcpc_runtime.protocol.client_requests.handshake import take_response
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     INTERNAL_ERROR,
@@ -20,46 +25,41 @@ from mcpc_runtime.protocol.constants import (
     UNSUPPORTED_PROTOCOL_VERSION,
     VERSION_KEY,
 )
-from mcpc_runtime.protocol.effects import Batch, Call, Failure, Request, SendResponse, StartHandler, StopHandler
+from mcpc_runtime.protocol.effects import (
+    Activity,
+    Batch,
+    Call,
+    Effect,
+    Ending,
+    Failure,
+    PublishChange,
+    Request,
+    SendResponse,
+    StartHandler,
+    StopHandler,
+    TaskRequest,
+)
+from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
+from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
+from mcpc_runtime.protocol.image import ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import (
+    Json,
     ParseError,
     error_line,
     parse,
     result_line,
 )
+from mcpc_runtime.protocol.notifications import notification_effects as notes_note
+from mcpc_runtime.protocol.run_time_lists import request_list
 from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
+from mcpc_runtime.protocol.tolerance import is_known_client
+from mcpc_runtime.protocol.values import has_too_many_values
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Answer = bytes | Failure | Call | TaskRequest | list[Effect]
+"""A result, an error, a handler to run, a request about a task, or the effects of a request that stays open."""
+Perform = Callable[["Session", Request], Answer]
 
-    from mcpc_runtime.protocol.batches import close_batch, receive_batch
-    from mcpc_runtime.protocol.calls import finish_call
-    from mcpc_runtime.protocol.client_requests.handshake import take_response
-    from mcpc_runtime.protocol.effects import Activity, Effect, Ending, PublishChange, TaskRequest
-    from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
-    from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
-    from mcpc_runtime.protocol.image import ProtocolRevision
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.notifications import notification_effects as notes_note
-    from mcpc_runtime.protocol.run_time_lists import request_list
-    from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
-    from mcpc_runtime.protocol.tolerance import is_known_client
-    from mcpc_runtime.protocol.values import has_too_many_values
-else:
-    finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
-    close_batch = lazy("mcpc_runtime.protocol.batches:close_batch")
-    has_too_many_values = lazy("mcpc_runtime.protocol.values:has_too_many_values")
-    is_known_client = lazy("mcpc_runtime.protocol.tolerance:is_known_client")
-    list_tools = lazy("mcpc_runtime.protocol.filtered_tool_list:list_tools")
-    notes_note = lazy("mcpc_runtime.protocol.notifications:notification_effects", "notes_note")
-    forward_request = lazy("mcpc_runtime.protocol.forwarding:forward_request")
-    is_forwarded = lazy("mcpc_runtime.protocol.forwarding:is_forwarded")
-    request_list = lazy("mcpc_runtime.protocol.run_time_lists:request_list")
-    make_private = lazy("mcpc_runtime.protocol.filtered_tool_list:make_private")
-    receive_batch = lazy("mcpc_runtime.protocol.batches:receive_batch")
-    subscriptions_changed = lazy("mcpc_runtime.protocol.subscriptions:change_messages", "subscriptions_changed")
-    take_response = lazy("mcpc_runtime.protocol.client_requests.handshake:take_response")
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 STATELESS_ONLY = ("server/discover", "subscriptions/listen")
@@ -288,11 +288,6 @@ def describe_wrong_envelope(meta: dict[str, Json]) -> str:
         return f"`{LOG_LEVEL_KEY}` must be one of {', '.join(LOG_LEVELS)}"
     return ""
 
-
-if TYPE_CHECKING:
-    Answer = bytes | Failure | Call | TaskRequest | list[Effect]
-    """A result, an error, a handler to run, a request about a task, or the effects of a request that stays open."""
-    Perform = Callable[["Session", Request], Answer]
 
 METHODS: dict[str, Perform | str] = {
     "completion/complete": "mcpc_runtime.protocol.completion:complete",

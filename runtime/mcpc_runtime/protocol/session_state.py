@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.effects import Activity, Request
-    from mcpc_runtime.protocol.image import Image, ProtocolRevision
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.effects import Activity, Request
+from mcpc_runtime.protocol.image import Image, ProtocolRevision
+from mcpc_runtime.protocol.jsonrpc import Json
 
 
 class SessionState:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.effects import Request
+from mcpc_runtime.protocol.image import Definition
 
 KEYS = {"prompts/get": b"messages", "tools/call": b"content"}
 

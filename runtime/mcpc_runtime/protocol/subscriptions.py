@@ -6,7 +6,7 @@ has the id of the request that opened it, and it ends with the response to that 
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy, resolve
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     INTERNAL_ERROR,
@@ -14,20 +14,22 @@ from mcpc_runtime.protocol.constants import (
     SUBSCRIPTION_KEY,
     TASKS_EXTENSION,
 )
-from mcpc_runtime.protocol.effects import Call, Failure, SendMessage, SendResponse, StartPolling
-from mcpc_runtime.protocol.jsonrpc import encode, notification_line, result_line
+from mcpc_runtime.protocol.effects import (
+    Call,
+    Effect,
+    Failure,
+    PublishChange,
+    Request,
+    ResourceOutcome,
+    SendMessage,
+    SendResponse,
+    StartPolling,
+)
+from mcpc_runtime.protocol.image import Image, ProtocolRevision
+from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line, result_line
 from mcpc_runtime.protocol.resources import find_resource, locate_uri
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Effect, PublishChange, Request, ResourceOutcome
-    from mcpc_runtime.protocol.image import Image, ProtocolRevision
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-    from mcpc_runtime.protocol.tasks import missing_extension, visible_task
-else:
-    missing_extension = lazy("mcpc_runtime.protocol.tasks:missing_extension")
-    visible_task = lazy("mcpc_runtime.protocol.tasks:visible_task")
+from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.tasks import missing_extension, visible_task
 
 MAX_WATCHED = 1000
 """Maximum number of resources that a conversation may watch and a stream's filter may name."""

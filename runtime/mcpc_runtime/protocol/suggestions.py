@@ -5,11 +5,9 @@ Only short names are compared, and only a limited number of them, so that the ti
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.display import KINDS, VALUE_WIDTH, display_value
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from mcpc_runtime.protocol.display import KINDS, VALUE_WIDTH, display_value
 
 NEAR_WIDTH = 40
 NEAR_NAMES = 100

@@ -7,11 +7,9 @@ in every store. `fence` increases whenever the owner of a task changes: updates 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json
 
 WORKING, INPUT_REQUIRED, COMPLETED, FAILED, CANCELLED = "working", "input_required", "completed", "failed", "cancelled"
 TRANSITIONS = {
@@ -193,6 +191,5 @@ def clear_ended(task: Task, message: str) -> Task:
     return task
 
 
-if TYPE_CHECKING:
-    Step = Callable[[Task, int], Task]
-    """One step of a task at a time; it may change the task that it receives, which is a copy of the stored one."""
+Step = Callable[[Task, int], Task]
+"""One step of a task at a time; it may change the task that it receives, which is a copy of the stored one."""

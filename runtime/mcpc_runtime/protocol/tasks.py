@@ -8,15 +8,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION
-from mcpc_runtime.protocol.effects import Failure, PublishChange, TaskRequest, text_outcome
-from mcpc_runtime.protocol.task_state import COMPLETED, FAILED, INPUT_REQUIRED, RETENTION_MS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Call, Outcome, Request
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-    from mcpc_runtime.protocol.task_state import Task
+from mcpc_runtime.protocol.effects import Call, Failure, Outcome, PublishChange, Request, TaskRequest, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.task_state import COMPLETED, FAILED, INPUT_REQUIRED, RETENTION_MS, Task
 
 POLL_MS = 1000
 """How often a client should poll, in milliseconds."""

@@ -12,21 +12,17 @@ It is done only after the schema has refused them, by its errors, in a copy:
 from __future__ import annotations
 
 import marshal
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
 from mcpc_runtime.protocol.display import KINDS
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.effects import Request
+from mcpc_runtime.protocol.image import Errors, Validator
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+Object = dict[str, Json]
 
-    from mcpc_runtime.protocol.effects import Request
-    from mcpc_runtime.protocol.image import Errors, Validator
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Object = dict[str, Json]
 
 KNOWN = "auto"
 """The tolerance for known clients only."""

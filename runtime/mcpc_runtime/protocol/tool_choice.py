@@ -6,15 +6,14 @@ known from the start.  A tool of a list that is made at run time is judged by it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from mcpc_runtime.protocol.globs import matches
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+Entry = dict[str, Any]
+"""A tool as it is in a list."""
 
-    Entry = dict[str, Any]
-    """A tool as it is in a list."""
 
 TAG_KEYS = ("fastmcp", "_fastmcp")
 """The members of `_meta` in which FastMCP, and decorators of mcpc, write the tags of a tool."""

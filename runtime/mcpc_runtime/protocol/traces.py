@@ -5,9 +5,7 @@ Values without the form of the specification are ignored: they could be meant to
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.effects import Call
 
 MAX_STATE_LENGTH, MAX_BAGGAGE_LENGTH = 512, 8192
 HEXADECIMAL = frozenset("0123456789abcdef")

@@ -6,14 +6,12 @@ alternative, and the tags that distinguish the alternatives (see `mcpc.schema.co
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Complaint = tuple[str, str, object]
-    """A JSON Pointer, a keyword, and what was expected."""
-    Row = tuple[tuple[object, ...], tuple[str, ...]]
-    """One alternative: the values of the tag, and the names of its known properties."""
-    About = tuple[str, str | None, list[Row]]
-    """The keyword, the tag if there is one, and a row for each alternative."""
+Complaint = tuple[str, str, object]
+"""A JSON Pointer, a keyword, and what was expected."""
+Row = tuple[tuple[object, ...], tuple[str, ...]]
+"""One alternative: the values of the tag, and the names of its known properties."""
+About = tuple[str, str | None, list[Row]]
+"""The keyword, the tag if there is one, and a row for each alternative."""
 
 
 def closest_branch_errors(path: str, value: object, branches: list[list[Complaint]], about: About) -> list[Complaint]:

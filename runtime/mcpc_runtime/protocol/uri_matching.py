@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json
 
-    Row = tuple[str, str, tuple[tuple[str, str], ...], tuple[int, int]]
-    """See `Image.templates`."""
+Row = tuple[str, str, tuple[tuple[str, str], ...], tuple[int, int]]
+"""See `Image.templates`."""
+
 
 MAX_URI_LENGTH = 4096
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+")

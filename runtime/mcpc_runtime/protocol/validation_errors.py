@@ -8,6 +8,8 @@ however large a value is and however many errors there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.protocol.display import (
     LIST_WIDTH,
     VALUE_WIDTH,
@@ -19,16 +21,12 @@ from mcpc_runtime.protocol.display import (
     list_values,
     quantity,
 )
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.suggestions import NEAR_NAMES, nearest_value, type_correction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Errors = list[tuple[str, str, object]]
+"""Errors of a collector: JSON Pointer, keyword, and what was expected."""
 
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Errors = list[tuple[str, str, object]]
-    """Errors of a collector: JSON Pointer, keyword, and what was expected."""
 
 MAX_LINES = 5
 MAX_LINE_BYTES = 700

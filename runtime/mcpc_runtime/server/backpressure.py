@@ -6,15 +6,11 @@ its end also reads nothing for some seconds, the server ends.
 
 from __future__ import annotations
 
-from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE, watch_end
+from collections.abc import Callable
+
+from mcpc_runtime.interfaces import ClientChannel
+from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE, Reactor, watch_end
 from mcpc_runtime.transports.platforms.system_features import has
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import ClientChannel
-    from mcpc_runtime.transports.platforms.reactor import Reactor
 
 PATIENCE_SECONDS = 4.0
 """How long a client that closed its end may read none of its answers."""

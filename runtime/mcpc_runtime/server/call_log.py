@@ -14,14 +14,9 @@ from __future__ import annotations
 from time import gmtime, strftime, time
 
 from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.effects import Activity, Ending, Failure
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Activity, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 FILE_VARIABLE, VALUES_VARIABLE = b"MCPC_CALL_LOG", b"MCPC_CALL_LOG_VALUES"
 MAX_ID_LENGTH = 64

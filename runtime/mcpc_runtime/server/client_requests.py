@@ -6,35 +6,23 @@ the client's era; `mcpc_runtime.protocol.client_requests` implements it.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+
+from mcpc_runtime.interfaces import DriverInterface
 from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol.client_requests import eras
+from mcpc_runtime.protocol.client_requests.definitions import declared_requests, unanswered_ending
+from mcpc_runtime.protocol.client_requests.stateless import resume_call as stateless_resume
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, FinishedResult
+from mcpc_runtime.protocol.effects import Call, Failure, FinishedResult
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
+from mcpc_runtime.server.replicas.signed_tokens import token_signer as seals_seals
+from mcpc_runtime.server.running_calls import RunningCall, RunningCalls
+from mcpc_runtime.server.tasks.manager import TaskManager
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Take = Callable[[dict[str, Json]], None]
 
-    from mcpc_runtime.interfaces import DriverInterface
-    from mcpc_runtime.protocol.effects import Call
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.server.running_calls import RunningCall, RunningCalls
-    from mcpc_runtime.server.tasks.manager import TaskManager
-
-    Take = Callable[[dict[str, Json]], None]
-    from mcpc_runtime.protocol.client_requests import eras
-    from mcpc_runtime.protocol.client_requests.definitions import declared_requests, unanswered_ending
-    from mcpc_runtime.protocol.client_requests.handshake import withdraw_requests as handshake_withdraw
-    from mcpc_runtime.protocol.client_requests.stateless import resume_call as stateless_resume
-    from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
-    from mcpc_runtime.server.replicas.signed_tokens import token_signer as seals_seals
-else:
-    declared_requests = lazy("mcpc_runtime.protocol.client_requests.definitions:declared_requests")
-    eras = lazy("mcpc_runtime.protocol.client_requests.eras")
-    handshake_withdraw = lazy("mcpc_runtime.protocol.client_requests.handshake:withdraw_requests", "handshake_withdraw")
-    unanswered_ending = lazy("mcpc_runtime.protocol.client_requests.definitions:unanswered_ending")
-    seals_seals = lazy("mcpc_runtime.server.replicas.signed_tokens:token_signer", "seals_seals")
-    stateless_resume = lazy("mcpc_runtime.protocol.client_requests.stateless:resume_call", "stateless_resume")
 
 ASK_SECONDS = 600.0
 """Time limit of a call that waits for a person."""

@@ -7,37 +7,24 @@ with the first call of a handler.
 from __future__ import annotations
 
 from _functools import partial
+from collections.abc import Callable
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.handlers.python.inline_fast_path import InlineFastPath
+from mcpc_runtime.handlers.python.inline_runner import InlineCall
+from mcpc_runtime.interfaces import DriverInterface, Note
 from mcpc_runtime.log import failures
 from mcpc_runtime.log.operator_log import log_line, standard_error
-from mcpc_runtime.protocol.effects import TaskRequest
+from mcpc_runtime.protocol.effects import Activity, Call, Ending, TaskRequest
+from mcpc_runtime.protocol.tasks import required_task_refusal as tasks_lacking
+from mcpc_runtime.server.call_log import open_call_log
+from mcpc_runtime.server.client_requests import ClientRequests
 from mcpc_runtime.server.handler_messages import HandlerMessages
 from mcpc_runtime.server.handler_runners import HandlerRunners
-from mcpc_runtime.server.running_calls import RunningCall, RunningCalls, slots_of, tool_error_or_failure
+from mcpc_runtime.server.running_calls import Admission, RunningCall, RunningCalls, slots_of, tool_error_or_failure
+from mcpc_runtime.server.tasks.manager import TaskManager
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.handlers.python.inline_fast_path import InlineFastPath
-    from mcpc_runtime.handlers.python.inline_runner import InlineCall
-    from mcpc_runtime.interfaces import DriverInterface, Note
-    from mcpc_runtime.protocol.effects import Activity, Call, Ending
-    from mcpc_runtime.protocol.tasks import required_task_refusal as tasks_lacking
-    from mcpc_runtime.server.call_log import open_call_log
-    from mcpc_runtime.server.client_requests import ClientRequests
-    from mcpc_runtime.server.running_calls import Admission
-    from mcpc_runtime.server.tasks.manager import TaskManager
-else:
-    ClientRequests = lazy("mcpc_runtime.server.client_requests:ClientRequests")
-    InlineFastPath = lazy("mcpc_runtime.handlers.python.inline_fast_path:InlineFastPath")
-    TaskManager = lazy("mcpc_runtime.server.tasks.manager:TaskManager")
-    open_call_log = lazy("mcpc_runtime.server.call_log:open_call_log")
-    tasks_lacking = lazy("mcpc_runtime.protocol.tasks:required_task_refusal", "tasks_lacking")
 
 CALL_LOG_VARIABLE = b"MCPC_CALL_LOG"
 STATE, RESPONSES = "requestState", "inputResponses"

@@ -7,9 +7,20 @@ does not end the server.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import call_rows, lazy
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
+from mcpc_runtime.interfaces import Lock, Observer, ReactorInterface
+from mcpc_runtime.lazy import call_rows
+from mcpc_runtime.log.failures import log_failure as failures_log
+from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.effects import (
+    Activity,
     DeliverAnswer,
+    Effect,
     LogToOperator,
     PublishChange,
     SendResponse,
@@ -18,32 +29,14 @@ from mcpc_runtime.protocol.effects import (
     StopHandler,
     internal_error,
 )
-from mcpc_runtime.protocol.session import error_response
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session import Session, error_response
+from mcpc_runtime.server.dispatcher import Dispatcher
+from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission, slots_of
+
+Message = TypeVar("Message", bound=bytes | Json)
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
-    from mcpc_runtime.interfaces import Lock, Observer, ReactorInterface
-    from mcpc_runtime.log.failures import log_failure as failures_log
-    from mcpc_runtime.log.operator_log import log_line
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.effects import Activity, Effect
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.server.dispatcher import Dispatcher
-    from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission, slots_of
-
-    Message = TypeVar("Message", bound=bytes | Json)
-else:
-    Dispatcher = lazy("mcpc_runtime.server.dispatcher:Dispatcher")
-    FirstComeAdmission = lazy("mcpc_runtime.server.running_calls:FirstComeAdmission")
-    failures_log = lazy("mcpc_runtime.log.failures:log_failure", "failures_log")
-    slots_of = lazy("mcpc_runtime.server.running_calls:slots_of")
-    log_line = lazy("mcpc_runtime.log.operator_log:log_line")
 
 
 class Driver:

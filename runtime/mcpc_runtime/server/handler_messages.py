@@ -6,25 +6,16 @@ other notes are processed at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.interfaces import DriverInterface, Note
 from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.effects import CloseStream, PublishChange
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import DriverInterface, Note
-    from mcpc_runtime.protocol.calls import nested_call
-    from mcpc_runtime.protocol.effects import Call
-    from mcpc_runtime.protocol.run_time_lists import list_at_run_time
-    from mcpc_runtime.server.client_requests import ClientRequests
-    from mcpc_runtime.server.running_calls import RunningCall, RunningCalls
-else:
-    list_at_run_time = lazy("mcpc_runtime.protocol.run_time_lists:list_at_run_time")
-    nested_call = lazy("mcpc_runtime.protocol.calls:nested_call")
+from mcpc_runtime.protocol.calls import nested_call
+from mcpc_runtime.protocol.effects import Call, CloseStream, PublishChange
+from mcpc_runtime.protocol.run_time_lists import list_at_run_time
+from mcpc_runtime.server.client_requests import ClientRequests
+from mcpc_runtime.server.running_calls import RunningCall, RunningCalls
 
 LISTS = ("tools", "prompts", "resources")
 PROGRESS_SECONDS = 0.05

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mcpc_runtime.handlers.contracts import CONTRACTS, CallBinding
+from mcpc_runtime.handlers.program_requirements import ProgramRequirements
+from mcpc_runtime.handlers.python.inline_runner import InlineRunner
 from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import DriverInterface
 from mcpc_runtime.lazy import resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.handlers.program_requirements import ProgramRequirements
-    from mcpc_runtime.handlers.python.inline_runner import InlineRunner
-    from mcpc_runtime.interfaces import DriverInterface
 
 INLINE = "mcpc_runtime.handlers.python.inline_runner:InlineRunner"
 REQUIREMENTS = "mcpc_runtime.handlers.program_requirements:ProgramRequirements"

@@ -7,77 +7,67 @@ time limit meanwhile, and so does every call that waits for it.  Memory: O(regis
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import Protocol
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.contracts import CallBinding
+from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
 from mcpc_runtime.log import failures
+from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
+from mcpc_runtime.protocol.client_requests.handshake import withdraw_requests as handshake_withdraw
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
-from mcpc_runtime.protocol.effects import Call, Failure, text_outcome
+from mcpc_runtime.protocol.effects import Activity, Call, Ending, Failure, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Protocol
 
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.contracts import CallBinding
-    from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
-    from mcpc_runtime.protocol.client_requests.handshake import withdraw_requests as handshake_withdraw
-    from mcpc_runtime.protocol.effects import Activity, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
+class Admission(Protocol):
+    """Decides which calls run and which wait: `FirstComeAdmission`, or `FairAdmission` over HTTP.
 
-    class Admission(Protocol):
-        """Decides which calls run and which wait: `FirstComeAdmission`, or `FairAdmission` over HTTP.
+    A running call occupies a slot.  The length is the number of waiting calls.
+    """
 
-        A running call occupies a slot.  The length is the number of waiting calls.
-        """
+    @property
+    def running(self) -> int:
+        """How many slots are occupied."""
+        ...
 
-        @property
-        def running(self) -> int:
-            """How many slots are occupied."""
-            ...
+    @property
+    def is_roomy(self) -> bool:
+        """Whether an inline call may run without a slot."""
+        ...
 
-        @property
-        def is_roomy(self) -> bool:
-            """Whether an inline call may run without a slot."""
-            ...
+    def __len__(self) -> int:
+        """Return how many calls wait."""
+        ...
 
-        def __len__(self) -> int:
-            """Return how many calls wait."""
-            ...
+    def admits(self, running_call: RunningCall) -> bool:
+        """Return whether a call may run now."""
+        ...
 
-        def admits(self, running_call: RunningCall) -> bool:
-            """Return whether a call may run now."""
-            ...
+    def refusal(self, principal: str) -> str:
+        """Return why no more calls of a principal may wait, or an empty string."""
+        ...
 
-        def refusal(self, principal: str) -> str:
-            """Return why no more calls of a principal may wait, or an empty string."""
-            ...
+    def wait(self, running_call: RunningCall) -> None:
+        """Add a call to the waiting ones."""
 
-        def wait(self, running_call: RunningCall) -> None:
-            """Add a call to the waiting ones."""
+    def enter(self, running_call: RunningCall) -> None:
+        """Give a call a slot, even over the limit."""
 
-        def enter(self, running_call: RunningCall) -> None:
-            """Give a call a slot, even over the limit."""
+    def put_back(self, running_call: RunningCall) -> None:
+        """Take a call's slot away and make it the first of those that wait."""
 
-        def put_back(self, running_call: RunningCall) -> None:
-            """Take a call's slot away and make it the first of those that wait."""
+    def leave(self, running_call: RunningCall) -> bool:
+        """Remove a call; return whether it had a slot."""
+        ...
 
-        def leave(self, running_call: RunningCall) -> bool:
-            """Remove a call; return whether it had a slot."""
-            ...
+    def next(self) -> RunningCall | None:
+        """Remove and return the waiting call to run now; None if no call waits, or there is no free slot."""
+        ...
 
-        def next(self) -> RunningCall | None:
-            """Remove and return the waiting call to run now; None if no call waits, or there is no free slot."""
-            ...
-
-else:
-    finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
-    handshake_withdraw = lazy("mcpc_runtime.protocol.client_requests.handshake:withdraw_requests", "handshake_withdraw")
-    make_result = lazy("mcpc_runtime.protocol.calls:make_result")
-    nested_result = lazy("mcpc_runtime.protocol.calls:nested_result")
 
 CANCELLED = "cancelled"
 MAX_RUNNING = 256

@@ -9,32 +9,21 @@ while a handler runs inline.
 from __future__ import annotations
 
 import gc
-from _thread import allocate_lock
+from _thread import LockType, allocate_lock
+from collections.abc import Callable
 
-from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.concurrency import leader_followers
+from mcpc_runtime.interfaces import ClientChannel
+from mcpc_runtime.lazy import call_rows
+from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol.effects import SendResponse
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.subscriptions import close_listening
+from mcpc_runtime.server.backpressure import Backpressure
 from mcpc_runtime.server.driver import Driver, log_failure, receive_or_fail
+from mcpc_runtime.transports.platforms.reactor import Reactor
 from mcpc_runtime.transports.stdio import UNKNOWN, ChannelBroken, ChannelClosed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.concurrency import leader_followers
-    from mcpc_runtime.interfaces import ClientChannel
-    from mcpc_runtime.log.operator_log import log_line
-    from mcpc_runtime.protocol.effects import SendResponse
-    from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.protocol.subscriptions import close_listening
-    from mcpc_runtime.server.backpressure import Backpressure
-    from mcpc_runtime.transports.platforms.reactor import Reactor
-else:
-    Backpressure = lazy("mcpc_runtime.server.backpressure:Backpressure")
-    Reactor = lazy("mcpc_runtime.transports.platforms.reactor:Reactor")
-    close_listening = lazy("mcpc_runtime.protocol.subscriptions:close_listening")
-    log_line = lazy("mcpc_runtime.log.operator_log:log_line")
-    leader_followers = lazy("mcpc_runtime.concurrency.leader_followers")
 
 MAX_FAILURES = 100
 """After so many failed turns of the reactor in sequence the server ends."""

@@ -10,25 +10,15 @@ process. Where the system has descriptors of processes, or events of their ends 
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+from select import select
+from time import sleep
+from typing import Any
+
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY, system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from select import select
-    from time import sleep
-    from typing import Any
-
-    from mcpc_runtime.transports.platforms.allocation import return_large_blocks
-    from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
-    from mcpc_runtime.transports.platforms.null_device import open_null
-else:
-    return_large_blocks = lazy("mcpc_runtime.transports.platforms.allocation:return_large_blocks")
-    open_nonblocking = lazy("mcpc_runtime.transports.platforms.nonblocking_writer:open_nonblocking")
-    open_null = lazy("mcpc_runtime.transports.platforms.null_device:open_null")
-    select = lazy("select:select")
-    sleep = lazy("time:sleep")
+from mcpc_runtime.transports.platforms.allocation import return_large_blocks
+from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
+from mcpc_runtime.transports.platforms.null_device import open_null
 
 READ_SIZE = 1 << 16
 FIRST_READ_SIZE = 1 << 12

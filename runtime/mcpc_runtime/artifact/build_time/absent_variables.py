@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 PASSED_BY = frozenset({os.__file__, "<frozen os>", "<frozen _collections_abc>", __file__})
 """Code between a program and the mapping of variables."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from typing import Any
 
 HOST, USER, MACHINE, RELEASE = "another-host", "another-user", "another-machine", "0.0.1"
 SYSTEM = "Linux" if platform.system() == "Darwin" else "Darwin"

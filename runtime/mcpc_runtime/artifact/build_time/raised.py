@@ -12,15 +12,13 @@ import linecache
 import os
 import re
 import sys
+from collections.abc import Iterator
 from itertools import islice
+from types import FrameType, TracebackType
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType, TracebackType
-    from typing import Any
+Facts = dict[str, Any]
 
-    Facts = dict[str, Any]
 
 MAX_NAMES = 2000
 """How many names are told in which the meant one may be."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import marshal
 from _thread import allocate_lock
+from collections.abc import Callable
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.extraction_folders import candidate_folders, check_folder, make_folder
 from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS, remove_tree
@@ -20,11 +22,6 @@ try:
 except ImportError:  # its name in Python 3.11; hashlib would load a whole library of ciphers
     from _sha256 import sha256
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
 
 MANIFEST = "META-INF/manifest.sha256"
 HANDLERS = "handlers/"

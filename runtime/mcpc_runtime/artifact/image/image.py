@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from _frozen_importlib_external import MAGIC_NUMBER  # importlib.util would cost 3 ms
+from zipimport import zipimporter
 
-from mcpc_runtime.protocol.image import Definition, Image, Validator
+from mcpc_runtime.protocol.image import Definition, Image, Index, Validator
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import entry_reader, watch_archive
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from zipimport import zipimporter
-
-    from mcpc_runtime.protocol.image import Index
 
 __all__ = ["Definition", "Image", "Validator", "open_image"]
 

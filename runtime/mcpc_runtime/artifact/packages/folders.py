@@ -10,13 +10,14 @@ Several threads extract and verify: what takes the time, in C, does not hold the
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import stat
 import time
+from collections.abc import Callable, Iterator, Mapping
 
 from mcpc_runtime.artifact.packages.parallel import for_each
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.transports.platforms.private_files import (
     UnusableFolderError,
     check_private,
@@ -26,18 +27,11 @@ from mcpc_runtime.transports.platforms.private_files import (
 )
 from mcpc_runtime.transports.platforms.rollback import Rollback
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import fcntl
-    from collections.abc import Callable, Iterator, Mapping
+Files = Mapping[str, str]
+"""The digest of each file by its path."""
+Read = Callable[[str], bytes]
+"""Returns the content of a file in the archive."""
 
-    Files = Mapping[str, str]
-    """The digest of each file by its path."""
-    Read = Callable[[str], bytes]
-    """Returns the content of a file in the archive."""
-
-else:
-    fcntl = lazy("fcntl")
 
 CACHE_VARIABLE = "MCPC_RUNTIME_CACHE"
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -5,30 +5,30 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
+from typing import TypedDict
 
 from mcpc_runtime.artifact.packages.folders import CACHE_VARIABLE, write_memory_file
 from mcpc_runtime.transports.platforms.private_files import UnusableFolderError
+
+
+class Variant(TypedDict):
+    """A native package for the platforms of one wheel: tags, folder in the archive, and the digest of each file."""
+
+    tags: list[str]
+    folder: str
+    files: dict[str, str]
+
+
+Read = Callable[[str], bytes]
+"""Reads an entry of the layer."""
 
 if sys.platform == "win32":
     from mcpc_runtime.artifact.packages.profile_folders import cache_roots, extract_folder, make_trusted_folder
 else:
     from mcpc_runtime.artifact.packages.folders import cache_roots, extract_folder, make_trusted_folder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypedDict
-
-    class Variant(TypedDict):
-        """A native package for the platforms of one wheel: tags, folder in the archive, and the digest of each file."""
-
-        tags: list[str]
-        folder: str
-        files: dict[str, str]
-
-    Read = Callable[[str], bytes]
-    """Reads an entry of the layer."""
 
 VERIFIED_FOLDERS: dict[str, str] = {}
 """The extracted folder of each native package that this process has verified, by its folder in the archive."""

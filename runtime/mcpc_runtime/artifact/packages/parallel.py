@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from _collections import deque
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 MAX_THREADS = 4
 

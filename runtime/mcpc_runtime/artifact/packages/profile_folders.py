@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Iterator
 
 from mcpc_runtime.artifact.packages.folders import (
     CACHE_VARIABLE,
     MAX_TRIES,
     PAUSE_SECONDS,
     UNFINISHED_PREFIX,
+    Files,
+    Read,
     digest_name,
     make_trusted_folder,
     remove_abandoned,
@@ -28,12 +31,6 @@ from mcpc_runtime.transports.platforms.private_files import (
     check_unshared,
     make_private_folders,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mcpc_runtime.artifact.packages.folders import Files, Read
 
 __all__ = ["cache_roots", "extract_folder", "make_trusted_folder"]
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from sysconfig import get_platform
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from sysconfig import get_platform
-
-    from mcpc_runtime.artifact.packages.native_packages import Variant
-else:
-    get_platform = lazy("sysconfig:get_platform")
+from mcpc_runtime.artifact.packages.native_packages import Variant
 
 PYTHON_TAG = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 ABI_FLAGS = getattr(sys, "abiflags", "")

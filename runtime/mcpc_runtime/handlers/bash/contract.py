@@ -9,21 +9,15 @@ function gets `value` and `arguments` and prints the values, one per line.
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.invocations import ShellCall
+from collections.abc import Mapping
+
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.results import BROKEN_OUTPUT, BROKEN_PROMPT, parse_program_result, uri_variable
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, PromptOutcome, text_outcome
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse, quote
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, PromptOutcome, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse, quote
 from mcpc_runtime.protocol.traces import trace_variables
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 UNSUPPORTED_TEXT = "a null character or an unpaired surrogate"
 WHITE_SPACE = " \t\n\r\v\f"

@@ -7,28 +7,22 @@ require isolation, and the libraries could be read; a call that no fork server b
 from __future__ import annotations
 
 from _functools import partial
+from collections.abc import Callable
 from errno import EAGAIN
 from time import monotonic
 
 from mcpc_runtime.handlers.bash.shells.fork_server import ForkServer
 from mcpc_runtime.handlers.bash.shells.job import NOTES_FD, REPLIES_FD, ShellJob
-from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, Libraries, encode_variables, join_texts
+from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, Libraries, ShellPrograms, encode_variables, join_texts
 from mcpc_runtime.handlers.bash.shells.reply_encoding import ENCODERS
 from mcpc_runtime.handlers.bash.shells.standard_streams import REPLIES_VARIABLE, StandardStreamsJob
-from mcpc_runtime.handlers.invocations import NOTES, ProcessResult
+from mcpc_runtime.handlers.invocations import NOTES, ProcessResult, ShellCall
 from mcpc_runtime.handlers.output_capture import OutputCapture
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Note, Notify
 from mcpc_runtime.transports.platforms import system, system_features
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SHELLS_INHERIT_PIPES
 from mcpc_runtime.transports.platforms.rollback import Rollback
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.bash.shells.libraries import ShellPrograms
-    from mcpc_runtime.handlers.invocations import ShellCall
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Note, Notify
 
 RETRYABLE_ERRORS = (*system_features.NO_ROOM, EAGAIN)
 """Errors after which a call is retried later, not run in a fresh shell."""

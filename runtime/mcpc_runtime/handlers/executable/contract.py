@@ -12,7 +12,8 @@ from __future__ import annotations
 import _signal
 
 from mcpc_runtime.artifact.image.extraction import extracted_folder
-from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.results import (
     BROKEN_OUTPUT,
     BROKEN_PROMPT,
@@ -24,16 +25,10 @@ from mcpc_runtime.handlers.results import (
     uri_variable,
 )
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, Outcome, text, text_outcome
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.traces import trace_variables
 from mcpc_runtime.transports.platforms import LINE_END
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.effects import Call, Ending
 
 ANSWERS_VARIABLE = b"mcpc_answers"
 MAX_ANSWERS_LENGTH = 120_000

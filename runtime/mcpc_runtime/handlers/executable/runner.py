@@ -11,32 +11,26 @@ open must not delay the answer.  Nothing here blocks; a process that cannot be s
 from __future__ import annotations
 
 from _functools import partial
+from collections.abc import Callable, Mapping
 
-from mcpc_runtime.handlers.invocations import NOTES, ProcessResult
+from mcpc_runtime.handlers.invocations import NOTES, Command, ProcessResult
 from mcpc_runtime.handlers.output_capture import (
     LINGER_SECONDS,
     NoteReader,
     OutputCapture,
+    TakeData,
     drain,
     memory_file,
     read_some,
 )
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Note, Notify
+from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.transports.platforms import system, system_features
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SupervisedProcess
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mcpc_runtime.handlers.invocations import Command
-    from mcpc_runtime.handlers.output_capture import TakeData
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Note, Notify
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.transports.platforms.processes import SupervisedProcess
 
 STDIN_FD, STDOUT_FD, STDERR_FD, DATA_FD, SHELL_ERRORS_FD, NOTES_FD = 0, 1, 2, 3, 4, 5
 """A child's descriptors."""

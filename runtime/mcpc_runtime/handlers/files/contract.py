@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.invocations import FileRead
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, ResourceOutcome
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, ResourceOutcome
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.protocol.resource_contents import contents_of
 from mcpc_runtime.protocol.resources import PATH, unknown_resource
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import FileResult
-    from mcpc_runtime.protocol.effects import Call, Ending
 
 
 def build_invocation(call: Call, image: Image) -> FileRead:

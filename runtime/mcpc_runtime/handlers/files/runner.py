@@ -10,9 +10,13 @@ from __future__ import annotations
 from _collections import deque
 from _stat import S_ISREG
 from _thread import start_new_thread
+from collections.abc import Callable
 from errno import EAGAIN, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
+from typing import Any
 
-from mcpc_runtime.handlers.invocations import FileResult
+from mcpc_runtime.handlers.invocations import FileRead, FileResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
 from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files_below import open_file_below
@@ -20,15 +24,6 @@ from mcpc_runtime.transports.platforms.pipes import wake_pipe
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from mcpc_runtime.transports.platforms.rollback import Rollback
 from mcpc_runtime.transports.platforms.script_paths import is_absolute, local_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.handlers.invocations import FileRead
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
 
 FILE_LIMIT = 16 << 20
 CHUNK_SIZE = 1 << 20

@@ -7,6 +7,8 @@ inspects a function, so the decorators add nothing to the import time of handler
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from mcpc_runtime.handlers.python.bindings import FUNCTIONS
 from mcpc_runtime.handlers.python.context import Context, elicitation, roots, sampling
@@ -14,121 +16,129 @@ from mcpc_runtime.handlers.python.errors import Cancelled, ProtocolError, ToolEr
 from mcpc_runtime.handlers.python.settings import Secret, Settings
 from mcpc_runtime.lazy import resolve
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
-    from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
+F = TypeVar("F", bound=Callable[..., object])
+Object = Mapping[str, Any]
 
-    F = TypeVar("F", bound=Callable[..., object])
-    Object = Mapping[str, Any]
 
-    class Running(TypedDict, total=False):
-        """How a handler is run: timeout in seconds, environment variables, required programs (`git >= 2.30`)."""
+class Running(TypedDict, total=False):
+    """How a handler is run: timeout in seconds, environment variables, required programs (`git >= 2.30`)."""
 
-        timeout: float
-        environment: Sequence[str] | Literal["inherit", "minimal"]
-        requires: Sequence[str]
+    timeout: float
+    environment: Sequence[str] | Literal["inherit", "minimal"]
+    requires: Sequence[str]
 
-    class PromptOptions(Running, total=False):
-        """The keywords of `prompt`."""
 
-        name: str
-        title: str
-        description: str
-        icons: Sequence[Object]
-        meta: Object
-        tags: Set[str]
+class PromptOptions(Running, total=False):
+    """The keywords of `prompt`."""
 
-    class ToolOptions(PromptOptions, total=False):
-        """The keywords of `tool`; the hints may also be in `annotations`.
+    name: str
+    title: str
+    description: str
+    icons: Sequence[Object]
+    meta: Object
+    tags: Set[str]
 
-        `inline`: the function runs in the server's process, which is faster but not isolated; `"loop"`: over HTTP on
-        the event loop's thread, for functions that never wait.  `task`: a call becomes a task if the client supports
-        that (`True` or `"optional"`), or always (`"required"`).  `max_result`: the longest text of its result (`64K`).
-        """
 
-        inline: bool | Literal["loop"]
-        max_result: int | str
-        task: bool | Literal["optional", "required"] | None
-        annotations: Object
-        output_schema: Object | None
-        readOnlyHint: bool
-        destructiveHint: bool
-        idempotentHint: bool
-        openWorldHint: bool
+class ToolOptions(PromptOptions, total=False):
+    """The keywords of `tool`; the hints may also be in `annotations`.
 
-    class ResourceOptions(PromptOptions, total=False):
-        """The keywords of `resource`."""
+    `inline`: the function runs in the server's process, which is faster but not isolated; `"loop"`: over HTTP on
+    the event loop's thread, for functions that never wait.  `task`: a call becomes a task if the client supports
+    that (`True` or `"optional"`), or always (`"required"`).  `max_result`: the longest text of its result (`64K`).
+    """
 
-        mime_type: str
-        annotations: Object
-        size: int
-        inline: bool | Literal["loop"]
+    inline: bool | Literal["loop"]
+    max_result: int | str
+    task: bool | Literal["optional", "required"] | None
+    annotations: Object
+    output_schema: Object | None
+    readOnlyHint: bool
+    destructiveHint: bool
+    idempotentHint: bool
+    openWorldHint: bool
 
-    class CompletionOptions(Running, total=False):
-        """The keywords of `completion`."""
 
-        inline: bool | Literal["loop"]
+class ResourceOptions(PromptOptions, total=False):
+    """The keywords of `resource`."""
 
-    class ServerOptions(Running, total=False):
-        """The keywords of `Server`; the handler options apply to all handlers.
+    mime_type: str
+    annotations: Object
+    size: int
+    inline: bool | Literal["loop"]
 
-        `settings`: a subclass of `Settings`, a class of pydantic-settings, or objects as in `server.json`.
-        """
 
-        version: str
-        title: str
-        description: str
-        website_url: str
-        icons: Sequence[Object]
-        max_result: int | str
-        settings: type | Sequence[Object]
+class CompletionOptions(Running, total=False):
+    """The keywords of `completion`."""
 
-    class DescribedOptions(ResourceOptions, ToolOptions, total=False):
-        """The keywords of `mcp_tool` and the like, which may also be members of one object, as in bx-mcp."""
+    inline: bool | Literal["loop"]
 
-        uri: str
-        version: str
-        arguments: Sequence[Object]
 
-    class DescribedDecorator(Protocol):
-        """`@mcp_tool`, `@mcp_tool("description")`, `@mcp_tool({"name": …, "description": …})`, `@mcp_tool(name=…)`."""
+class ServerOptions(Running, total=False):
+    """The keywords of `Server`; the handler options apply to all handlers.
 
-        @overload
-        def __call__(self, function: F, /, **options: Unpack[DescribedOptions]) -> F: ...
-        @overload
-        def __call__(
-            self, target: str | Object | None = None, /, **options: Unpack[DescribedOptions]
-        ) -> Callable[[F], F]: ...
+    `settings`: a subclass of `Settings`, a class of pydantic-settings, or objects as in `server.json`.
+    """
 
-    class ToolDecorator(Protocol):
-        """`@tool`, `@tool(...)`, `@tool("name")`, `tool(function)`."""
+    version: str
+    title: str
+    description: str
+    website_url: str
+    icons: Sequence[Object]
+    max_result: int | str
+    settings: type | Sequence[Object]
 
-        @overload
-        def __call__(self, function: F, /, **options: Unpack[ToolOptions]) -> F: ...
-        @overload
-        def __call__(self, name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
 
-    class PromptDecorator(Protocol):
-        """`@prompt`, `@prompt(...)`, `@prompt("name")`, `prompt(function)`."""
+class DescribedOptions(ResourceOptions, ToolOptions, total=False):
+    """The keywords of `mcp_tool` and the like, which may also be members of one object, as in bx-mcp."""
 
-        @overload
-        def __call__(self, function: F, /, **options: Unpack[PromptOptions]) -> F: ...
-        @overload
-        def __call__(self, name: str | None = None, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+    uri: str
+    version: str
+    arguments: Sequence[Object]
 
-    class ResourceDecorator(Protocol):
-        """`@resource("config://app", ...)`; with a template, `@resource("users://{id}")`, for a function of `id`."""
 
-        def __call__(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]: ...
+class DescribedDecorator(Protocol):
+    """`@mcp_tool`, `@mcp_tool("description")`, `@mcp_tool({"name": …, "description": …})`, `@mcp_tool(name=…)`."""
 
-    class CompletionDecorator(Protocol):
-        """`@completion("prompt", "argument")`, `@completion("users://{id}", "id")`."""
+    @overload
+    def __call__(self, function: F, /, **options: Unpack[DescribedOptions]) -> F: ...
+    @overload
+    def __call__(
+        self, target: str | Object | None = None, /, **options: Unpack[DescribedOptions]
+    ) -> Callable[[F], F]: ...
 
-        def __call__(self, ref: str, argument: str, /, **options: Unpack[CompletionOptions]) -> Callable[[F], F]: ...
 
-    def Field(default: object = ..., *, default_factory: Callable[[], object] | None = None, **_says: object) -> Any:  # noqa: N802
-        """Declare constraints of a parameter: `limit: int = …(10, ge=1, description="how many")`."""
+class ToolDecorator(Protocol):
+    """`@tool`, `@tool(...)`, `@tool("name")`, `tool(function)`."""
+
+    @overload
+    def __call__(self, function: F, /, **options: Unpack[ToolOptions]) -> F: ...
+    @overload
+    def __call__(self, name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+
+
+class PromptDecorator(Protocol):
+    """`@prompt`, `@prompt(...)`, `@prompt("name")`, `prompt(function)`."""
+
+    @overload
+    def __call__(self, function: F, /, **options: Unpack[PromptOptions]) -> F: ...
+    @overload
+    def __call__(self, name: str | None = None, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+
+
+class ResourceDecorator(Protocol):
+    """`@resource("config://app", ...)`; with a template, `@resource("users://{id}")`, for a function of `id`."""
+
+    def __call__(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]: ...
+
+
+class CompletionDecorator(Protocol):
+    """`@completion("prompt", "argument")`, `@completion("users://{id}", "id")`."""
+
+    def __call__(self, ref: str, argument: str, /, **options: Unpack[CompletionOptions]) -> Callable[[F], F]: ...
+
+
+def Field(default: object = ..., *, default_factory: Callable[[], object] | None = None, **_says: object) -> Any:  # noqa: N802
+    """Declare constraints of a parameter: `limit: int = …(10, ge=1, description="how many")`."""
 
 
 __all__ = [
@@ -159,6 +169,7 @@ MARK = "__mcpc__"
 PUBLIC = tuple(name for name in __all__ if name not in ("MARK", "PUBLIC"))
 """The names of `from mcpc import ...`."""
 
+TYPE_CHECKING = False
 if not TYPE_CHECKING:
 
     class Field:

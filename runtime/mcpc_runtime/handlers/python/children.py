@@ -10,20 +10,14 @@ child that a handler starts with `-I` stays isolated.
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
 
 from mcpc_runtime.handlers.python.execution import activate_packages
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any
-else:
-    os = lazy("os")
 
 CHILDREN, VARIABLE = "mcpc_app/children", "MCPC_CHILDREN"
 SITES = ("site-packages", "dist-packages")

@@ -6,35 +6,29 @@ awaited.  Only calls of other tools and client requests take time; on the event 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, Protocol
+
+from mcpc_runtime.handlers.python import elicitation as forms
 from mcpc_runtime.handlers.python.errors import Cancelled, ToolError
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.capabilities import supports as client_supports
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, NoReturn, Protocol
+Object = dict[str, Any]
+Read = Callable[[Any], object]
+"""Makes the handler's value of an answer."""
 
-    Object = dict[str, Any]
-    Read = Callable[[Any], object]
-    """Makes the handler's value of an answer."""
 
-    class Port(Protocol):
-        """The call to which a context belongs."""
+class Port(Protocol):
+    """The call to which a context belongs."""
 
-        cancelled: bool
+    cancelled: bool
 
-        def say(self, note: Mapping[str, object]) -> None:
-            """Send a note, unless the call has ended."""
+    def say(self, note: Mapping[str, object]) -> None:
+        """Send a note, unless the call has ended."""
 
-        def ask(self, note: Mapping[str, object], read: Read) -> object:
-            """Send a note that is answered; return `read` of the answer, or on the event loop an awaitable of that."""
-
-    from mcpc_runtime.handlers.python import elicitation as forms
-    from mcpc_runtime.protocol.capabilities import supports as client_supports
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    client_supports = lazy("mcpc_runtime.protocol.capabilities:supports", "client_supports")
-    forms = lazy("mcpc_runtime.handlers.python.elicitation", "forms")
+    def ask(self, note: Mapping[str, object], read: Read) -> object:
+        """Send a note that is answered; return `read` of the answer, or on the event loop an awaitable of that."""
 
 
 LISTS = ("tools", "prompts", "resources")

@@ -9,6 +9,10 @@ means that the resource does not exist, other values are JSON.  A completion's f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.results import (
     blob_text,
     completion_outcome,
@@ -20,25 +24,12 @@ from mcpc_runtime.handlers.results import (
     resource_outcome,
     text_block,
 )
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.capabilities import client_capabilities
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import ABSENT, Failure, Outcome, text_outcome
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.extraction import extracted_folder
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.handler_errors import error_ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.resources import unknown_resource
-else:
-    extracted_folder = lazy("mcpc_runtime.artifact.image.extraction:extracted_folder")
-    error_ending = lazy("mcpc_runtime.protocol.handler_errors:error_ending")
-    unknown_resource = lazy("mcpc_runtime.protocol.resources:unknown_resource")
+from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, Outcome, text_outcome
+from mcpc_runtime.protocol.handler_errors import error_ending
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.resources import unknown_resource
 
 COMPLETE = "completion/complete"
 IMPORTS_FROM_DISK = "imports_from_disk"

@@ -6,30 +6,20 @@ content becomes a value of the requested type again.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, get_type_hints
+
 from mcpc_runtime.handlers.python.errors import AskError, UnsupportedError
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Object = dict[str, Any]
+FormShape = tuple[Object, Callable[[Object], object]]
+"""A form's schema, and the function that makes a value of its content."""
+FieldShape = tuple[Object, Callable[[Any], object]]
+"""The schema of a form's field, and the function that makes a value of its content."""
 
-    Object = dict[str, Any]
-    FormShape = tuple[Object, Callable[[Object], object]]
-    """A form's schema, and the function that makes a value of its content."""
-    FieldShape = tuple[Object, Callable[[Any], object]]
-    """The schema of a form's field, and the function that makes a value of its content."""
-    import dataclasses
-    from typing import get_args, get_origin, get_type_hints
-
-    from mcpc_runtime.log.failures import log_failure
-else:
-    get_args = lazy("typing:get_args")
-    get_origin = lazy("typing:get_origin")
-    get_type_hints = lazy("typing:get_type_hints")
-    dataclasses = lazy("dataclasses")
-    log_failure = lazy("mcpc_runtime.log.failures:log_failure")
 
 VALUE = "value"
 """The only field of a form for a single value."""

@@ -11,33 +11,21 @@ from __future__ import annotations
 import sys
 from _thread import allocate_lock, get_ident, start_new_thread
 from atexit import _ncallbacks, _run_exitfuncs
+from binascii import b2a_base64
 from time import sleep
+from traceback import format_exception
 
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.jsonrpc import encode_text, parse, quote
+from mcpc_runtime.artifact import packages
+from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
+from mcpc_runtime.handlers.python.program_bytecode import use_program_code
+from mcpc_runtime.protocol.jsonrpc import Json, encode_text, parse, quote
+from mcpc_runtime.transports.platforms.nonblocking_writer import write_patiently
 
 try:
     from _json import make_encoder
 except ImportError:  # an interpreter without the C accelerator: slower, same result
     from mcpc_runtime.protocol.json_fallback import make_encoder  # type: ignore[assignment]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from binascii import b2a_base64
-    from traceback import format_exception
-
-    from mcpc_runtime.artifact import packages
-    from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
-    from mcpc_runtime.handlers.python.program_bytecode import use_program_code
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.transports.platforms.nonblocking_writer import write_patiently
-else:
-    b2a_base64 = lazy("binascii:b2a_base64")
-    format_exception = lazy("traceback:format_exception")
-    packages = lazy("mcpc_runtime.artifact.packages")
-    result_to_json = lazy("mcpc_runtime.handlers.python.bindings.unwritable:result_to_json")
-    use_program_code = lazy("mcpc_runtime.handlers.python.program_bytecode:use_program_code")
-    write_patiently = lazy("mcpc_runtime.transports.platforms.nonblocking_writer:write_patiently")
 
 POLL_SECONDS = 0.0002
 STARTING = ("__init__", "__enter__", "_execute_child", "_posix_spawn", "run", "call")

@@ -6,20 +6,14 @@ limit and everything else.
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.python.contract import parse_result
-from mcpc_runtime.handlers.python.inline_runner import InlineCall
+from collections.abc import Callable
+
+from mcpc_runtime.handlers.python.contract import FunctionResult, parse_result
+from mcpc_runtime.handlers.python.inline_runner import InlineCall, InlineRunner
+from mcpc_runtime.interfaces import DriverInterface
 from mcpc_runtime.log.failures import attempt, finish_or_fail
 from mcpc_runtime.protocol.calls import finish_with_text
-from mcpc_runtime.protocol.effects import Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.handlers.python.inline_runner import InlineRunner
-    from mcpc_runtime.interfaces import DriverInterface
-    from mcpc_runtime.protocol.effects import Call, Effect
+from mcpc_runtime.protocol.effects import Call, Effect, Failure
 
 
 class InlineFastPath:

@@ -11,11 +11,13 @@ import sys
 from _contextvars import Context as Variables
 from _signal import SIG_DFL, SIGINT, signal
 from _thread import allocate_lock
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.handlers.python.bindings import BINDINGS, ArgumentError
 from mcpc_runtime.handlers.python.context import Context
-from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
+from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation, handlers_folder
 from mcpc_runtime.handlers.python.errors import Cancelled
 from mcpc_runtime.handlers.python.execution import (
     InterruptibleSection,
@@ -28,23 +30,14 @@ from mcpc_runtime.handlers.python.execution import (
     protocol_error_of,
     run_exit_functions,
 )
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import DriverInterface, Note, Notify
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.jsonrpc import Json, parse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
-
-    from mcpc_runtime.handlers.python.contract import Invocation
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import DriverInterface, Note, Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Handler = tuple[Any, ...]
-    """See `mcpc.emit.records.python_target`."""
-
-    Answer = TypeVar("Answer")
+Handler = tuple[Any, ...]
+"""See `mcpc.emit.records.python_target`."""
+Answer = TypeVar("Answer")
 
 
 LOOP = "loop"

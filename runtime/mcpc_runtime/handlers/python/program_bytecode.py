@@ -9,15 +9,12 @@ from __future__ import annotations
 import _imp
 import marshal
 import sys
+from collections.abc import Callable, Mapping
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
+from types import CodeType
+from typing import Any
 from zipimport import zipimporter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import CodeType
-    from typing import Any
 
 ENTRY = "mcpc_app/program"
 HEAD = len(MAGIC_NUMBER) + 4

@@ -10,24 +10,16 @@ from __future__ import annotations
 
 import marshal
 from _collections import deque
+from collections.abc import Callable, Iterable
 
-from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
+from mcpc_runtime.artifact.image import extraction
+from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation, handlers_folder
 from mcpc_runtime.handlers.python.worker.client import WorkerJob, WorkerProcess
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import FileChangedError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mcpc_runtime.artifact.image import extraction
-    from mcpc_runtime.handlers.python.contract import Invocation
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    extraction = lazy("mcpc_runtime.artifact.image.extraction")
 
 RETRY_SECONDS = 0.05
 SPARE_SECONDS = 30.0

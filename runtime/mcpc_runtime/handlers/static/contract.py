@@ -5,14 +5,9 @@ Requests of clients are answered by `mcpc_runtime.protocol.static_results`; this
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Outcome, PromptOutcome
-from mcpc_runtime.protocol.jsonrpc import parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.protocol.effects import Call, Ending, Outcome, PromptOutcome
+from mcpc_runtime.protocol.jsonrpc import Json, parse
 
 
 def build_invocation(call: Call, image: Image) -> list[Json]:

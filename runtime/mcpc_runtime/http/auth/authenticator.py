@@ -5,19 +5,15 @@ Static tokens are looked up first, because that is cheap; then those of the auth
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterator
+
 from mcpc_runtime.http.auth.bearer import MalformedHeaderError, bearer_token
+from mcpc_runtime.http.auth.oauth import OAuth
 from mcpc_runtime.http.auth.principals import challenge
-from mcpc_runtime.http.principals import deny
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-    from mcpc_runtime.http.auth.oauth import OAuth
-    from mcpc_runtime.http.auth.token_file import TokenFile
-    from mcpc_runtime.http.auth.tokens import Tokens
-    from mcpc_runtime.http.principals import Authenticated, Denied, Principal
-    from mcpc_runtime.http.replies import Client, Pairs
+from mcpc_runtime.http.auth.token_file import TokenFile
+from mcpc_runtime.http.auth.tokens import Tokens
+from mcpc_runtime.http.principals import Authenticated, Denied, Principal, deny
+from mcpc_runtime.http.replies import Client, Pairs
 
 UNKNOWN = "unknown token"
 

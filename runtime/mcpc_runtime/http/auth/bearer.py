@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.replies import Pairs
+from mcpc_runtime.http.replies import Pairs
 
 AUTHORIZATION = b"authorization"
 SCHEME = b"Bearer"

@@ -6,34 +6,20 @@ ID:SECRET of the introspection client.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
+from mcpc_runtime.http.auth.http_client import checked_url
+from mcpc_runtime.http.auth.introspection import Introspection
+from mcpc_runtime.http.auth.jwt import SignedTokenVerifier
+from mcpc_runtime.http.auth.keys import keys_from
+from mcpc_runtime.http.auth.oauth import OAuth, Resource, Scopes, Verifier
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.token_file import TokenFile
-from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.http.auth.http_client import checked_url
-    from mcpc_runtime.http.auth.introspection import Introspection
-    from mcpc_runtime.http.auth.jwt import SignedTokenVerifier
-    from mcpc_runtime.http.auth.keys import keys_from
-    from mcpc_runtime.http.auth.oauth import OAuth, Resource, Scopes, Verifier
-    from mcpc_runtime.http.auth.tokens import Tokens
-    from mcpc_runtime.http.settings import HttpSettings
-else:
-    Introspection = lazy("mcpc_runtime.http.auth.introspection:Introspection")
-    OAuth = lazy("mcpc_runtime.http.auth.oauth:OAuth")
-    Resource = lazy("mcpc_runtime.http.auth.oauth:Resource")
-    Scopes = lazy("mcpc_runtime.http.auth.oauth:Scopes")
-    SignedTokenVerifier = lazy("mcpc_runtime.http.auth.jwt:SignedTokenVerifier")
-    checked_url = lazy("mcpc_runtime.http.auth.http_client:checked_url")
-    keys_from = lazy("mcpc_runtime.http.auth.keys:keys_from")
+from mcpc_runtime.http.auth.tokens import Tokens, tokens_from
+from mcpc_runtime.http.settings import HttpSettings
 
 TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"
 NOT_QUOTED = frozenset('"\\ ')

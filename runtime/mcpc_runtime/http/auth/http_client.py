@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from http.client import HTTPException
 from time import monotonic
+from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_BYTES = 1 << 20

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from time import time
+from typing import TypeVar
 from urllib.parse import quote_plus, urlencode
 
 from mcpc_runtime.http.auth.http_client import checked_url, fetch
 from mcpc_runtime.http.auth.introspection_limits import IntrospectionLimits, source_of
 from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
-from mcpc_runtime.http.auth.token_claims import check_audience, check_times, timestamp
+from mcpc_runtime.http.auth.token_claims import Claims, check_audience, check_times, timestamp
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeVar
+Cached = TypeVar("Cached")
 
-    from mcpc_runtime.http.auth.token_claims import Claims
-
-    Cached = TypeVar("Cached")
 
 CACHE_SECONDS = 60.0
 CACHE_REFUSED_SECONDS = 5.0

@@ -8,15 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from ipaddress import ip_network
 
 from mcpc_runtime.http.auth.principals import UnavailableError
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ipaddress import ip_network
-else:
-    ip_network = lazy("ipaddress:ip_network")
 
 MAX_RUNNING, MAX_RUNNING_OF_ONE = 12, 4
 """Maximum concurrent queries of unknown tokens, in all and of one address."""

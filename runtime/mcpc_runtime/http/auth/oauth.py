@@ -6,7 +6,9 @@ The metadata document, which names the authorization server, is built once.
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from mcpc_runtime.http.auth.principals import (
@@ -16,27 +18,17 @@ from mcpc_runtime.http.auth.principals import (
     UnavailableError,
     challenge,
 )
-from mcpc_runtime.http.auth.token_claims import principal_of
-from mcpc_runtime.http.principals import deny
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.http.auth.token_claims import Claims, principal_of
+from mcpc_runtime.http.principals import Authenticated, Denied, Principal, deny
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import Protocol
 
-    from mcpc_runtime.http.auth.token_claims import Claims
-    from mcpc_runtime.http.principals import Authenticated, Denied, Principal
-    from mcpc_runtime.protocol.jsonrpc import Json
+class Verifier(Protocol):
+    """Verifies tokens; raises InvalidTokenError or UnavailableError."""
 
-    class Verifier(Protocol):
-        """Verifies tokens; raises InvalidTokenError or UnavailableError."""
-
-        def verify(
-            self, token: str, audiences: frozenset[str], source: Callable[[], str]
-        ) -> Claims | Awaitable[Claims]:
-            """Return the claims of a token, or an awaitable of them."""
-            ...
+    def verify(self, token: str, audiences: frozenset[str], source: Callable[[], str]) -> Claims | Awaitable[Claims]:
+        """Return the claims of a token, or an awaitable of them."""
+        ...
 
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

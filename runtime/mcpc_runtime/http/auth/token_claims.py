@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mcpc_runtime.http.auth.principals import InvalidTokenError
 from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Claims = dict[str, Json]
 
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Claims = dict[str, Json]
 
 LEEWAY_SECONDS = 60.0
 """The accepted difference between the clocks of two machines."""

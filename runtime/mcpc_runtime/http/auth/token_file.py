@@ -11,13 +11,10 @@ import os
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.secret_files import read_secret
 from mcpc_runtime.http.auth.tokens import tokens_from
+from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.log.operator_log import log_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.principals import Principal
-
-    Signature = tuple[int, ...] | None
+Signature = tuple[int, ...] | None
 
 
 class TokenFile:

@@ -10,16 +10,13 @@ Rule: all digests are compared, so that the time reveals neither which token mat
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from hashlib import sha256
 from hmac import compare_digest
 
 from mcpc_runtime.http.auth.bearer import MAX_BYTES, b64token
 from mcpc_runtime.http.auth.principals import AllowedTools, MisconfiguredError
 from mcpc_runtime.http.principals import Principal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ALONE = "token"
 is_name = re.compile(r"[A-Za-z0-9_.@-]{1,64}").fullmatch

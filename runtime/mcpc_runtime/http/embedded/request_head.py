@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.http.request import RequestHeaders
+from mcpc_runtime.http.request import RequestHeaders
 
-    Pairs = list[tuple[bytes, bytes]]
+Pairs = list[tuple[bytes, bytes]]
+
 
 END = b"\r\n\r\n"
 CHUNKED = -1

@@ -8,18 +8,12 @@ process; it ends all that is left.
 
 from __future__ import annotations
 
+import _ctypes
 import sys
+from collections.abc import Iterable
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.transports.platforms import c_library, system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import _ctypes
-    from collections.abc import Iterable
-    from typing import Any
-else:
-    _ctypes = lazy("_ctypes")
 
 RESET_HANDLER, ON_STACK = 0x80000000, 0x08000000
 LAYOUTS = {

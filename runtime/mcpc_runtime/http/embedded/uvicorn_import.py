@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec, module_from_spec
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
+from types import ModuleType
 
 PACKAGE = "uvicorn"
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.protocol.client_requests.handler_requests import Object
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, MISSING_CAPABILITY
-from mcpc_runtime.protocol.effects import Failure, text_outcome
-from mcpc_runtime.protocol.jsonrpc import encode, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import Object
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 
 SEPARATORS_AS_DIGITS = {ord(separator): "0" for separator in "_.-"}
 UNRESERVED = b"-._~"

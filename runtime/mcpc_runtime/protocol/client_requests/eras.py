@@ -8,6 +8,8 @@ that has been answered is not sent a second time. So a key stands for one reques
 from __future__ import annotations
 
 from mcpc_runtime.protocol.client_requests.handler_requests import (
+    Object,
+    StateTokens,
     error_reply,
     key_prefix,
     missing_capabilities,
@@ -18,12 +20,7 @@ from mcpc_runtime.protocol.client_requests.handshake import RequestRound, send_r
 from mcpc_runtime.protocol.client_requests.recorded_answers import find_answers, record_answers
 from mcpc_runtime.protocol.client_requests.stateless import input_required
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import Object, StateTokens
-    from mcpc_runtime.protocol.effects import Call, Effect, Ending
+from mcpc_runtime.protocol.effects import Call, Effect, Ending, Failure
 
 
 def ask_client(call: Call, number: int, requests: Object, signer: StateTokens) -> Object | list[Effect] | Ending:

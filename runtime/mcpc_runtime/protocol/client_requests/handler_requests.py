@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from typing import Protocol
+
 from mcpc_runtime.protocol.capabilities import (
     CAPABILITY_DETAILS_SINCE,
     capabilities_object,
@@ -10,48 +11,41 @@ from mcpc_runtime.protocol.capabilities import (
     supports,
 )
 from mcpc_runtime.protocol.capabilities import client_capabilities as capabilities_of
+from mcpc_runtime.protocol.client_requests.params import params_for_revision, request_problem
 from mcpc_runtime.protocol.constants import MISSING_CAPABILITY
-from mcpc_runtime.protocol.jsonrpc import quote, refuse_value
+from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.jsonrpc import Json, quote, refuse_value
+
+Object = dict[str, Json]
+Questions = dict[str, tuple[str, Object]]
+"""By key: method and params."""
+
+
+class StateTokens(Protocol):
+    """Signs state, and generates identifiers."""
+
+    def sign(self, purpose: str, payload: bytes, seconds: float) -> str:
+        """Return a token."""
+        ...
+
+    def verify(self, purpose: str, token: str) -> bytes | str:
+        """Return the payload of a token, or why it is refused."""
+        ...
+
+    def digest(self, data: bytes) -> str:
+        """Return a digest of `data`."""
+        ...
+
+    def unique(self) -> str:
+        """Return a new random identifier."""
+        ...
+
 
 try:
     from _json import make_encoder
 except ImportError:  # an interpreter without the C accelerator: slower, with the same results
     from mcpc_runtime.protocol.json_fallback import make_encoder  # type: ignore[assignment]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
-
-    from mcpc_runtime.protocol.effects import Call
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Object = dict[str, Json]
-    Questions = dict[str, tuple[str, Object]]
-    """By key: method and params."""
-
-    class StateTokens(Protocol):
-        """Signs state, and generates identifiers."""
-
-        def sign(self, purpose: str, payload: bytes, seconds: float) -> str:
-            """Return a token."""
-            ...
-
-        def verify(self, purpose: str, token: str) -> bytes | str:
-            """Return the payload of a token, or why it is refused."""
-            ...
-
-        def digest(self, data: bytes) -> str:
-            """Return a digest of `data`."""
-            ...
-
-        def unique(self) -> str:
-            """Return a new random identifier."""
-            ...
-
-    from mcpc_runtime.protocol.client_requests.params import params_for_revision, request_problem
-else:
-    request_problem = lazy("mcpc_runtime.protocol.client_requests.params:request_problem")
-    params_for_revision = lazy("mcpc_runtime.protocol.client_requests.params:params_for_revision")
 
 METHODS_WITH_REQUESTS = ("tools/call", "prompts/get", "resources/read")
 """The methods whose result may contain client requests, in the stateless era."""

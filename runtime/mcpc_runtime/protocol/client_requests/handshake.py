@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.client_requests.handler_requests import converted_params, error_reply
+from mcpc_runtime.protocol.client_requests.handler_requests import (
+    Object,
+    Questions,
+    StateTokens,
+    converted_params,
+    error_reply,
+)
 from mcpc_runtime.protocol.client_requests.recorded_answers import record_answers
+from mcpc_runtime.protocol.client_requests.responses import form_mismatch, malformed_response, visible_response
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import DeliverAnswer, SendMessage
-from mcpc_runtime.protocol.jsonrpc import encode, notification_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import Object, Questions, StateTokens
-    from mcpc_runtime.protocol.client_requests.responses import form_mismatch, malformed_response, visible_response
-    from mcpc_runtime.protocol.effects import Call, Effect
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session_state import SessionState
-else:
-    malformed_response = lazy("mcpc_runtime.protocol.client_requests.responses:malformed_response")
-    visible_response = lazy("mcpc_runtime.protocol.client_requests.responses:visible_response")
-    form_mismatch = lazy("mcpc_runtime.protocol.client_requests.responses:form_mismatch")
+from mcpc_runtime.protocol.effects import Call, DeliverAnswer, Effect, SendMessage
+from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line
+from mcpc_runtime.protocol.session_state import SessionState
 
 
 class RequestRound:

@@ -6,20 +6,15 @@ request. Parts that a revision does not define are removed or converted.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+
 from mcpc_runtime.protocol.capabilities import CAPABILITY_DETAILS_SINCE
+from mcpc_runtime.protocol.content_compatibility import downgrade_content
+from mcpc_runtime.protocol.image import ProtocolRevision
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Params = dict[str, Json]
 
-    from mcpc_runtime.protocol.image import ProtocolRevision
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Params = dict[str, Json]
-    from mcpc_runtime.protocol.content_compatibility import downgrade_content
-else:
-    downgrade_content = lazy("mcpc_runtime.protocol.content_compatibility:downgrade_content")
 
 PRIMITIVES = ("string", "number", "integer", "boolean")
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.client_requests.handler_requests import Object, Questions
+from mcpc_runtime.protocol.client_requests.responses import form_mismatch, malformed_response, visible_response
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import Object, Questions
-    from mcpc_runtime.protocol.client_requests.responses import form_mismatch, malformed_response, visible_response
-    from mcpc_runtime.protocol.effects import Activity
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    malformed_response = lazy("mcpc_runtime.protocol.client_requests.responses:malformed_response")
-    visible_response = lazy("mcpc_runtime.protocol.client_requests.responses:visible_response")
-    form_mismatch = lazy("mcpc_runtime.protocol.client_requests.responses:form_mismatch")
+from mcpc_runtime.protocol.effects import Activity, Call, Failure
+from mcpc_runtime.protocol.jsonrpc import Json
 
 
 class ClientAnswers(dict[str, "Json"]):

@@ -6,35 +6,34 @@ can correct the second, and is asked again where that is possible.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypedDict
+
 from mcpc_runtime.protocol.client_requests.params import ROLES, choices, content_blocks
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypedDict
+Object = dict[str, Json]
 
-    from mcpc_runtime.protocol.jsonrpc import Json
 
-    Object = dict[str, Json]
+class FormField(TypedDict, total=False):
+    """A field of a form, as far as responses are validated against it."""
 
-    class FormField(TypedDict, total=False):
-        """A field of a form, as far as responses are validated against it."""
+    type: str
+    format: str
+    items: Object
+    minLength: int
+    maxLength: int
+    minimum: float
+    maximum: float
+    minItems: int
+    maxItems: int
 
-        type: str
-        format: str
-        items: Object
-        minLength: int
-        maxLength: int
-        minimum: float
-        maximum: float
-        minItems: int
-        maxItems: int
 
-    class Form(TypedDict, total=False):
-        """A form (see `params.form_problem`)."""
+class Form(TypedDict, total=False):
+    """A form (see `params.form_problem`)."""
 
-        properties: dict[str, FormField]
-        required: list[str]
+    properties: dict[str, FormField]
+    required: list[str]
 
 
 ACTIONS = ("accept", "decline", "cancel")

@@ -6,18 +6,18 @@ answers of the client are validated only against the requests of the current run
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.client_requests.handler_requests import canonical_json, converted_params
+from mcpc_runtime.protocol.client_requests.handler_requests import (
+    Object,
+    Questions,
+    StateTokens,
+    canonical_json,
+    converted_params,
+)
 from mcpc_runtime.protocol.client_requests.recorded_answers import ClientAnswers, root_call
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, FinishedResult
-from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.purposes import token_purpose
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import Object, Questions, StateTokens
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 PURPOSE = "ask"
 STATE, RESPONSES = "requestState", "inputResponses"

@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import reduce
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Table = tuple[Any, ...]
+"""See `mcpc.schema.ecma.matcher.Table`."""
+Budget = list[int]
+"""The number of steps that are left, of some ten nanoseconds each."""
+Conditions = tuple[str | int, ...]
+Goal = tuple[tuple[tuple[int, Conditions], ...], tuple[Conditions, ...]]
+Path = tuple[int | str, "Path"] | None
+"""The last step of a path, and the path to it."""
 
-    Table = tuple[Any, ...]
-    """See `mcpc.schema.ecma.matcher.Table`."""
-    Budget = list[int]
-    """The number of steps that are left, of some ten nanoseconds each."""
-    Conditions = tuple[str | int, ...]
-    Goal = tuple[tuple[tuple[int, Conditions], ...], tuple[Conditions, ...]]
-    Path = tuple[int | str, "Path"] | None
-    """The last step of a path, and the path to it."""
 
 STRIDE = 4096
 """Number of characters that are read between two checks whether the result is known."""

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from _queue import SimpleQueue
 from _thread import start_new_thread
+from collections.abc import Callable
 from time import monotonic, sleep
+from typing import Any
 
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.server.replicas.redis_connection import connect_redis, hide_secrets, redis_errors
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 KINDS = ("resource", "tools", "prompts", "resources", "session", "message")
 MAX_QUEUED = 1000

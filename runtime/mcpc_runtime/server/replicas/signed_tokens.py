@@ -15,15 +15,12 @@ import hmac
 import stat
 from binascii import Error as NotBase64
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Sequence
 from errno import ELOOP
 from time import time
 
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.private_files import access_of_others, is_credential, is_own_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 KEYS, KEYS_FILE = b"MCPC_STATE_KEYS", b"MCPC_STATE_KEYS_FILE"
 MIN_KEY_BYTES = 16

@@ -7,6 +7,7 @@ is run again from its beginning.
 from __future__ import annotations
 
 from mcpc_runtime.protocol.client_requests.handler_requests import (
+    StateTokens,
     converted_params,
     error_reply,
     key_prefix,
@@ -16,15 +17,11 @@ from mcpc_runtime.protocol.client_requests.handler_requests import (
 )
 from mcpc_runtime.protocol.client_requests.responses import response_problem, visible_response
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
+from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.task_state import Task
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens
-    from mcpc_runtime.protocol.effects import Call
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.task_state import Task
-
-    Object = dict[str, Json]
+Object = dict[str, Json]
 
 
 class PendingQuestions:

@@ -9,18 +9,13 @@ from __future__ import annotations
 from functools import partial
 from math import inf, isnan
 
+from mcpc_runtime.interfaces import DriverInterface
 from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.task_state import MAX_DURATION_MS, StaleTaskError
-from mcpc_runtime.server.tasks.owned import MAX_OWNED
+from mcpc_runtime.protocol.task_state import MAX_DURATION_MS, StaleTaskError, Task
+from mcpc_runtime.server.tasks.owned import MAX_OWNED, OwnedTasks
+from mcpc_runtime.server.tasks.store import Store, StoredCall
+from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.interfaces import DriverInterface
-    from mcpc_runtime.protocol.task_state import Task
-    from mcpc_runtime.server.tasks.owned import OwnedTasks
-    from mcpc_runtime.server.tasks.store import Store, StoredCall
-    from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
 
 LEASE_SECONDS = 5.0
 """How long a task stays with an owner that does not renew the lease."""

@@ -5,15 +5,18 @@ All of this runs on the main thread; the store thread runs the operations on the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
+from mcpc_runtime.interfaces import DriverInterface, RunsCalls
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.client_requests.handler_requests import error_reply
+from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens, error_reply
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, FinishedResult
-from mcpc_runtime.protocol.jsonrpc import parse
-from mcpc_runtime.protocol.task_state import StaleTaskError, Task
+from mcpc_runtime.protocol.effects import Call, Effect, Ending, Failure, FinishedResult, TaskRequest
+from mcpc_runtime.protocol.jsonrpc import Json, parse
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
 from mcpc_runtime.protocol.tasks import created_result, declares_tasks
 from mcpc_runtime.server.tasks.client_requests import PendingQuestions, prepare_questions
 from mcpc_runtime.server.tasks.leases import Leases
@@ -21,22 +24,9 @@ from mcpc_runtime.server.tasks.open_store import open_store
 from mcpc_runtime.server.tasks.operations import OperationResult, UnusableAnswerError, operation_answer, operation_for
 from mcpc_runtime.server.tasks.owned import RETRY_SECONDS, OwnedTasks
 from mcpc_runtime.server.tasks.replay import stored_call
-from mcpc_runtime.server.tasks.store import StoreError, StoreFullError, TooSlowError
-from mcpc_runtime.server.tasks.store_thread import StoreThread
+from mcpc_runtime.server.tasks.store import Store, StoredCall, StoreError, StoreFullError, TooSlowError
+from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import DriverInterface, RunsCalls
-    from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens
-    from mcpc_runtime.protocol.effects import Call, Effect, Ending, TaskRequest
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.protocol.task_state import Step
-    from mcpc_runtime.server.tasks.store import Store, StoredCall
-    from mcpc_runtime.server.tasks.store_thread import Problem
 
 CLOSING_SECONDS = 1.5
 NOT_STORED = "Internal error: the task cannot be stored"

@@ -7,24 +7,14 @@ cannot be used is never replaced by another: every request that needs it is refu
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.server.replicas.redis_connection import NOT_BUNDLED, is_redis_address
-from mcpc_runtime.server.tasks.store import MemoryStore, StoreError, UnavailableStore
+from mcpc_runtime.server.tasks.redis import RedisStore
+from mcpc_runtime.server.tasks.sqlite import SqliteStore
+from mcpc_runtime.server.tasks.store import MemoryStore, Store, StoreError, UnavailableStore
 from mcpc_runtime.transports.platforms.private_files import UnusableFolderError, check_unshared, state_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hashlib import sha256
-
-    from mcpc_runtime.server.tasks.redis import RedisStore
-    from mcpc_runtime.server.tasks.sqlite import SqliteStore
-    from mcpc_runtime.server.tasks.store import Store
-else:
-    RedisStore = lazy("mcpc_runtime.server.tasks.redis:RedisStore")
-    SqliteStore = lazy("mcpc_runtime.server.tasks.sqlite:SqliteStore")
-    sha256 = lazy("hashlib:sha256")
 
 VARIABLE = "MCPC_TASKS"
 MEMORY_ONLY = "tasks are stored in memory only and end with this server"

@@ -6,22 +6,16 @@ request's token does not allow, since one principal may have several tokens.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.protocol import task_state
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, FinishedResult
-from mcpc_runtime.protocol.task_state import StaleTaskError
+from mcpc_runtime.protocol.effects import Ending, Failure, FinishedResult, TaskRequest
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.task_state import StaleTaskError, Task
 from mcpc_runtime.protocol.tasks import UNKNOWN, detailed_view, may_see
 from mcpc_runtime.server.tasks.client_requests import invalid_answers
-from mcpc_runtime.server.tasks.store import TooSlowError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.protocol.effects import Ending, TaskRequest
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.task_state import Task
-    from mcpc_runtime.server.tasks.store import Store
+from mcpc_runtime.server.tasks.store import Store, TooSlowError
 
 NOT_FOUND = "Internal error: the task cannot be read"
 

@@ -5,26 +5,19 @@ Storing a change of a running task is retried until it succeeds, or until anothe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
+from mcpc_runtime.interfaces import DriverInterface, RunsCalls
 from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.effects import DeliverAnswer, StartHandler, StopHandler
-from mcpc_runtime.protocol.task_state import StaleTaskError, Task
+from mcpc_runtime.protocol.effects import Call, DeliverAnswer, Request, StartHandler, StopHandler
+from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
 from mcpc_runtime.protocol.tasks import status_event
+from mcpc_runtime.server.tasks.client_requests import PendingQuestions
 from mcpc_runtime.server.tasks.replay import restore_call
-from mcpc_runtime.server.tasks.store import StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import DriverInterface, RunsCalls
-    from mcpc_runtime.protocol.effects import Call, Request
-    from mcpc_runtime.protocol.task_state import Step
-    from mcpc_runtime.server.tasks.client_requests import PendingQuestions
-    from mcpc_runtime.server.tasks.store import StoredCall
-    from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
+from mcpc_runtime.server.tasks.store import StoredCall, StoreError
+from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
 
 RETRY_SECONDS = 1.0
 MAX_OWNED = 128

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.protocol.effects import Call, Request
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.task_state import Task
-    from mcpc_runtime.server.tasks.store import StoredCall
+from mcpc_runtime.protocol.task_state import Task
+from mcpc_runtime.server.tasks.store import StoredCall
 
 NOT_STORED = ("progressToken",)
 """Keys of a request's `_meta` that are meaningless after its response."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from stat import S_ISREG
 from time import time
 
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.task_state import StaleTaskError
+from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
 from mcpc_runtime.server.tasks.store import (
+    StoredCall,
     StoreError,
     check_limits,
     dump_task,
@@ -24,13 +26,6 @@ from mcpc_runtime.server.tasks.store import (
 )
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.private_files import access_of_others, is_own_file, make_private_folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from mcpc_runtime.protocol.task_state import Step, Task
-    from mcpc_runtime.server.tasks.store import StoredCall
 
 FORMAT = 1
 BUSY_SECONDS = 3.0

@@ -6,67 +6,62 @@ the same store before it returns.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from operator import itemgetter
 from time import time
+from typing import Protocol
 
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, Holdings
-from mcpc_runtime.protocol.jsonrpc import encode, parse
-from mcpc_runtime.protocol.task_state import StaleTaskError, fail_unstorable, from_record
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
+from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task, fail_unstorable, from_record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Protocol
+StoredCall = dict[str, Json]
+"""The call of a task, which never changes."""
 
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.task_state import Step, Task
 
-    StoredCall = dict[str, Json]
-    """The call of a task, which never changes."""
+class Store(Protocol):
+    """A store of tasks."""
 
-    class Store(Protocol):
-        """A store of tasks."""
+    def now(self) -> int:
+        """Return the time in milliseconds, common to all servers with the same store."""
+        ...
 
-        def now(self) -> int:
-            """Return the time in milliseconds, common to all servers with the same store."""
-            ...
+    def add(self, task: Task, call: StoredCall) -> None:
+        """Store a new task; raise StoreFullError if there are too many.
 
-        def add(self, task: Task, call: StoredCall) -> None:
-            """Store a new task; raise StoreFullError if there are too many.
+        A task without an owner is queued (`set_queue_position`).
+        """
 
-            A task without an owner is queued (`set_queue_position`).
-            """
+    def read(self, identifier: str) -> Task | None:
+        """Return a task; None if it is unknown or has expired."""
 
-        def read(self, identifier: str) -> Task | None:
-            """Return a task; None if it is unknown or has expired."""
+    def called(self, identifier: str) -> StoredCall:
+        """Return the call of a task."""
+        ...
 
-        def called(self, identifier: str) -> StoredCall:
-            """Return the call of a task."""
-            ...
+    def change(self, identifier: str, step: Step) -> Task | None:
+        """Apply a step and return the changed task; raise StaleTaskError if it does not apply."""
 
-        def change(self, identifier: str, step: Step) -> Task | None:
-            """Apply a step and return the changed task; raise StaleTaskError if it does not apply."""
+    def remove(self, identifier: str) -> None:
+        """Remove a task."""
 
-        def remove(self, identifier: str) -> None:
-            """Remove a task."""
+    def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
+        """Return tasks without an owner, in turn by principal, except those of principals in `without`.
 
-        def due(self, most: int, without: Collection[str] = ()) -> list[Task]:
-            """Return tasks without an owner, in turn by principal, except those of principals in `without`.
+        Expired tasks are removed.
+        """
+        ...
 
-            Expired tasks are removed.
-            """
-            ...
+    def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
+        """Renew the leases of the tasks that still have these fences; return them."""
+        ...
 
-        def renew(self, fences: dict[str, int], milliseconds: int) -> dict[str, Task]:
-            """Renew the leases of the tasks that still have these fences; return them."""
-            ...
+    def news(self) -> list[Task]:
+        """Return the tasks that other servers have changed since the last call."""
+        ...
 
-        def news(self) -> list[Task]:
-            """Return the tasks that other servers have changed since the last call."""
-            ...
-
-        def close(self) -> None:
-            """Close the store."""
+    def close(self) -> None:
+        """Close the store."""
 
 
 MAX_OPEN = 1000

@@ -10,31 +10,34 @@ from __future__ import annotations
 
 from _queue import SimpleQueue
 from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
+from typing import TypeVar
 
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, FairQueue, SharedPool
+from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.task_state import StaleTaskError
-from mcpc_runtime.server.tasks.store import MemoryStore, StoreError, StoreFullError, TooSlowError, UnavailableStore
+from mcpc_runtime.server.tasks.store import (
+    MemoryStore,
+    Store,
+    StoreError,
+    StoreFullError,
+    TooSlowError,
+    UnavailableStore,
+)
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.pipes import wake_pipe
 from mcpc_runtime.transports.platforms.reactor import READABLE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+Result = TypeVar("Result")
+Problem = StaleTaskError | StoreError | StoreFullError
+"""The exceptions by which an operation may fail."""
+QueuedOperation = Callable[[Store], Callable[[], None]]
+"""Runs on the store's thread; what it returns is called on the main thread."""
 
-    from mcpc_runtime.interfaces import ReactorInterface
-    from mcpc_runtime.server.tasks.store import Store
-
-    Result = TypeVar("Result")
-    Problem = StaleTaskError | StoreError | StoreFullError
-    """The exceptions by which an operation may fail."""
-    QueuedOperation = Callable[[Store], Callable[[], None]]
-    """Runs on the store's thread; what it returns is called on the main thread."""
 
 MAX_OPERATIONS = 1000
 """The most operations that wait for a slow store; more are refused immediately."""

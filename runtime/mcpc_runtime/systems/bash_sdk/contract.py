@@ -7,21 +7,16 @@ Trailing line breaks are dropped by all of them, because they capture the output
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.bash.contract import error_text, indented_json
-from mcpc_runtime.handlers.invocations import ShellCall
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.results import BROKEN_OUTPUT
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, text_outcome
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, text_outcome
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.protocol.traces import trace_variables
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.effects import Call, Ending
 
 SIGNAL_STATUS = 128
 """Added by a shell to the number of the signal that ended a function."""

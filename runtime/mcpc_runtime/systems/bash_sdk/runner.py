@@ -6,19 +6,16 @@ beside itself.  Where no fork server can be used, each call reads the script aga
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.bash.runner import ShellRunner
+from mcpc_runtime.handlers.bash.shells.job import ShellJob
 from mcpc_runtime.handlers.bash.shells.libraries import LINE_MARK, is_excluded_variable
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Note, Notify
 from mcpc_runtime.transports.platforms.program_search import shell_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mcpc_runtime.handlers.bash.shells.job import ShellJob
-    from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Note, Notify
 
 SETTING = "bash_sdk"
 """The key of the index with the path of the script."""

@@ -5,25 +5,19 @@ Tokens that are configured when it is served replace the project's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.tokens import MIN_TOKEN_LENGTH, Tokens
 from mcpc_runtime.http.origin_check import parse_origin
 from mcpc_runtime.http.principals import Principal
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.http.replies import Pairs
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.globs import ToolSelection
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from hashlib import sha256
-    from typing import Any
-
-    from mcpc_runtime.http.replies import Pairs
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.image import Image
-else:
-    sha256 = lazy("hashlib:sha256")
+from mcpc_runtime.protocol.image import Image
 
 KEY_HEADER, AUTHORIZATION = b"x-api-key", b"authorization"
 SCHEME = b"Bearer "

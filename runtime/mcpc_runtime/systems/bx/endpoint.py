@@ -6,51 +6,44 @@ A JSON-RPC error has the status 200; other statuses are for requests that are de
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
 
 from mcpc_runtime.http.bodies import no_room, read_body, refuse_values
 from mcpc_runtime.http.client_address import ClientAddressFilter
-from mcpc_runtime.http.memory_budget import WAITING_COST, cost_of
+from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount, cost_of
+from mcpc_runtime.http.origin_check import OriginCheck
 from mcpc_runtime.http.post_response import PostResponse
 from mcpc_runtime.http.principals import Denied, Principal
-from mcpc_runtime.http.replies import RETRY, refuse, respond
-from mcpc_runtime.http.request import length_error, repeated_header
+from mcpc_runtime.http.replies import RETRY, Answer, Message, Pairs, Receive, Reply, Send, refuse, respond
+from mcpc_runtime.http.request import HttpRequest, length_error, repeated_header
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, PARSE_ERROR
 from mcpc_runtime.protocol.effects import Failure
 from mcpc_runtime.protocol.globs import ToolSelection
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.systems.bx.auth import ALL_TOOLS, INDEX_KEY, LOOPBACK, Origins, with_api_key
 from mcpc_runtime.systems.bx.methods import UNAUTHORIZED, McpRequest, ServerView, convert_error, resolve_request
 from mcpc_runtime.transports.platforms import system
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any, Protocol
+EncodeResult = Callable[[Json | Failure], Reply]
+Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
 
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.origin_check import OriginCheck
-    from mcpc_runtime.http.replies import Answer, Message, Pairs, Receive, Reply, Send
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.http.settings import HttpSettings
-    from mcpc_runtime.protocol.jsonrpc import Json
 
-    EncodeResult = Callable[[Json | Failure], Reply]
-    Mounted = Callable[[Message, Receive, Send], Awaitable[None]]
+class HostApplication(Protocol):
+    """The application that this endpoint is mounted in."""
 
-    class HostApplication(Protocol):
-        """The application that this endpoint is mounted in."""
+    settings: HttpSettings
+    origin_check: OriginCheck
 
-        settings: HttpSettings
-        origin_check: OriginCheck
+    def request(self, scope: Message) -> HttpRequest:
+        """Return the request that an ASGI scope describes."""
+        ...
 
-        def request(self, scope: Message) -> HttpRequest:
-            """Return the request that an ASGI scope describes."""
-            ...
-
-        async def wait_turn(self, principal: Principal) -> None:
-            """Wait until a request of a principal may begin."""
+    async def wait_turn(self, principal: Principal) -> None:
+        """Wait until a request of a principal may begin."""
 
 
 ABSENT = object()

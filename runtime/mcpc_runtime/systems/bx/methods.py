@@ -6,7 +6,10 @@ code.  This module does no IO, and does not depend on HTTP.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+from typing import Any
+
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.protocol.constants import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -15,24 +18,14 @@ from mcpc_runtime.protocol.constants import (
     RESOURCE_NOT_FOUND,
 )
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
+from mcpc_runtime.protocol.tolerance import corrected
+from mcpc_runtime.protocol.validation_errors import explain_errors
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Object = dict[str, Any]
+Allows = Callable[[str], bool] | None
+"""Selects the tools that a principal may see; None for all."""
 
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Object = dict[str, Any]
-    Allows = Callable[[str], bool] | None
-    """Selects the tools that a principal may see; None for all."""
-    from mcpc_runtime.protocol.tolerance import corrected
-    from mcpc_runtime.protocol.validation_errors import explain_errors
-else:
-    corrected = lazy("mcpc_runtime.protocol.tolerance:corrected")
-    explain_errors = lazy("mcpc_runtime.protocol.validation_errors:explain_errors")
 
 FAILED, NOT_FOUND, UNAUTHORIZED = -32000, -32001, -32002
 VERSION = "2024-11-05"

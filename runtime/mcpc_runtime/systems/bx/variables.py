@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.image import Image
 
 
 def secret_variables(image: Image) -> list[str]:

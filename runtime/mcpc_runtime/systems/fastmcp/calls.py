@@ -7,36 +7,35 @@ from __future__ import annotations
 
 import sys
 from _thread import allocate_lock
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, NoReturn, TypedDict
 
 import mcpc_runtime
 from mcpc_runtime.handlers.python.children import prepare_children
-from mcpc_runtime.handlers.python.context import capabilities_of, port_of
+from mcpc_runtime.handlers.python.context import Context, capabilities_of, port_of
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.handlers.python.program_bytecode import use_program_code
 from mcpc_runtime.protocol.tool_choice import ToolChoice
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.engine import web
-from mcpc_runtime.systems.fastmcp.engine.server import current_call
+from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import ProgramEndedError, ServedProgram, taken_changes
+from mcpc_runtime.systems.fastmcp.program import Entry, ProgramEndedError, ServedProgram, taken_changes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-    from typing import Any, NoReturn, TypedDict
+Object = dict[str, Any]
 
-    from mcpc_runtime.handlers.python.context import Context
-    from mcpc_runtime.systems.fastmcp.engine.server import BaseServer
-    from mcpc_runtime.systems.fastmcp.program import Entry
 
-    Object = dict[str, Any]
+class Program(TypedDict):
+    """The project's program: its entry, the folder of its files, and arguments in place of the entry's."""
 
-    class Program(TypedDict):
-        """The project's program: its entry, the folder of its files, and arguments in place of the entry's."""
+    entry: Entry
+    folder: str
+    arguments: list[str] | None
 
-        entry: Entry
-        folder: str
-        arguments: list[str] | None
+
+def is_a_call(call: CallOfWorker) -> Call:
+    """State that a worker's call is what servers expect."""
+    return call
 
 
 MAX_PAGES = 1000
@@ -259,11 +258,3 @@ def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found
-
-
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
-    def is_a_call(call: CallOfWorker) -> Call:
-        """State that a worker's call is what servers expect."""
-        return call

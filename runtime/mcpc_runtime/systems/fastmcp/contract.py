@@ -8,32 +8,21 @@ schema is an error result, which the model can read.
 
 from __future__ import annotations
 
+from typing import Any
+
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.python import contract as python_contract
-from mcpc_runtime.handlers.python.contract import COMPLETE, Invocation
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.handlers.python.contract import COMPLETE, FunctionResult, Invocation
+from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.protocol.capabilities import client_capabilities
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY, INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import ABSENT, Failure, FinishedResult, Outcome, text_outcome
+from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, FinishedResult, Outcome, text_outcome
+from mcpc_runtime.protocol.handler_errors import error_ending
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.run_time_lists import list_ending
+from mcpc_runtime.protocol.tolerance import is_tolerated
+from mcpc_runtime.protocol.validation_errors import error_lines
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.handler_errors import error_ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.protocol.run_time_lists import list_ending
-    from mcpc_runtime.protocol.tolerance import is_tolerated
-    from mcpc_runtime.protocol.validation_errors import error_lines
-else:
-    error_ending = lazy("mcpc_runtime.protocol.handler_errors:error_ending")
-    list_ending = lazy("mcpc_runtime.protocol.run_time_lists:list_ending")
-    error_lines = lazy("mcpc_runtime.protocol.validation_errors:error_lines")
-    is_tolerated = lazy("mcpc_runtime.protocol.tolerance:is_tolerated")
 
 ROUTE = "http/route"
 """Stands for the method of a request for an HTTP route of the program (`routes.py`)."""

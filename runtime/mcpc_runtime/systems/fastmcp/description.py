@@ -12,9 +12,11 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from inspect import unwrap
 from types import FunctionType, MethodType, ModuleType
+from typing import Any, NoReturn
 
 from mcpc_runtime.artifact.build_time.absent_variables import absent_variables, watch_variables
 from mcpc_runtime.artifact.build_time.connections import tried_hosts, watch_connections
@@ -23,7 +25,7 @@ from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, trac
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
+from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists, note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
 from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
@@ -38,13 +40,6 @@ from mcpc_runtime.systems.fastmcp.standins.exports import (
     touched,
 )
 from mcpc_runtime.transports.platforms.alarms import raise_after
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, NoReturn
-
-    from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists
 
 STDERR = 2
 OWN_FILE = re.compile(rf" \({re.escape(str(standins.__path__[0]))}[^()]*\)")

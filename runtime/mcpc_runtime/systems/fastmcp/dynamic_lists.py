@@ -11,7 +11,9 @@ while the server runs is noticed then (`program.py`).
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable, Iterator
 from inspect import isfunction
+from typing import Any, TypeGuard
 
 from mcpc_runtime.artifact.build_time.raised import relative
 from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
@@ -25,12 +27,6 @@ from mcpc_runtime.systems.fastmcp.project_code import (
     syntax_of,
     why_varying,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, TypeGuard
-
 
 REGISTERING = {
     "tools": frozenset({"add_tool", "remove_tool", "tool", "add_tool_transformation"}),

@@ -6,27 +6,23 @@ The first call does not wait for the program's imports then.  Until a client ask
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Protocol
 
+from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.interfaces import ClientChannel, DriverInterface, RunsCalls
 from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.effects import Call, Request
 from mcpc_runtime.systems.fastmcp.contract import build_invocation
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.memory_use import available_bytes
 from mcpc_runtime.transports.platforms.system_features import WITHOUT
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.interfaces import ClientChannel, DriverInterface, RunsCalls
-    from mcpc_runtime.protocol.effects import Request
+class StdioDriver(DriverInterface, Protocol):
+    """The driver of standard input and output."""
 
-    class StdioDriver(DriverInterface, Protocol):
-        """The driver of standard input and output."""
-
-        channel: ClientChannel
-        dispatcher: RunsCalls | None
+    channel: ClientChannel
+    dispatcher: RunsCalls | None
 
 
 CONTRACT = "fastmcp"

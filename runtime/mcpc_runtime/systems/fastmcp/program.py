@@ -24,55 +24,55 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isawaitable
 from types import ModuleType
+from typing import Any, Protocol, TypedDict
 
 from mcpc_runtime.handlers.python.children import VARIABLE
 from mcpc_runtime.handlers.python.program_bytecode import ProgramLoader, program_code
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-    from typing import Any, Protocol, TypedDict
 
-    class Entry(TypedDict):
-        """How a program is started; see the module."""
+class Entry(TypedDict):
+    """How a program is started; see the module."""
 
-        kind: str
-        target: str
-        arguments: list[str]
-        paths: list[str]
-        generation: str
-        version: str
-        calls: str
-        web: bool
+    kind: str
+    target: str
+    arguments: list[str]
+    paths: list[str]
+    generation: str
+    version: str
+    calls: str
+    web: bool
 
-    class ProgramServer(Protocol):
-        """What a program needs of its server (`engine.server.BaseServer`)."""
 
-        def mcpc_information(self) -> dict[str, Any]:
-            """Return what the server says of itself."""
+class ProgramServer(Protocol):
+    """What a program needs of its server (`engine.server.BaseServer`)."""
 
-        def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
-            """Return what is entered before the first call."""
+    def mcpc_information(self) -> dict[str, Any]:
+        """Return its members of `initialize` and `server/discover`: name, version, instructions."""
 
-        def mcpc_parts(self) -> Sequence[ProgramServer]:
-            """Return the servers that are mounted in this one."""
+    def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
+        """Return what is entered before the first call."""
 
-    class ProgramHost(Protocol):
-        """What runs a program: the worker, or the description at build.
+    def mcpc_parts(self) -> Sequence[ProgramServer]:
+        """Return the servers that are mounted in this one."""
 
-        `servers`: those that the program made; `has_served`: it has served one of them.
-        """
 
-        servers: list[Any]
-        has_served: bool
+class ProgramHost(Protocol):
+    """What runs a program: the worker, or the description at build.
 
-        async def serve(self, server: Any) -> None:
-            """Serve until the program has to end."""
+    `servers`: those that the program made; `has_served`: it has served one of them.
+    """
+
+    servers: list[Any]
+    has_served: bool
+
+    async def serve(self, server: Any) -> None:
+        """Serve until the program has to end."""
 
 
 EXITS = ("exit", "quit")

@@ -8,32 +8,23 @@ its principal is the anonymous one.
 from __future__ import annotations
 
 import re
-from asyncio import get_running_loop
+from asyncio import Future, get_running_loop
 from binascii import Error, a2b_base64
+from collections.abc import Callable
 
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.bodies import no_room, read_body
-from mcpc_runtime.http.replies import CHUNK_SIZE, RETRY, refuse, respond
-from mcpc_runtime.http.request import length_error
+from mcpc_runtime.http.driver import HttpDriver
+from mcpc_runtime.http.memory_budget import MemoryAccount
+from mcpc_runtime.http.replies import CHUNK_SIZE, RETRY, Answer, Pairs, Receive, Reply, Send, refuse, respond
+from mcpc_runtime.http.request import HttpRequest, length_error
 from mcpc_runtime.http.routes import Route
 from mcpc_runtime.http.streams import wait_for_disconnect
-from mcpc_runtime.protocol.effects import Call, Request, StartHandler
-from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.effects import Call, Request, SendResponse, StartHandler
+from mcpc_runtime.protocol.jsonrpc import Json, parse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.systems.fastmcp.contract import ROUTE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http.app import Application
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.http.memory_budget import MemoryAccount
-    from mcpc_runtime.http.replies import Answer, Pairs, Receive, Reply, Send
-    from mcpc_runtime.http.request import HttpRequest
-    from mcpc_runtime.protocol.effects import SendResponse
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 SETTINGS = "fastmcp_routes"
 """The key of the index with the paths of the routes."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.artifact.image.extraction import ExtractionError, extracted_folder
-from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.handlers.python.runner import WorkerRunner
 from mcpc_runtime.handlers.python.worker.client import WorkerJob
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.python.contract import Invocation
-    from mcpc_runtime.interfaces import Notify
+from mcpc_runtime.interfaces import Notify
 
 
 class ProgramRunner(WorkerRunner):

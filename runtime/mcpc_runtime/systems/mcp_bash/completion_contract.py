@@ -7,30 +7,17 @@ The number of values and the first one are extensions: only requests that use th
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
+from json import dumps
 
-from mcpc_runtime.artifact.image.image import Definition
-from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.artifact.image.image import Definition, Image
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, FinishedResult
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Ending, Failure, FinishedResult, Request
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from base64 import urlsafe_b64decode, urlsafe_b64encode
-    from json import dumps
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.effects import Ending, Request
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    dumps = lazy("json:dumps")
-    urlsafe_b64decode = lazy("base64:urlsafe_b64decode")
-    urlsafe_b64encode = lazy("base64:urlsafe_b64encode")
 
 CONTRACT = "mcp_bash_completion"
 DEFAULT_VALUES, MAX_VALUES = 5, 100

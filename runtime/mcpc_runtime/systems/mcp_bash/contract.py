@@ -7,17 +7,22 @@ of the request; a model sees results only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.results import is_block, parse_single_value, text_block
 from mcpc_runtime.protocol.capabilities import client_capabilities, supports
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.content_compatibility import downgrade_content
-from mcpc_runtime.protocol.effects import ABSENT, Failure, FinishedResult, Outcome, text
+from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, FinishedResult, Outcome, text
 from mcpc_runtime.protocol.handler_errors import error_ending as protocol_error_ending
-from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.jsonrpc import Json, parse
+from mcpc_runtime.server.running_calls import RunningCall
 from mcpc_runtime.systems.mcp_bash.embedded_resources import embedded_resource
 from mcpc_runtime.systems.mcp_bash.script_output import (
+    PrintedResult,
     exit_code,
     find_error,
     find_error_result,
@@ -29,22 +34,9 @@ from mcpc_runtime.systems.mcp_bash.script_output import (
     text_tail,
     with_current_ui_key,
 )
-from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall, sorted_json
-from mcpc_runtime.systems.mcp_bash.settings import settings_of
+from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptCall, ScriptResult, sorted_json
+from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings, settings_of
 from mcpc_runtime.transports.platforms import LINE_END
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.server.running_calls import RunningCall
-    from mcpc_runtime.systems.mcp_bash.script_output import PrintedResult
-    from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptResult
-    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 
 MAX_OUTPUT = 18 << 20
 """Bytes: the maximum of a stored output, whatever a server configures."""

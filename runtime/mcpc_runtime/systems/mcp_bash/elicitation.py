@@ -5,14 +5,10 @@ The requests of a call are numbered in order, so that a repeated call uses the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.protocol.constants import MISSING_CAPABILITY
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 
 ROOTS_KEY = "roots"
 EMPTY_FORM: Json = {"type": "object", "properties": {}}

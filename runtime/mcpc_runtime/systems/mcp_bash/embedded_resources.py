@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.protocol.resource_contents import base64_of, contents_of
 from mcpc_runtime.systems.mcp_bash.roots import absolute_below, containing_root, file_uri, real_path
-from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile
+from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots
 from mcpc_runtime.transports.platforms import LINE_END
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.scripts import Roots
+FileEntry = tuple[str, str, str]
 
-    FileEntry = tuple[str, str, str]
 
 MAX_FILES = 100
 PROBE_LENGTH = 1024

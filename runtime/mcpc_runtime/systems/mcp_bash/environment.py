@@ -8,8 +8,13 @@ that the project declares, and the exports of `server.d/env.sh`, are in all of t
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
+from mcpc_runtime.systems.mcp_bash.files import CallFolder
 from mcpc_runtime.systems.mcp_bash.roots import root_variables
+from mcpc_runtime.systems.mcp_bash.script_start import WritePath
+from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptCall
+from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from mcpc_runtime.transports.platforms.environments import (
     MAX_VARIABLE_LENGTH,
     SCRIPT_DEFAULTS,
@@ -18,16 +23,8 @@ from mcpc_runtime.transports.platforms.environments import (
 )
 from mcpc_runtime.transports.platforms.program_search import find_program
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Variables = dict[bytes, bytes]
 
-    from mcpc_runtime.systems.mcp_bash.files import CallFolder
-    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
-    from mcpc_runtime.systems.mcp_bash.scripts import Roots, ScriptCall
-    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
-
-    Variables = dict[bytes, bytes]
 
 FRAMEWORK_FOLDER = ".mcpc/mcp-bash"
 """The folder with mcpc's replacements of mcp-bash's files, below the project."""

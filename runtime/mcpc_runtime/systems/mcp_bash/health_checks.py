@@ -5,22 +5,18 @@ They are one script, sourced after the functions of `lib/health.sh`; the check f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
-from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.systems.mcp_bash.environment import as_path
 from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
 from mcpc_runtime.systems.mcp_bash.settings import INDEX_KEY
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.reactor import Reactor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.invocations import ProcessResult
 
 HEALTH_KEY = "health"
 SCRIPT, FUNCTIONS = "server.d/health-checks.sh", ".mcpc/mcp-bash/lib/health.sh"

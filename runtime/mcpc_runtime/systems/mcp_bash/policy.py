@@ -6,15 +6,9 @@ allowlist of the build applies (`*` in a name matches anything).
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcpc_runtime.protocol.globs import matches
-else:
-    matches = lazy("mcpc_runtime.protocol.globs:matches")
+from mcpc_runtime.protocol.globs import matches
 
 EVERYTHING = ("*", "all")
 DENIED = "Tool '{name}' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."

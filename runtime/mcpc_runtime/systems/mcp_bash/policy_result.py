@@ -5,14 +5,10 @@ If the policy script fails, no tool is allowed.
 
 from __future__ import annotations
 
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 
 ALLOWED = b"allowed"
 

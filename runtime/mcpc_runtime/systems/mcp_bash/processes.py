@@ -6,34 +6,22 @@ difference, if /proc and files in memory are available and no variable changes h
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.executable.runner import ProcessRunner
-from mcpc_runtime.handlers.invocations import Command
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable, Mapping
+
+from mcpc_runtime.handlers.bash.runner import ShellRunner
+from mcpc_runtime.handlers.bash.shells import scripts as shell_scripts
+from mcpc_runtime.handlers.bash.shells.job import ShellJob
+from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.project_environment import ignore_note
-from mcpc_runtime.systems.mcp_bash.script_start import script_start
+from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart, script_start
+from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
 from mcpc_runtime.transports.platforms import system_features
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart
-    from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
-
-    Variables = Mapping[bytes, bytes]
-
-    from mcpc_runtime.handlers.bash.runner import ShellRunner
-    from mcpc_runtime.handlers.bash.shells import scripts as shell_scripts
-    from mcpc_runtime.handlers.bash.shells.job import ShellJob
-    from mcpc_runtime.handlers.executable.runner import ProcessJob
-
-    ScriptProcessJob = ShellJob | ProcessJob
-else:
-    ShellRunner = lazy("mcpc_runtime.handlers.bash.runner:ShellRunner")
-    shell_scripts = lazy("mcpc_runtime.handlers.bash.shells.scripts", "shell_scripts")
+Variables = Mapping[bytes, bytes]
+ScriptProcessJob = ShellJob | ProcessJob
 
 
 class ScriptProcesses:

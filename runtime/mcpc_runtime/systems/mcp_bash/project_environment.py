@@ -6,23 +6,18 @@ its result may depend on anything.  Both are trusted, and get the server's envir
 
 from __future__ import annotations
 
-from mcpc_runtime.handlers.invocations import Command
+from collections.abc import Callable
+
+from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
+from mcpc_runtime.handlers.invocations import Command, ProcessResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER, server_environment, server_variables
 from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
-from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
+from mcpc_runtime.systems.mcp_bash.script_start import WritePath, write_shell_path
+from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
 from mcpc_runtime.transports.platforms.environments import SECRETS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.executable.runner import ProcessJob, ProcessRunner
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
-    from mcpc_runtime.systems.mcp_bash.scripts import ScriptCall
 
 ENV_FILE, POLICY_FILE = "server.d/env.sh", "server.d/policy.sh"
 POLICY_PROGRAM = f"{FRAMEWORK_FOLDER}/lib/tool-policy.sh"

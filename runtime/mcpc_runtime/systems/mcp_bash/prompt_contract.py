@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import re
 
-from mcpc_runtime.protocol.effects import FinishedResult, PromptOutcome, text
-from mcpc_runtime.protocol.jsonrpc import encode, parse
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.protocol.effects import Call, Ending, FinishedResult, PromptOutcome, text
+from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.image import Definition
-    from mcpc_runtime.protocol.jsonrpc import Json
 
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ROLES = ("user", "assistant")

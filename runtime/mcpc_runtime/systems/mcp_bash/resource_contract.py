@@ -5,16 +5,19 @@ A uri that is not listed is read anyway if a provider accepts it; each provider 
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image.image import Definition
+from typing import Any
+
+from mcpc_runtime.artifact.image.image import Definition, Image
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-from mcpc_runtime.protocol.effects import Failure, ResourceOutcome
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, Request, ResourceOutcome
 from mcpc_runtime.protocol.handler_errors import error_ending
-from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.image import Definition as ResourceDefinition
+from mcpc_runtime.protocol.jsonrpc import Json, parse
 from mcpc_runtime.protocol.media import is_text, is_textual, media_type
 from mcpc_runtime.protocol.resource_contents import contents_of
 from mcpc_runtime.protocol.resources import unknown_resource
 from mcpc_runtime.systems.mcp_bash.providers.environment import max_resource_bytes
-from mcpc_runtime.systems.mcp_bash.providers.registry import build_provider_request, provider_of
+from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest, build_provider_request, provider_of
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     INVALID,
     MISSING,
@@ -23,21 +26,11 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     UNREACHABLE,
     GitRequest,
     HttpsRequest,
+    ProviderResult,
     remember_first_seen,
     too_large_message,
 )
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending, Request
-    from mcpc_runtime.protocol.image import Definition as ResourceDefinition
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
-    from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
 
 PLAIN = "text/plain"
 CONTRACT = "mcp_bash_resource"

@@ -6,21 +6,17 @@ last subscription.  Web pages and repositories are not polled.  Memory: one dige
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from mcpc_runtime.interfaces import DriverInterface
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.resources import locate_uri
-from mcpc_runtime.systems.mcp_bash.providers.requests import first_seen, result_digest
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
+from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult, first_seen, result_digest
 from mcpc_runtime.systems.mcp_bash.resource_contract import CONTRACT, polling_request
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mcpc_runtime.interfaces import DriverInterface
-    from mcpc_runtime.protocol.session import Session
-    from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
-    from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
 
 INTERVAL_VARIABLE, DEFAULT_SECONDS = "MCPBASH_RESOURCES_POLL_INTERVAL_SECS", 2
 MAX_POLLED = 1000

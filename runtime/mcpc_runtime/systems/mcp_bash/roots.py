@@ -5,22 +5,15 @@ A root is an existing, readable folder or file, by its path without symbolic lin
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from os.path import realpath
+
 from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.jsonrpc import Json, encode
+from mcpc_runtime.systems.mcp_bash.script_start import WritePath
+from mcpc_runtime.systems.mcp_bash.scripts import Roots
+from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from os.path import realpath
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
-    from mcpc_runtime.systems.mcp_bash.scripts import Roots
-    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
-else:
-    realpath = lazy("os.path:realpath")
 
 SCHEME, LOCAL_HOSTS = "file://", ("", "localhost")
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")

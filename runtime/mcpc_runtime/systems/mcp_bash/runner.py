@@ -6,11 +6,16 @@ the client's roots are requested, in this order; everything that was started for
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.artifact.image.extraction import extracted_folder
-from mcpc_runtime.handlers.invocations import FileRead
+from mcpc_runtime.handlers.files.runner import FileRunner
+from mcpc_runtime.handlers.invocations import FileRead, FileResult, ProcessResult
 from mcpc_runtime.handlers.output_capture import NoteReader, read_some
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.systems.mcp_bash.elicitation import (
     ROOTS_KEY,
     encode_answer,
@@ -20,29 +25,14 @@ from mcpc_runtime.systems.mcp_bash.elicitation import (
 )
 from mcpc_runtime.systems.mcp_bash.embedded_resources import find_embeddable, parse_file_list, split_below_root
 from mcpc_runtime.systems.mcp_bash.environment import call_variables, forbidden_reason
-from mcpc_runtime.systems.mcp_bash.files import CallFolders, write_cancelled
-from mcpc_runtime.systems.mcp_bash.processes import ScriptProcesses
+from mcpc_runtime.systems.mcp_bash.files import CallFolder, CallFolders, write_cancelled
+from mcpc_runtime.systems.mcp_bash.processes import ScriptProcesses, ScriptProcessJob
 from mcpc_runtime.systems.mcp_bash.project_environment import ProjectEnvironment, ignore_note
 from mcpc_runtime.systems.mcp_bash.roots import fallback_roots, parse_client_roots
-from mcpc_runtime.systems.mcp_bash.scripts import ScriptResult
+from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots, ScriptCall, ScriptResult
 from mcpc_runtime.transports.platforms.note_streams import forget_stream, watch_stream
 from mcpc_runtime.transports.platforms.rollback import Rollback
 from mcpc_runtime.transports.platforms.script_paths import local_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.files.runner import FileRunner
-    from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.files import CallFolder
-    from mcpc_runtime.systems.mcp_bash.processes import ScriptProcessJob
-    from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots, ScriptCall
-else:
-    FileRunner = lazy("mcpc_runtime.handlers.files.runner:FileRunner")
 
 ROOTS_SECONDS = 5.0
 QUESTION_SECONDS = 0.025

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.jsonrpc import WHITE_SPACE, scan
+from collections.abc import Callable
+from typing import NotRequired, TypedDict, TypeGuard
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NotRequired, TypedDict, TypeGuard
+from mcpc_runtime.handlers.invocations import ProcessResult
+from mcpc_runtime.protocol.jsonrpc import WHITE_SPACE, Json, scan
 
-    from mcpc_runtime.handlers.invocations import ProcessResult
-    from mcpc_runtime.protocol.jsonrpc import Json
 
-    class PrintedResult(TypedDict):
-        """A whole result that a tool has printed."""
+class PrintedResult(TypedDict):
+    """A whole result that a tool has printed."""
 
-        content: list[Json]
-        isError: Json
-        structuredContent: NotRequired[Json]
-        _meta: NotRequired[Json]
+    content: list[Json]
+    isError: Json
+    structuredContent: NotRequired[Json]
+    _meta: NotRequired[Json]
 
 
 UI_KEY = "ui/resourceUri"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.script_paths import begins_as_program, path_writer
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+WritePath = Callable[[str], str]
 
-    WritePath = Callable[[str], str]
 
 HEAD_SIZE = 256
 BASH_SCRIPT = b"#!/bin/bash\n"

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mcpc_runtime.handlers.invocations import ProcessResult
+from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.client_requests.handler_requests import canonical_json
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.protocol.jsonrpc import Json, encode
+from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.protocol.accounts import Account
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
-
-    Roots = list[tuple[str, str, str]]
-    """Each root's uri, name and path."""
+Roots = list[tuple[str, str, str]]
+"""Each root's uri, name and path."""
 
 
 class ScriptCall:

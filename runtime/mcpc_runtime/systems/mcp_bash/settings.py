@@ -5,15 +5,12 @@ Invalid numbers and unknown words are replaced by the defaults.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.systems.mcp_bash.policy import Policy
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
 
 INDEX_KEY = "mcp_bash"
 """The key of the index for the settings of the build."""

@@ -5,20 +5,13 @@ A project's own policy script decides each call, so with one nothing is hidden.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Iterable, Sequence
+
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.systems.mcp_bash.policy import NOTHING_ALLOWED
+from mcpc_runtime.systems.mcp_bash.remote_token import install_token_check
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.log.operator_log import log_line
-    from mcpc_runtime.systems.mcp_bash.remote_token import install_token_check
-else:
-    install_token_check = lazy("mcpc_runtime.systems.mcp_bash.remote_token:install_token_check")
-    log_line = lazy("mcpc_runtime.log.operator_log:log_line")
 
 TOKEN_VARIABLE = "MCPBASH_REMOTE_TOKEN"
 NO_KNOWN_TOOL = "no tool is allowed to be called: MCPBASH_TOOL_ALLOWLIST matches none (only a single * allows all): "

@@ -6,6 +6,9 @@ whose text is the thrown value as JSON.  The handlers of prompts and resources a
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.protocol.effects import Call, Ending
 from mcpc_runtime.systems.toolbox.node.node_process import NodeCall
 from mcpc_runtime.systems.toolbox.node.results import (
     build_request,
@@ -14,12 +17,6 @@ from mcpc_runtime.systems.toolbox.node.results import (
     parse_other_result,
     parse_tool_result,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.protocol.effects import Call, Ending
 
 LIST_METHOD, LIST_KIND = "resources/list", "resources"
 

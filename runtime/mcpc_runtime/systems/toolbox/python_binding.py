@@ -7,30 +7,21 @@ from __future__ import annotations
 
 import sys
 from _contextvars import ContextVar
+from asyncio import run
+from collections.abc import Awaitable, Callable
 from time import gmtime, time
+from traceback import format_exception
+from types import ModuleType
+from typing import Any
 
+from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import ToolError
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.jsonrpc import encode, quote
+from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.protocol.jsonrpc import Json, encode, quote
 from mcpc_runtime.transports.platforms import system
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from types import ModuleType
-    from typing import Any
+Object = dict[str, Any]
 
-    from mcpc_runtime.handlers.python.context import Context
-    from mcpc_runtime.log.failures import log_failure
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Object = dict[str, Any]
-    from asyncio import run
-    from traceback import format_exception
-else:
-    format_exception = lazy("traceback:format_exception")
-    log_failure = lazy("mcpc_runtime.log.failures:log_failure")
-    run = lazy("asyncio:run")
 
 current: ContextVar[tuple[Context, str]] = ContextVar("toolbox")
 """The context of the running call, and the log file of the calls that it makes."""

@@ -5,20 +5,16 @@ When a process dies, the calls that it was running fail; the others and later ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.artifact.image.extraction import extracted_folder
 from mcpc_runtime.handlers.python.contract import FunctionResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.systems.toolbox.node.log_folder import HOME_VARIABLE, LOG_VARIABLE, call_log_file, data_folder
-from mcpc_runtime.systems.toolbox.node.node_process import NodeJob, NodeProcess
+from mcpc_runtime.systems.toolbox.node.node_process import NodeCall, NodeJob, NodeProcess
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.systems.toolbox.node.node_process import NodeCall
 
 MAX_FAILED_STARTS = 3
 RETRY_SECONDS = 0.05

@@ -13,13 +13,10 @@ Invalid values are left to the validator, which rejects them.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.tools.cli.artifact_info import Object
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.tools.cli.artifact_info import Object
 
 ALL_TYPES = frozenset({"null", "boolean", "object", "array", "number", "string"})
 """The types of JSON; integers are numbers here, since the validator distinguishes them."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
 from mcpc_runtime.protocol.effects import SendResponse
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Object = dict[str, Any]
-    """A JSON object that the server generated, whose members are known."""
+Object = dict[str, Any]
+"""A JSON object that the server generated, whose members are known."""
 
 
 def build_info(image: Image) -> Object:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.tools.cli import messages as console_text
+from collections.abc import Iterable
+from difflib import get_close_matches
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from difflib import get_close_matches
-else:
-    get_close_matches = lazy("difflib:get_close_matches")
+from mcpc_runtime.tools.cli import messages as console_text
 
 SUCCESS, FINDINGS, USAGE, TOOL_ERROR, NOT_RUNNABLE, INTERRUPTED = 0, 1, 2, 5, 8, 130
 

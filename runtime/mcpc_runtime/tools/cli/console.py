@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from os.path import abspath
+from shlex import join, quote
+from shutil import get_terminal_size
+from textwrap import wrap
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.artifact.start_options import OPTIONS, help_lines
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.http import serve as http_serve
 from mcpc_runtime.tools.cli import messages as console_text
 from mcpc_runtime.tools.cli.argument_values import ArgumentValueError
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
+from mcpc_runtime.tools.cli.client_files import run_client_command
 from mcpc_runtime.tools.cli.command_line import (
     FINDINGS,
     INTERRUPTED,
@@ -23,36 +30,13 @@ from mcpc_runtime.tools.cli.command_line import (
     origin,
     suggestion,
 )
+from mcpc_runtime.tools.cli.completion import complete_command_line
 from mcpc_runtime.tools.cli.inspection import check, info, list_definitions
+from mcpc_runtime.tools.cli.licences import show_licences
 from mcpc_runtime.tools.cli.printing import printable
 from mcpc_runtime.tools.cli.requests import call_tool, complete, get_prompt, read_resource
+from mcpc_runtime.tools.cli.top import command as top_command
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os.path import abspath
-    from shlex import join, quote
-    from shutil import get_terminal_size
-    from textwrap import wrap
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.http import serve as http_serve
-    from mcpc_runtime.tools.cli.client_files import run_client_command
-    from mcpc_runtime.tools.cli.completion import complete_command_line
-    from mcpc_runtime.tools.cli.licences import show_licences
-    from mcpc_runtime.tools.cli.top import command as top_command
-else:
-    abspath = lazy("os.path:abspath")
-    get_terminal_size = lazy("shutil:get_terminal_size")
-    join = lazy("shlex:join")
-    quote = lazy("shlex:quote")
-    wrap = lazy("textwrap:wrap")
-    http_serve = lazy("mcpc_runtime.http.serve", "http_serve")
-    complete_command_line = lazy("mcpc_runtime.tools.cli.completion:complete_command_line")
-    run_client_command = lazy("mcpc_runtime.tools.cli.client_files:run_client_command")
-    show_licences = lazy("mcpc_runtime.tools.cli.licences:show_licences")
-    top_command = lazy("mcpc_runtime.tools.cli.top.command", "top_command")
 
 HELP_WIDTH = 120
 """The width of the help pages."""

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
+from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all
 from mcpc_runtime.tools.cli.command_line import FINDINGS, NOT_RUNNABLE, SUCCESS, wants_json
 from mcpc_runtime.tools.cli.printing import printable, put_json
 from mcpc_runtime.tools.cli.requests import ask_program
 from mcpc_runtime.tools.cli.self_check import HEALTHY, NOTES, all_checks, name_some, run_check
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.tools.cli.artifact_info import Object
 
 
 def info(image: Image, archive: str, arguments: list[str]) -> int:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any
 
 OWN_TEXT = re.compile(r"META-INF/licenses/(.+)")
 PACKAGES = re.compile(r"(?:site|serving)/(?:sources|extracted)\.zip")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import sys
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.tools.cli import messages as console_text
 from mcpc_runtime.tools.cli.command_line import SUCCESS, UsageError
 from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
 from mcpc_runtime.tools.cli.printing import printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
 
 SBOM = "META-INF/sbom.cdx.json"
 

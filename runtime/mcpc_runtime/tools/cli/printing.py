@@ -7,17 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
+from base64 import b64decode
+from typing import Any, TextIO
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from base64 import b64decode
-    from typing import Any, TextIO
-
-    Object = dict[str, Any]
-else:
-    b64decode = lazy("base64:b64decode")
+Object = dict[str, Any]
 
 
 def printable(text: str) -> str:

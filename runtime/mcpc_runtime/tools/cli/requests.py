@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     LOG_LEVEL_KEY,
@@ -17,7 +19,7 @@ from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.tools.cli import messages as console_text
 from mcpc_runtime.tools.cli.argument_values import parse_arguments, split_arguments
-from mcpc_runtime.tools.cli.artifact_info import list_all
+from mcpc_runtime.tools.cli.artifact_info import Object, list_all
 from mcpc_runtime.tools.cli.command_line import SUCCESS, TOOL_ERROR, UsageError, origin, suggestion, wants_json
 from mcpc_runtime.tools.cli.printing import (
     printable,
@@ -30,13 +32,6 @@ from mcpc_runtime.tools.cli.printing import (
     terminal_text,
 )
 from mcpc_runtime.transports.platforms.pipes import incoming
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.tools.cli.artifact_info import Object
 
 
 def call_tool(image: Image, archive: str, arguments: list[str]) -> int:

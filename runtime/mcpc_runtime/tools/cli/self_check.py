@@ -8,12 +8,15 @@ from __future__ import annotations
 import hashlib
 import marshal
 import zipfile
+from collections.abc import Callable, Iterator
 
 from mcpc_runtime.artifact.image.extraction import ExtractionError, file_reader
-from mcpc_runtime.artifact.image.image import Definition
+from mcpc_runtime.artifact.image.image import Definition, Image
+from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
+from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.lazy import call_rows, lazy
+from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.tools.cli.artifact_info import (
     MANIFEST,
@@ -29,19 +32,7 @@ from mcpc_runtime.transports.platforms.reactor import Reactor
 from mcpc_runtime.transports.platforms.script_paths import begins_as_program
 from mcpc_runtime.transports.platforms.system_features import PROBES, has
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcpc_runtime.artifact.image.image import Image
-
-    Check = Callable[[Image], list[str]]
-    from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
-    from mcpc_runtime.artifact.settings import image_problems
-else:
-    image_problems = lazy("mcpc_runtime.artifact.settings:image_problems")
-    find_variant = lazy("mcpc_runtime.artifact.packages.tags:find_variant")
-    unsupported_text = lazy("mcpc_runtime.artifact.packages.tags:unsupported_text")
+Check = Callable[[Image], list[str]]
 
 
 BROKEN_FILE = (EOFError, ExtractionError, ImportError, LookupError, OSError, ValueError, zipfile.BadZipFile)

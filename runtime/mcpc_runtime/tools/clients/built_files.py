@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from zipfile import ZipFile
-else:
-    ZipFile = lazy("zipfile:ZipFile")
+from collections.abc import Iterable
+from zipfile import ZipFile
 
 FACTS = "META-INF/build.json"
 MAX_FACTS = 1 << 20

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
-from mcpc_runtime.tools.clients.table import CLIENTS, ROOTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.tools.clients.table import Client
+from mcpc_runtime.tools.clients.table import CLIENTS, ROOTS, Client
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mcpc_runtime.artifact.start_options import READ_ONLY, TOLERANT, TOOLS, TOOLSETS
 from mcpc_runtime.tools.clients import messages
-from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, client_entry
+from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, Variable, client_entry
 from mcpc_runtime.tools.clients.installing import (
     ABSENT,
     BY_HAND,
     FAILED,
     UNCHANGED,
+    ClientOutcome,
     install,
     rendered,
     targets_of,
@@ -34,13 +36,6 @@ from mcpc_runtime.tools.clients.request import (
     server_entry,
     variable_of,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mcpc_runtime.tools.clients.entries import Variable
-    from mcpc_runtime.tools.clients.installing import ClientOutcome
 
 FINDINGS, USAGE = 1, 2
 

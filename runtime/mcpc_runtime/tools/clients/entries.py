@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcpc_runtime.tools.clients import messages
 from mcpc_runtime.tools.clients.built_files import file_of_server
@@ -23,15 +23,11 @@ from mcpc_runtime.tools.clients.table import (
     PROGRAM,
     TOKEN,
     URL,
+    Client,
+    Shape,
 )
 from mcpc_runtime.tools.clients.table import ENV as VALUES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.tools.clients.table import Client, Shape
-    from mcpc_runtime.tools.clients.text_edits import Entry
+from mcpc_runtime.tools.clients.text_edits import Entry
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")

@@ -12,6 +12,7 @@ import os
 import stat
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -23,12 +24,9 @@ from mcpc_runtime.transports.platforms.edited_files import (
     replace_file,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Change = Callable[[str], str]
+"""Returns the new text of a file; CannotEditError refuses."""
 
-    Change = Callable[[str], str]
-    """Returns the new text of a file; CannotEditError refuses."""
 
 MAX_BYTES = 64 << 20
 ATTEMPTS = 20

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from mcpc_runtime.tools.clients.client_paths import PROJECT, SCOPES, USER, clien
 from mcpc_runtime.tools.clients.entries import (
     KIND_FIELDS,
     CannotWriteEntryError,
+    ClientEntry,
+    ServerEntry,
     client_entry,
     is_same_server,
     other_build,
@@ -21,7 +24,9 @@ from mcpc_runtime.tools.clients.entries import (
 from mcpc_runtime.tools.clients.files import edit_file, read_text, undo_in_file
 from mcpc_runtime.tools.clients.json_text import JSON, drop_items, put_item
 from mcpc_runtime.tools.clients.request import (
+    Artifact,
     InvalidRequestError,
+    Options,
     chosen_clients,
     chosen_name,
     name_notes,
@@ -29,21 +34,12 @@ from mcpc_runtime.tools.clients.request import (
     server_entry,
     variables_of,
 )
-from mcpc_runtime.tools.clients.table import CLIENTS
-from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.tools.clients.table import CLIENTS, Client
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, Editor, Entry, EntryPlace
 from mcpc_runtime.tools.clients.toml_text import TOML
 from mcpc_runtime.tools.clients.yaml_text import YAML
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.program_search import find_program
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.tools.clients.entries import ClientEntry, ServerEntry
-    from mcpc_runtime.tools.clients.request import Artifact, Options
-    from mcpc_runtime.tools.clients.table import Client
-    from mcpc_runtime.tools.clients.text_edits import Editor, Entry
 
 EDITORS = {"json": JSON, "toml": TOML, "yaml": YAML}
 SUCCESS, USAGE, UNEXPECTED_FILE, NOT_RUNNABLE = 0, 2, 6, 8

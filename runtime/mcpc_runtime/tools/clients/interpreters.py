@@ -10,14 +10,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 
 from mcpc_runtime.tools.clients import messages
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError
 from mcpc_runtime.transports.platforms.installed_pythons import installed_pythons, lasting_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 OLDEST, NEWEST = 11, 15
 TEMPORARY = (

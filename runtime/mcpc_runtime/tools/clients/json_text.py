@@ -10,23 +10,20 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcpc_runtime.tools.clients.text_edits import (
     BYTE_ORDER_MARK,
     CannotEditError,
     Editor,
+    Entry,
+    EntryPlace,
+    Splice,
     indent_unit,
     line_end,
     line_indent,
     splice,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.tools.clients.text_edits import Entry, EntryPlace, Splice
 
 SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')

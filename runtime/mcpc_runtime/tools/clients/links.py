@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mcpc_runtime.tools.clients import messages
 from mcpc_runtime.tools.clients.client_paths import USER
-from mcpc_runtime.tools.clients.entries import client_entry
+from mcpc_runtime.tools.clients.entries import ServerEntry, client_entry
 from mcpc_runtime.tools.clients.request import InvalidRequestError
 from mcpc_runtime.tools.clients.table import CLIENTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.tools.clients.entries import ServerEntry
 
 
 class LinkForm(NamedTuple):

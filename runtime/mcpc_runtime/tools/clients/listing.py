@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcpc_runtime.tools.clients.client_paths import USER, client_file, is_installed
 from mcpc_runtime.tools.clients.installing import all_targets
 from mcpc_runtime.tools.clients.table import CLIENTS
-from mcpc_runtime.tools.clients.text_edits import CannotEditError
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, Entry
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.program_search import find_program
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.tools.clients.text_edits import Entry
 
 COMMANDS = ("command", "cmd")
 URLS = ("url", "httpUrl", "serverUrl", "uri")

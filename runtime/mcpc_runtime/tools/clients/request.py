@@ -6,28 +6,19 @@ import os
 import re
 import shlex
 import sys
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from getpass import getpass
+from typing import Any, NamedTuple
 
 from mcpc_runtime.artifact.start_options import READ_ONLY, TOLERANT, TOOLS, TOOLSETS
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.tools.clients import messages
 from mcpc_runtime.tools.clients.entries import BEARER, SECRET_NAME, VARIABLE, Header, ServerEntry, Variable
 from mcpc_runtime.tools.clients.interpreters import lasting_python, why_temporary
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS, Client
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from difflib import get_close_matches
-    from getpass import getpass
-    from typing import Any
+Settings = tuple[Mapping[str, Any], ...]
 
-    from mcpc_runtime.tools.clients.table import Client
-
-    Settings = tuple[Mapping[str, Any], ...]
-else:
-    get_close_matches = lazy("difflib:get_close_matches")
-    getpass = lazy("getpass:getpass")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LONGEST_NAME = 64

@@ -8,14 +8,10 @@ from __future__ import annotations
 import os
 
 from mcpc_runtime.tools.clients.entries import strings_of
-from mcpc_runtime.tools.clients.installing import all_targets
+from mcpc_runtime.tools.clients.installing import Target, all_targets
 from mcpc_runtime.tools.clients.messages import SET_IN_CLIENT
 from mcpc_runtime.tools.clients.table import ENV
 from mcpc_runtime.tools.clients.text_edits import CannotEditError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.tools.clients.installing import Target
 
 DEFAULT_FIELD = "env"
 

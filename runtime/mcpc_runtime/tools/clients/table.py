@@ -8,14 +8,11 @@ B is one maintained tool or page; entries for clients of grade C are printed and
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Shape = dict[str, Any]
+"""An entry with placeholders as values; one that ends in `?` is left out where its value is empty."""
 
-    Shape = dict[str, Any]
-    """An entry with placeholders as values; one that ends in `?` is left out where its value is empty."""
 
 NAME, COMMAND, ARGS, PROGRAM, URL = "$name", "$command", "$args", "$program", "$url"
 ENV, PASSED, HEADERS, TOKEN, HEADER_NAMES = "$env?", "$passed?", "$headers?", "$token?", "$header_names?"

@@ -7,16 +7,13 @@ entry is what it was.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Splice = tuple[int, int, str]
+"""The beginning and the end of what is replaced, and the new text."""
+Entry = dict[str, Any]
 
-    Splice = tuple[int, int, str]
-    """The beginning and the end of what is replaced, and the new text."""
-    Entry = dict[str, Any]
 
 BYTE_ORDER_MARK = "\ufeff"
 INDENT = re.compile(r'^([ \t]+)["\[{]', re.MULTILINE)

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mcpc_runtime.tools.clients.text_edits import (
     BYTE_ORDER_MARK,
     CannotEditError,
     Editor,
+    Entry,
+    EntryPlace,
+    Splice,
     inline,
     key_text,
     line_end,
     splice,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Path = tuple[str | int, ...]
 
-    from mcpc_runtime.tools.clients.text_edits import Entry, EntryPlace, Splice
-
-    Path = tuple[str | int, ...]
 
 TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|\n|[\[{]|[\]}]|[^"\'#\n\[\]{}]+|.',

@@ -11,11 +11,16 @@ import json
 import re
 from typing import NamedTuple
 
-from mcpc_runtime.tools.clients.text_edits import CannotEditError, Editor, inline, key_text, line_end, quoted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.tools.clients.text_edits import Entry, EntryPlace
+from mcpc_runtime.tools.clients.text_edits import (
+    CannotEditError,
+    Editor,
+    Entry,
+    EntryPlace,
+    inline,
+    key_text,
+    line_end,
+    quoted,
+)
 
 KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[A-Za-z0-9_./][^:#"'{}\[\],&*!|>%@`]*?)[ ]*:(?=\s|$)[ ]*(.*)""")
 STRING = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?=[ ]*(?:$|[ ]#))""")

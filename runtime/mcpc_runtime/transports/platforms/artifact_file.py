@@ -8,17 +8,15 @@ reading, and raises FileChangedError.  What was read before remains valid.
 from __future__ import annotations
 
 import zipimport
+from collections.abc import Callable
 
 from mcpc_runtime.transports.platforms import system
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+State = tuple[int, int, int]
+"""A file's inode, size, and time of its last change."""
+Read = Callable[[int, int], bytes]
+"""Returns a range of an entry: offset and length."""
 
-    State = tuple[int, int, int]
-    """A file's inode, size, and time of its last change."""
-    Read = Callable[[int, int], bytes]
-    """Returns a range of an entry: offset and length."""
 
 SEPARATOR: str = zipimport.path_sep  # type: ignore[attr-defined]
 """What the importer writes for "/" in the names of entries."""

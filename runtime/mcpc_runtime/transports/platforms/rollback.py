@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.transports.platforms import system
+from collections.abc import Callable
+from types import TracebackType
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
+from mcpc_runtime.transports.platforms import system
 
 
 class Rollback:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.transports.platforms import system
+from collections.abc import Callable
+from os import DirEntry
+from typing import AnyStr
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import DirEntry
-    from typing import AnyStr
+from mcpc_runtime.transports.platforms import system
 
 TEMPORARY_FOLDERS: list[str] = []
 """The paths of all of them."""

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import _socket
 import sys
+from collections.abc import Callable, Mapping
 
 from mcpc_runtime.handlers.bash.shells.job import ERRORS_FD, NOTES_FD, OUTPUT_FD, REPLIES_FD, TEXTS_FD, CallDescriptors
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from mcpc_runtime.transports.platforms.rollback import Rollback
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mcpc_runtime.handlers.runner_context import RunnerContext
 
 NUMBER_WIDTH, FIELD_WIDTH, PROCESS_WIDTH = 10, 6, 8
 """The widths of a line's fields: the call's number, each of its descriptors, and the process that holds them."""

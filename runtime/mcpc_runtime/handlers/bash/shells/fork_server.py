@@ -7,24 +7,19 @@ at most once: it is moved to another shell only if no child has begun it, after 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 
 from mcpc_runtime.handlers.bash.shells.descriptor_passing import LINE_LENGTH, NUMBER_WIDTH, DescriptorPassing, call_line
-from mcpc_runtime.handlers.bash.shells.libraries import encode_variables, join_texts
+from mcpc_runtime.handlers.bash.shells.job import ShellJob
+from mcpc_runtime.handlers.bash.shells.libraries import ShellPrograms, encode_variables, join_texts
 from mcpc_runtime.handlers.output_capture import memory_file, read_some
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SIGKILL, signal_group
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.bash.shells.job import ShellJob
-    from mcpc_runtime.handlers.bash.shells.libraries import ShellPrograms
-    from mcpc_runtime.handlers.runner_context import RunnerContext
 
 PROGRAM = "forkserver.bash"
 SPARE = b"."

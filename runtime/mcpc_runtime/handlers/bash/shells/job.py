@@ -6,29 +6,25 @@ open must not delay the answer.  Then all descriptors are closed, and the rest o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.output_capture import (
     LINGER_SECONDS,
     NoteReader,
     OutputCapture,
+    TakeData,
     drain,
     read_some,
     write_memory_file,
 )
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Note, Notify
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.memory_files import new_memory_file
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.transports.platforms.processes import SIGKILL, signal_group
+from mcpc_runtime.transports.platforms.processes import SIGKILL, SupervisedProcess, signal_group
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
-    from mcpc_runtime.handlers.output_capture import TakeData
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Note, Notify
-    from mcpc_runtime.transports.platforms.processes import SupervisedProcess
 
 UNREADABLE_REQUESTS = {
     b"called": (1, b"the arguments are not a JSON object of at most 1 MiB"),

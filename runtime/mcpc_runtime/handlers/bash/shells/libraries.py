@@ -5,30 +5,23 @@ No variable of the environment except PATH decides how Bash reads a library or f
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Mapping
+from typing import Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Protocol
+from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.transports.platforms.program_search import shell_path
 
-    from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
-    from mcpc_runtime.handlers.runner_context import RunnerContext
 
-    class ShellPrograms(Protocol):
-        """The texts and environments of shells; `name` is the prefix of Bash's messages."""
+class ShellPrograms(Protocol):
+    """The texts and environments of shells; `name` is the prefix of Bash's messages."""
 
-        @property
-        def name(self) -> str: ...
-        def program(self, name: str) -> str: ...
-        def environment(self, number: int, /) -> Mapping[bytes, bytes]: ...
-        def texts(self, part: bytes = b"") -> list[bytes]: ...
-
-    from mcpc_runtime.artifact.image.extraction import extracted_folder
-    from mcpc_runtime.transports.platforms.program_search import shell_path
-else:
-    shell_path = lazy("mcpc_runtime.transports.platforms.program_search:shell_path")
-    extracted_folder = lazy("mcpc_runtime.artifact.image.extraction:extracted_folder")
+    @property
+    def name(self) -> str: ...
+    def program(self, name: str) -> str: ...
+    def environment(self, number: int, /) -> Mapping[bytes, bytes]: ...
+    def texts(self, part: bytes = b"") -> list[bytes]: ...
 
 
 FILES_VARIABLE = b"MCPC_FILES"

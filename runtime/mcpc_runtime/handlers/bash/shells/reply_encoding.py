@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mcpc_runtime.protocol.jsonrpc import encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Object = dict[str, Any]
 
-    Object = dict[str, Any]
 
 SUCCESS, DECLINED, CANCELLED, UNAVAILABLE = range(4)
 ACTIONS = {"accept": SUCCESS, "decline": DECLINED, "cancel": CANCELLED}

@@ -6,12 +6,10 @@ The caller ensures two conditions: the compiler found that a script cannot notic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+
 from mcpc_runtime.handlers.bash.shells.libraries import is_excluded_variable
 from mcpc_runtime.handlers.invocations import ShellCall
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 PROGRAM_FOLDER = "fork"
 """The folder of the programs, beside the SDK's folder."""

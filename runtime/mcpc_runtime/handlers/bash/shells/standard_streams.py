@@ -11,18 +11,13 @@ from __future__ import annotations
 
 from mcpc_runtime.handlers.bash.shells.job import ERRORS_FD as SHELL_ERRORS_FD
 from mcpc_runtime.handlers.bash.shells.job import NOTES_FD, REPLIES_FD, ShellJob
-from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, encode_variables, join_texts
+from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, ShellPrograms, encode_variables, join_texts
 from mcpc_runtime.handlers.invocations import NOTES
-from mcpc_runtime.handlers.output_capture import NoteReader, drain, write_memory_file
+from mcpc_runtime.handlers.output_capture import NoteReader, TakeData, drain, write_memory_file
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.memory_files import new_memory_file
 from mcpc_runtime.transports.platforms.pipes import incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.handlers.bash.shells.libraries import ShellPrograms
-    from mcpc_runtime.handlers.output_capture import TakeData
 
 INPUT_FD, OUTPUT_FD, ERRORS_FD = 0, 1, 2
 PREFIX_VARIABLE = b"MCPC_NOTE_PREFIX"

@@ -12,6 +12,9 @@ import json
 import re
 import sys
 import typing
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Protocol
 
 from mcpc_runtime.handlers.python.bindings.hint_kinds import (
     alias_value,
@@ -25,30 +28,26 @@ from mcpc_runtime.handlers.python.bindings.hint_kinds import (
     type_name,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import timedelta
-    from typing import Any, Protocol
+Convert = Callable[[Any, Any], object]
+"""Makes a value of a class, given that class and the JSON value."""
 
-    Convert = Callable[[Any, Any], object]
-    """Makes a value of a class, given that class and the JSON value."""
 
-    class ModelClass(Protocol):
-        """A class of pydantic."""
+class ModelClass(Protocol):
+    """A class of pydantic."""
 
-        model_fields: Mapping[str, object]
+    model_fields: Mapping[str, object]
 
-        def model_validate(self, value: object) -> object:
-            """Return an instance with these members."""
+    def model_validate(self, value: object) -> object:
+        """Return an instance with these members."""
 
-    class NamedTupleClass(Protocol):
-        """A class that `typing.NamedTuple` made."""
 
-        _fields: tuple[str, ...]
+class NamedTupleClass(Protocol):
+    """A class that `typing.NamedTuple` made."""
 
-        def __call__(self, *values: object) -> object:
-            """Return an instance with these members."""
+    _fields: tuple[str, ...]
+
+    def __call__(self, *values: object) -> object:
+        """Return an instance with these members."""
 
 
 DURATION = re.compile(r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")

@@ -7,20 +7,13 @@ that equal results have equal texts).  An object of another class is its text, a
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
+from datetime import date, time, timedelta
 from enum import Enum
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import date, time, timedelta
-    from typing import Any
-
-    from mcpc_runtime.handlers.python.bindings.models import dump_model
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    dump_model = lazy("mcpc_runtime.handlers.python.bindings.models:dump_model")
+from mcpc_runtime.handlers.python.bindings.models import dump_model
+from mcpc_runtime.protocol.jsonrpc import Json
 
 GENERATED_MODELS = "mcpc_app.models."
 """The prefix of generated models, which omit unset fields."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 import sys
 import types
 import typing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeGuard
+from typing import Any, TypeGuard
 
 
 def type_name(hint: object) -> str:

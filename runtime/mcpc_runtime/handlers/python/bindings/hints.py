@@ -10,26 +10,22 @@ from __future__ import annotations
 import json
 import typing
 from _thread import RLock
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeGuard
 
 from mcpc_runtime.handlers.python.bindings import ArgumentError
-from mcpc_runtime.handlers.python.bindings.conversion import conversion, from_text, of_pydantic
+from mcpc_runtime.handlers.python.bindings.conversion import Conversion, conversion, from_text, of_pydantic
 from mcpc_runtime.handlers.python.bindings.unwritable import bytes_text, result_to_json
+from mcpc_runtime.protocol.jsonrpc import Json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-    from typing import Any, Protocol, TypeGuard
 
-    from mcpc_runtime.handlers.python.bindings.conversion import Conversion
-    from mcpc_runtime.protocol.jsonrpc import Json
+class FieldDefault(Protocol):
+    """A `Field(...)` of mcpc or pydantic."""
 
-    class FieldDefault(Protocol):
-        """A `Field(...)` of mcpc or pydantic."""
+    default: object
 
-        default: object
-
-        def get_default(self, *, call_default_factory: bool) -> object:
-            """Return the value of an omitted argument."""
+    def get_default(self, *, call_default_factory: bool) -> object:
+        """Return the value of an omitted argument."""
 
 
 UNCHECKED = "unchecked:"

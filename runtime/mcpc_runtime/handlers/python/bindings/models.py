@@ -8,29 +8,27 @@ from __future__ import annotations
 import importlib
 import sys
 from _thread import RLock
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
+from typing import Any, Protocol, TypedDict
 
+from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.transports.platforms.rollback import Rollback
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Protocol, TypedDict
 
-    from mcpc_runtime.protocol.jsonrpc import Json
+class DataLoader(Protocol):
+    """The loader of a package's modules and data."""
 
-    class DataLoader(Protocol):
-        """The loader of a package's modules and data."""
+    def get_data(self, path: str) -> bytes:
+        """Return the contents of a file."""
+        ...
 
-        def get_data(self, path: str) -> bytes:
-            """Return the contents of a file."""
-            ...
 
-    class ModelError(TypedDict):
-        """One error of a model."""
+class ModelError(TypedDict):
+    """One error of a model."""
 
-        loc: tuple[int | str, ...]
-        msg: str
+    loc: tuple[int | str, ...]
+    msg: str
 
 
 MAX_REFUSALS = 5

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.jsonrpc import Json
 
 TAKES_ALL = 8
 """The flag of code that has `**keywords`."""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from binascii import b2a_base64
+from collections.abc import Iterator
+
 from mcpc_runtime.handlers.python.bindings.dumping import ANYTHING, instead_of, to_json
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from binascii import b2a_base64
-    from collections.abc import Iterator
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    b2a_base64 = lazy("binascii:b2a_base64")
+from mcpc_runtime.protocol.jsonrpc import Json
 
 
 def result_to_json(value: object) -> Json:

@@ -9,10 +9,22 @@ import marshal
 import sys
 from _collections import deque
 from _functools import partial
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from mcpc_runtime.handlers.python.contract import FunctionResult, handlers_folder
-from mcpc_runtime.handlers.python.worker.frames import FRAME_LIMIT, FULL, SENT, StreamSender, make_sender, take_frames
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.handlers.python.worker.frames import (
+    FRAME_LIMIT,
+    FULL,
+    SENT,
+    DatagramSender,
+    StreamSender,
+    make_sender,
+    take_frames,
+)
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import archive_descriptor, check_unchanged, watched
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
@@ -20,34 +32,25 @@ from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, PYTHON_OP
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Protocol
 
-    from mcpc_runtime.handlers.python.worker.frames import DatagramSender
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
+class WorkerOwner(Protocol):
+    """What a worker belongs to."""
 
-    class WorkerOwner(Protocol):
-        """What a worker belongs to."""
+    context: RunnerContext
+    leaving: set[WorkerProcess]
+    failed_starts: int
 
-        context: RunnerContext
-        leaving: set[WorkerProcess]
-        failed_starts: int
+    def assign(self, jobs: Iterable[WorkerJob]) -> None:
+        """Pass calls that were not begun to another worker."""
 
-        def assign(self, jobs: Iterable[WorkerJob]) -> None:
-            """Pass calls that were not begun to another worker."""
+    def retire(self, worker: WorkerProcess) -> None:
+        """Give a worker no new calls."""
 
-        def retire(self, worker: WorkerProcess) -> None:
-            """Give a worker no new calls."""
+    def note_recovery(self) -> None:
+        """Record that a worker responds again."""
 
-        def note_recovery(self) -> None:
-            """Record that a worker responds again."""
-
-        def note_end(self, worker: WorkerProcess, unbegun: list[WorkerJob], reason: str) -> None:
-            """Handle the end of a worker."""
+    def note_end(self, worker: WorkerProcess, unbegun: list[WorkerJob], reason: str) -> None:
+        """Handle the end of a worker."""
 
 
 BOOT = (

@@ -5,21 +5,13 @@ The loop runs in a separate thread, which the first asynchronous handler starts.
 
 from __future__ import annotations
 
+import asyncio
 from _thread import allocate_lock, get_ident, start_new_thread
+from asyncio import new_event_loop, set_event_loop
+from collections.abc import Callable, Coroutine
 
 from mcpc_runtime.handlers.python.execution import print_traceback
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import asyncio
-    from asyncio import new_event_loop, set_event_loop
-    from collections.abc import Callable, Coroutine
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-else:
-    new_event_loop = lazy("asyncio:new_event_loop")
-    set_event_loop = lazy("asyncio:set_event_loop")
+from mcpc_runtime.protocol.jsonrpc import Json
 
 
 class EventLoopThread:

@@ -14,26 +14,13 @@ from __future__ import annotations
 
 import _socket
 from _thread import allocate_lock
+from collections.abc import Callable
 from errno import EMFILE, EMSGSIZE, ENFILE, ENOBUFS, ENOMEM, ETOOMANYREFS
 
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.handlers.output_capture import memory_file
-    from mcpc_runtime.transports.platforms import system_features
-    from mcpc_runtime.transports.platforms.pipes import close, recallable, recalled
-    from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
-else:  # for the server's ends only
-    OpenDescriptors = lazy("mcpc_runtime.transports.platforms.rollback:OpenDescriptors")
-    close = lazy("mcpc_runtime.transports.platforms.pipes:close")
-    memory_file = lazy("mcpc_runtime.handlers.output_capture:memory_file")
-    recallable = lazy("mcpc_runtime.transports.platforms.pipes:recallable")
-    recalled = lazy("mcpc_runtime.transports.platforms.pipes:recalled")
-    system_features = lazy("mcpc_runtime.transports.platforms.system_features")
+from mcpc_runtime.handlers.output_capture import memory_file
+from mcpc_runtime.transports.platforms import system, system_features
+from mcpc_runtime.transports.platforms.pipes import close, recallable, recalled
+from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
 
 DATAGRAM_LIMIT = 1 << 16
 LENGTH_BYTES = 4

@@ -12,16 +12,21 @@ thing, gives it time.
 
 from __future__ import annotations
 
+import asyncio
 import marshal
 import sys
 from _contextvars import Context as Variables
 from _signal import SIGINT, SIGTERM, signal
 from _thread import RLock, start_new_thread
 from atexit import _ncallbacks
+from collections.abc import Awaitable, Callable, Mapping
+from types import ModuleType
+from typing import Any
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.handlers.python.bindings import BEFORE_EXIT, BINDINGS, MAIN_THREAD, ArgumentError
 from mcpc_runtime.handlers.python.children import prepare_children
+from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import Cancelled
 from mcpc_runtime.handlers.python.execution import (
     InterruptibleSection,
@@ -42,28 +47,16 @@ from mcpc_runtime.handlers.python.worker.frames import (
     StreamReceiver,
     read_exactly,
 )
-from mcpc_runtime.lazy import lazy, resolve
-from mcpc_runtime.protocol.jsonrpc import encode
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import check_unchanged, watch_archive
 from mcpc_runtime.transports.platforms.inherited_pipes import adopt
+from mcpc_runtime.transports.platforms.null_device import open_null
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Awaitable, Callable, Mapping
-    from types import ModuleType
-    from typing import Any
+Message = tuple[str, str, list[str], dict[str, Json], str, dict[str, Json], str, dict[str, Json]]
+"""File, function, binding, arguments, parameter for the context, `_meta`, name, and `more` of an invocation."""
 
-    from mcpc_runtime.handlers.python.context import Context
-    from mcpc_runtime.protocol.jsonrpc import Json
-    from mcpc_runtime.transports.platforms.null_device import open_null
-
-    Message = tuple[str, str, list[str], dict[str, Json], str, dict[str, Json], str, dict[str, Json]]
-    """File, function, binding, arguments, parameter for the context, `_meta`, name, and `more` of an invocation."""
-else:
-    Context = lazy("mcpc_runtime.handlers.python.context:Context")
-    open_null = lazy("mcpc_runtime.transports.platforms.null_device:open_null")
 
 CALLS, REPLIES, CONTROL, ARCHIVE = 3, 4, 5, 6
 """The descriptors that the process is started with."""

@@ -6,11 +6,9 @@ whose import costs more than all of them.
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from mcpc_runtime.lazy import lazy
 
 FORMATS: dict[str, Callable[[str], bool]] = {
     "date": lazy("mcpc_runtime.protocol.validation.formats.times:is_date"),

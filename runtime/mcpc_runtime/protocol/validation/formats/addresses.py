@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.validation.formats.characters import ASCII, DIGITS, HEXADECIMAL, LETTERS_AND_DIGITS
+from mcpc_runtime.protocol.validation.formats.domains import is_encoded_domain, is_mail_domain
 from mcpc_runtime.protocol.validation.formats.labels import MAX_NAME_LENGTH, is_plain_label
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.validation.formats.domains import is_encoded_domain, is_mail_domain
-else:
-    is_encoded_domain = lazy("mcpc_runtime.protocol.validation.formats.domains:is_encoded_domain")
-    is_mail_domain = lazy("mcpc_runtime.protocol.validation.formats.domains:is_mail_domain")
 
 IN_ATOM = LETTERS_AND_DIGITS | frozenset("!#$%&'*+-/=?^_`{|}~")
 QUOTABLE = frozenset(map(chr, range(32, 127)))

@@ -7,13 +7,12 @@ ones are added every year, and any well-formed name is accepted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mcpc_runtime.protocol.validation.formats.characters import ASCII, DIGITS, HEXADECIMAL, LETTERS, LETTERS_AND_DIGITS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Ranges = tuple[tuple[int, int], ...]
 
-    Ranges = tuple[tuple[int, int], ...]
 
 SYNTAX = frozenset("^$\\.*+?()[]{}|/")
 BRACES = frozenset("{}]")

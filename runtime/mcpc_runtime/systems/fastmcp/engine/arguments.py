@@ -7,31 +7,23 @@ them.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+import pydantic
+
 from mcpc_runtime.protocol.tolerance import corrected
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.components import Prompt
 from mcpc_runtime.systems.fastmcp.engine.errors import PromptError, ProtocolError, ValidationError
 from mcpc_runtime.systems.fastmcp.engine.injection import innermost
+from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import described
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of
 from mcpc_runtime.systems.fastmcp.engine.server import current_call
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    import pydantic
-
-    from mcpc_runtime.systems.fastmcp.engine.components import Prompt
-    from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import described
-
-    Values = dict[str, Any]
-else:
-    pydantic = lazy("pydantic")
-    described = lazy("mcpc_runtime.systems.fastmcp.engine.schema_fastmcp:described")
+Values = dict[str, Any]
 
 
 EMPTY = inspect.Parameter.empty

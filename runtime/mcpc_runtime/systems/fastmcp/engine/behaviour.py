@@ -6,16 +6,11 @@ lists differ is in `schema_rules.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from mcpc_runtime.systems.fastmcp.generation import selected
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.systems.fastmcp.generation import Generation, Version
+from mcpc_runtime.systems.fastmcp.generation import Generation, Version, selected
 
 
 @dataclass(frozen=True, slots=True)

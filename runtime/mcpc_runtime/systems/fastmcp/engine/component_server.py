@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp import program
-from mcpc_runtime.systems.fastmcp.engine import replies, running
+from mcpc_runtime.systems.fastmcp.engine import listing, replies, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
+from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Lists
+from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, Lists, Route
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.engine import listing
-    from mcpc_runtime.systems.fastmcp.engine.components import Component
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility
-    from mcpc_runtime.systems.fastmcp.engine.server import Call, Route
-
-    Object = dict[str, Any]
-else:
-    listing = lazy("mcpc_runtime.systems.fastmcp.engine.listing")
+Object = dict[str, Any]
 
 
 class ComponentServer(Registration, BaseServer):

@@ -6,23 +6,16 @@ The frameworks' public classes are subclasses.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from copy import copy as shallow_copy
+from typing import Any, Self
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.mounts import Origin
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.program import note_change
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Self
-
-    from mcpc_runtime.systems.fastmcp.engine import entries
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Origin
-else:
-    entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
 
 
 class Unset:

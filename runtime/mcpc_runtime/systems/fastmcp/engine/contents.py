@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 from base64 import b64encode
 from json import dumps
@@ -9,22 +10,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from mcpc_runtime.lazy import lazy, resolve
+import pydantic
+import pydantic_core
+
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.schema_types import CONTENT, is_class
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import mimetypes
-
-    import pydantic
-    import pydantic_core
-
-    Block = dict[str, Any]
-else:
-    mimetypes = lazy("mimetypes")
-    pydantic = lazy("pydantic")
-    pydantic_core = lazy("pydantic_core")
+Block = dict[str, Any]
 
 
 TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions:selected_definitions"

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import GenericAlias
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import elicitation
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import FastMCPError, ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
-    from typing import TypeVar
-
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
-    Answer = TypeVar("Answer")
+Answer = TypeVar("Answer")
 
 
 STANDINS = "mcpc_runtime.systems.fastmcp.standins"

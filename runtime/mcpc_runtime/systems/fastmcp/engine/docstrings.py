@@ -9,16 +9,12 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.generation import Generation
+from mcpc_runtime.systems.fastmcp.generation import Generation
 
 PARAMETERS = "parameters"
 """What a section is that describes parameters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, make_dataclass
 from enum import Enum
 from types import GenericAlias
@@ -9,16 +10,11 @@ from typing import Any, ClassVar, Literal, get_origin
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic_core import core_schema
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 
 @dataclass

@@ -5,67 +5,65 @@ An entry has the fields of the wire's types in their order; a field without a va
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from math import isfinite
+from typing import Any, Protocol
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.schema_references import dereferenced
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
+from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema, output_schema, prompt_arguments
+from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
+from mcpc_runtime.systems.fastmcp.generation import Generation
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from typing import Any, Protocol
 
-    from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
-    from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
-    from mcpc_runtime.systems.fastmcp.generation import Generation
+class Described(Protocol):
+    """What all components have."""
 
-    class Described(Protocol):
-        """What all components have."""
+    name: str
+    title: str | None
+    description: str | None
+    icons: list[Any] | None
+    meta: dict[str, Any] | None
+    tags: Collection[str]
 
-        name: str
-        title: str | None
-        description: str | None
-        icons: list[Any] | None
-        meta: dict[str, Any] | None
-        tags: Collection[str]
 
-    class ToolLike(Described, Protocol):
-        """A tool."""
+class ToolLike(Described, Protocol):
+    """A tool."""
 
-        function: Callable[..., Any] | None
-        given_parameters: dict[str, Any] | None
-        given_output: Any
-        structured_output: bool | None
-        annotations: Any
-        exclude_args: frozenset[str]
-        injected: frozenset[str]
-        task: str | None
+    function: Callable[..., Any] | None
+    given_parameters: dict[str, Any] | None
+    given_output: Any
+    structured_output: bool | None
+    annotations: Any
+    exclude_args: frozenset[str]
+    injected: frozenset[str]
+    task: str | None
 
-    class PromptLike(Described, Protocol):
-        """A prompt."""
 
-        function: Callable[..., Any] | None
-        given_arguments: list[dict[str, Any]] | None
-        injected: frozenset[str]
+class PromptLike(Described, Protocol):
+    """A prompt."""
 
-    class ResourceLike(Described, Protocol):
-        """A resource."""
+    function: Callable[..., Any] | None
+    given_arguments: list[dict[str, Any]] | None
+    injected: frozenset[str]
 
-        uri: str
-        mime_type: str | None
-        annotations: Any
-        size: int | None
 
-    class TemplateLike(Described, Protocol):
-        """A template of resources."""
+class ResourceLike(Described, Protocol):
+    """A resource."""
 
-        uri_template: str
-        mime_type: str | None
-        annotations: Any
-else:
-    normalized_uri = lazy("mcpc_runtime.systems.fastmcp.engine.uris:normalized_uri")
+    uri: str
+    mime_type: str | None
+    annotations: Any
+    size: int | None
+
+
+class TemplateLike(Described, Protocol):
+    """A template of resources."""
+
+    uri_template: str
+    mime_type: str | None
+    annotations: Any
+
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool without a function and without a schema."""

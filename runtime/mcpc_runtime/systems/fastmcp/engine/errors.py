@@ -6,10 +6,7 @@ The stand-ins export the latter under the names of their framework.
 from __future__ import annotations
 
 import logging
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import copy_context
@@ -12,11 +13,6 @@ from typing import Annotated, Any, get_args, get_origin
 
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, is_raised_on_purpose
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name, has_arm, hints_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
 
 THREADS = 40
 """How many synchronous functions run at the same time."""

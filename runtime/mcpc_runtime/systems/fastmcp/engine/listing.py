@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.mounts import with_visibility
+from mcpc_runtime.systems.fastmcp.engine.mounts import Host, with_visibility
 from mcpc_runtime.systems.fastmcp.engine.server import ListEntry, Lists, note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.engine import entries
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Host
-else:
-    entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
 
 log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from types import GenericAlias
 from typing import Any, ClassVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    CallNext = Callable[["MiddlewareContext"], Awaitable[Any]]
+CallNext = Callable[["MiddlewareContext"], Awaitable[Any]]
 
 
 class NextCall:

@@ -3,67 +3,64 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.uris import uri_template, with_prefix, without_prefix
+from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any, Protocol
+Values = dict[str, Any]
 
-    from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 
-    Values = dict[str, Any]
+class Host(Protocol):
+    """A server with components: what finds, lists and calls them uses these; see `component_server.py`."""
 
-    class Host(Protocol):
-        """A server with components: what finds, lists and calls them uses these; see `component_server.py`."""
+    mcpc_changed_at_run_time: set[str]
+    mcpc_completion: Callable[..., Any] | None
+    mcpc_components: dict[str, Any]
+    mcpc_masked: bool | None
+    mcpc_mounts: list[Mount]
+    mcpc_path_policy: ResourceSecurity | None
+    mcpc_rules: list[Visibility]
 
-        mcpc_changed_at_run_time: set[str]
-        mcpc_completion: Callable[..., Any] | None
-        mcpc_components: dict[str, Any]
-        mcpc_masked: bool | None
-        mcpc_mounts: list[Mount]
-        mcpc_path_policy: ResourceSecurity | None
-        mcpc_rules: list[Visibility]
+    def mcpc_shows(self, component: Any) -> bool:
+        """Tell whether clients see a component."""
 
-        def mcpc_shows(self, component: Any) -> bool:
-            """Tell whether clients see a component."""
+    async def mcpc_session_rules(self) -> Sequence[Visibility]:
+        """Return what the session of the current call shows and hides."""
 
-        async def mcpc_session_rules(self) -> Sequence[Visibility]:
-            """Return what the session of the current call shows and hides."""
+    def mcpc_entered(self) -> AbstractContextManager[Any]:
+        """Enter a context of the server."""
 
-        def mcpc_entered(self) -> AbstractContextManager[Any]:
-            """Enter a context of the server."""
+    async def mcpc_listed(self, kind: str) -> list[Any]:
+        """List components as the framework's own handler does."""
 
-        async def mcpc_listed(self, kind: str) -> list[Any]:
-            """List components as the framework's own handler does."""
+    async def mcpc_get(self, kind: str, key: str) -> Any:
+        """Return a component that clients see, or None."""
 
-        async def mcpc_get(self, kind: str, key: str) -> Any:
-            """Return a component that clients see, or None."""
+    async def mcpc_tool_result(self, name: str, arguments: Values) -> Any:
+        """Call a tool as the framework's own handler does."""
 
-        async def mcpc_tool_result(self, name: str, arguments: Values) -> Any:
-            """Call a tool as the framework's own handler does."""
+    async def mcpc_prompt_result(self, name: str, arguments: Values | None) -> Any:
+        """Get a prompt as the framework's own handler does."""
 
-        async def mcpc_prompt_result(self, name: str, arguments: Values | None) -> Any:
-            """Get a prompt as the framework's own handler does."""
+    async def mcpc_resource_result(self, uri: str) -> Any:
+        """Read a resource as the framework's own handler does."""
 
-        async def mcpc_resource_result(self, uri: str) -> Any:
-            """Read a resource as the framework's own handler does."""
 
-    class Renaming(Protocol):
-        """What gives the components of a mounted server other names."""
+class Renaming(Protocol):
+    """What gives the components of a mounted server other names."""
 
-        def named(self, component: Any) -> Any:
-            """Return a component under its outer name."""
+    def named(self, component: Any) -> Any:
+        """Return a component under its outer name."""
 
-        def inner(self, kind: str, key: str) -> str | None:
-            """Return the inner name or address of an outer one, None if there is none."""
+    def inner(self, kind: str, key: str) -> str | None:
+        """Return the inner name or address of an outer one, None if there is none."""
 
-    Rule = dict[str, Any]
+
+Rule = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
+from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
 from mcpc_runtime.systems.fastmcp.engine.server import note
@@ -17,17 +18,8 @@ from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.program import note_change
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
-
-    Function = Callable[..., Any]
-    Options = dict[str, Any]
-else:
-    description_of = lazy("mcpc_runtime.systems.fastmcp.engine.docstrings:description_of")
+Function = Callable[..., Any]
+Options = dict[str, Any]
 
 
 Kind = TypeVar("Kind", bound=Component)

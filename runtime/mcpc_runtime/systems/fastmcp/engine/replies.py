@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.arguments import is_tolerated
@@ -10,16 +11,11 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import text_block
 from mcpc_runtime.systems.fastmcp.engine.context import protocol_error
 from mcpc_runtime.systems.fastmcp.engine.errors import DisabledError, NotFoundError, ProtocolError, ValidationError
+from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 from mcpc_runtime.systems.fastmcp.engine.running import plan_of
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Host
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 
 async def input_problem(server: Host, name: str, arguments: dict[str, Any]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template
 from mcpc_runtime.systems.fastmcp.engine.contents import (
     block_of,
     is_content,
@@ -17,13 +19,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
 )
 from mcpc_runtime.systems.fastmcp.engine.schema_types import is_class
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 
 TEXT = "text/plain"

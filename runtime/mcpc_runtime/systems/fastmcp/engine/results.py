@@ -7,8 +7,9 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine import schemas
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.components import Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import (
     block_of,
     is_block,
@@ -23,14 +24,7 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ToolError
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of, is_class
 from mcpc_runtime.systems.fastmcp.generation import selected
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine import schemas
-    from mcpc_runtime.systems.fastmcp.engine.components import Tool
-
-    Object = dict[str, Any]
-else:
-    schemas = lazy("mcpc_runtime.systems.fastmcp.engine.schemas")
+Object = dict[str, Any]
 
 
 WRAPPED = "x-fastmcp-wrap-result"

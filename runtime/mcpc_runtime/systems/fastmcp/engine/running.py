@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine import listing, resource_results, results
 from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader, check_required, prompt_values
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
+from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import is_raised_on_purpose, protocol_error, sdk_error
 from mcpc_runtime.systems.fastmcp.engine.errors import (
@@ -24,20 +26,13 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     ValidationError,
 )
 from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered_dependencies, find_dependencies
+from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any, TypeVar
-
-    from mcpc_runtime.systems.fastmcp.engine.components import Component
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Host
-
-    Result = TypeVar("Result")
-    Values = dict[str, Any]
-    Object = dict[str, Any]
+Result = TypeVar("Result")
+Values = dict[str, Any]
+Object = dict[str, Any]
 
 
 log = logging.getLogger(__name__)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+import pydantic
+
 from mcpc_runtime.systems.fastmcp.engine.components import Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import block_of, is_content, text_block, typed, typed_block, wire
-from mcpc_runtime.systems.fastmcp.engine.context import request_result
+from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, request_result
 from mcpc_runtime.systems.fastmcp.engine.registration import make
 from mcpc_runtime.systems.fastmcp.engine.running import run_tool
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+Object = dict[str, Any]
 
-    import pydantic
-
-    from mcpc_runtime.systems.fastmcp.engine.context import BaseContext
-
-    Object = dict[str, Any]
-else:
-    pydantic = lazy("pydantic")
 
 TOKENS = 512
 ROUNDS = 100

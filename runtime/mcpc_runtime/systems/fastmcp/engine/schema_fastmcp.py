@@ -6,15 +6,18 @@ pydantic is the project's own; this module is imported only when lists are made.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import make_dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import Field, TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from mcpc_runtime.systems.fastmcp.engine.docstrings import divided
 from mcpc_runtime.systems.fastmcp.engine.schema_references import dereferenced, root_inlined
+from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     CONTENT,
     HELPERS,
@@ -29,15 +32,6 @@ from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     unwrapped,
     without_arms,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic_core import core_schema
-
-    from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
-
 
 STRUCTURE = frozenset({"type", "properties", "$ref", "items", "allOf", "oneOf", "anyOf", "required"})
 """The keywords that tell that a node is a schema."""

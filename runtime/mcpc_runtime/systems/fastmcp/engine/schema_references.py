@@ -5,9 +5,7 @@ A schema that refers to itself cannot be written without references: then only i
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 LOCAL = "#/$defs/"
 VALUES = frozenset({"default", "const", "examples", "enum"})

@@ -5,14 +5,11 @@ A row holds what a version changed; a generation's rules are all rows up to its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.systems.fastmcp.generation import Generation, Version
+from mcpc_runtime.systems.fastmcp.generation import Generation, Version
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
 
 import typing_extensions
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, WithJsonSchema, create_model
@@ -16,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError
 
 from mcpc_runtime.systems.fastmcp.engine.schema_references import root_inlined
+from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     CONTENT,
     HELPERS,
@@ -28,13 +30,6 @@ from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     unwrapped,
     without_arms,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
 
 PRIMITIVES = (str, int, float, bool, bytes, type(None))
 """The classes whose results are wrapped."""

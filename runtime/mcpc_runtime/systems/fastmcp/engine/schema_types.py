@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import GenericAlias, SimpleNamespace, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 PACKAGES = frozenset({"mcp", "mcp_types", "fastmcp", "mcpc_runtime"})
 """The packages whose classes are the frameworks' own."""

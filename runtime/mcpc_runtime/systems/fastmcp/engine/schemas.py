@@ -20,19 +20,11 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, Union
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine import schema_fastmcp, schema_sdk
 from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import add_descriptions, cleaned, parameters_schema
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
+from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, hints_of, resolved
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine import schema_fastmcp, schema_sdk
-    from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
-    from mcpc_runtime.systems.fastmcp.generation import Generation
-else:
-    schema_fastmcp = lazy("mcpc_runtime.systems.fastmcp.engine.schema_fastmcp")
-    schema_sdk = lazy("mcpc_runtime.systems.fastmcp.engine.schema_sdk")
+from mcpc_runtime.systems.fastmcp.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,60 +6,58 @@ import json
 import sys
 from abc import ABC, abstractmethod
 from base64 import urlsafe_b64decode
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import unwrap
+from typing import Any, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-    from typing import Any, Protocol
+Object = dict[str, Any]
+Route = tuple[str, list[str], Callable[..., Any]]
 
-    Object = dict[str, Any]
-    Route = tuple[str, list[str], Callable[..., Any]]
 
-    class Call(Protocol):
-        """A request of a client.
+class Call(Protocol):
+    """A request of a client.
 
-        `headers`, `http`: those of its HTTP request, and its `path`, `query` and `client`; empty over stdio.
-        `principal`: `name`, `scopes` and `expires` of an authenticated client.
-        """
+    `headers`, `http`: those of its HTTP request, and its `path`, `query` and `client`; empty over stdio.
+    `principal`: `name`, `scopes` and `expires` of an authenticated client.
+    """
 
-        request_id: str
-        session_id: str
-        client_id: str | None
-        protocol_version: str
-        transport: str
-        meta: Object
-        client_capabilities: Object
-        client_info: Object
-        headers: dict[str, str]
-        http: Object
-        principal: Object | None
+    request_id: str
+    session_id: str
+    client_id: str | None
+    protocol_version: str
+    transport: str
+    meta: Object
+    client_capabilities: Object
+    client_info: Object
+    headers: dict[str, str]
+    http: Object
+    principal: Object | None
 
-        async def log(self, level: str, data: Any, logger: str | None = None) -> None:
-            """Send a log message."""
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """Send a log message."""
 
-        async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-            """Report the progress of the call."""
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Report the progress of the call."""
 
-        async def elicit(self, message: str, schema: Object, url: str = "") -> Object:
-            """Ask the user; return `{"action": …, "content": …}`."""
+    async def elicit(self, message: str, schema: Object, url: str = "") -> Object:
+        """Ask the user; return `{"action": …, "content": …}`."""
 
-        async def sample(self, params: Object) -> Object:
-            """Send messages to the client's model; return its result."""
+    async def sample(self, params: Object) -> Object:
+        """Send messages to the client's model; return its result."""
 
-        async def list_roots(self) -> list[Object]:
-            """Return the client's roots."""
+    async def list_roots(self) -> list[Object]:
+        """Return the client's roots."""
 
-        async def resource_updated(self, uri: str) -> None:
-            """Notify clients that a resource has new contents."""
+    async def resource_updated(self, uri: str) -> None:
+        """Notify clients that a resource has new contents."""
 
-        async def list_changed(self, kind: str) -> None:
-            """Notify clients that a list has changed."""
+    async def list_changed(self, kind: str) -> None:
+        """Notify clients that a list has changed."""
 
 
 LISTS = {

@@ -6,17 +6,13 @@ A query may also be written out (`?q={q}`): its variables are parts of the path'
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, unquote_plus
 
 from pydantic import AnyUrl
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-    from typing import Any
-
 
 VARIABLE = re.compile(r"\{([^{}]+)\}")
 QUERY = ("?", "&")

@@ -9,20 +9,15 @@ from __future__ import annotations
 import asyncio
 import traceback
 from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.program import served_application
+from mcpc_runtime.systems.fastmcp.program import ProgramServer, served_application
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from mcpc_runtime.systems.fastmcp.program import ProgramServer
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 
 def note_middleware(found: Sequence[object]) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Any
 
-from mcpc_runtime.handlers.python.context import capabilities_of
+from mcpc_runtime.handlers.python.context import Context, capabilities_of
 from mcpc_runtime.handlers.python.errors import ProtocolError, ToolError
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
@@ -19,18 +20,17 @@ from mcpc_runtime.protocol.constants import (
     VERSION_KEY,
 )
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.systems.fastmcp.calls import refusal_of
-from mcpc_runtime.systems.fastmcp.original.client import LEAVE_SECONDS, STATELESS, ProcessEndedError, start_client
+from mcpc_runtime.systems.fastmcp.calls import Program, refusal_of
+from mcpc_runtime.systems.fastmcp.original.client import (
+    LEAVE_SECONDS,
+    STATELESS,
+    ProcessEndedError,
+    ProgramClient,
+    start_client,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Object = dict[str, Any]
 
-    from mcpc_runtime.handlers.python.context import Context
-    from mcpc_runtime.systems.fastmcp.calls import Program
-    from mcpc_runtime.systems.fastmcp.original.client import ProgramClient
-
-    Object = dict[str, Any]
 
 BOOT = (
     "import sys;sys.path.insert(0,sys.argv[1]);"

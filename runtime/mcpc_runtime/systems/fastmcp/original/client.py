@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.protocol.constants import (
@@ -22,23 +24,19 @@ from mcpc_runtime.protocol.constants import (
 )
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Protocol
+Object = dict[str, Any]
 
-    Object = dict[str, Any]
 
-    class Listener(Protocol):
-        """Who sent a request: it gets what the program sends meanwhile.  `client`: a name of the client."""
+class Listener(Protocol):
+    """Who sent a request: it gets what the program sends meanwhile.  `client`: a name of the client."""
 
-        client: str
+    client: str
 
-        async def answer(self, method: str, params: Object) -> Object:
-            """Return the client's answer to a request of the program."""
+    async def answer(self, method: str, params: Object) -> Object:
+        """Return the client's answer to a request of the program."""
 
-        def notify(self, method: str, params: Object) -> None:
-            """Handle a notification of the program."""
+    def notify(self, method: str, params: Object) -> None:
+        """Handle a notification of the program."""
 
 
 REVISION, STATELESS_REVISION = "2025-11-25", "2026-07-28"

@@ -11,13 +11,16 @@ import faulthandler
 import json
 import os
 import sys
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any, NoReturn
 
 from mcpc_runtime.artifact.build_time.connections import watch_connections
 from mcpc_runtime.artifact.build_time.other_machine import pretend_another_machine
 from mcpc_runtime.systems.fastmcp.dynamic_lists import (
     KINDS,
     METHODS,
+    Reason,
     is_of_project,
     list_row,
     making,
@@ -30,14 +33,6 @@ from mcpc_runtime.systems.fastmcp.engine.server import Note, place_of
 from mcpc_runtime.systems.fastmcp.original.process import AdoptedServers, print_lines, run_original
 from mcpc_runtime.systems.fastmcp.program import ProgramEndedError
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
-    from typing import Any, NoReturn
-
-    from mcpc_runtime.systems.fastmcp.dynamic_lists import Reason
-
 
 PROXIES = frozenset({"FastMCPProxy", "ProxyProvider"})
 """The classes of servers and providers whose components are those of another server."""

@@ -10,18 +10,14 @@ import asyncio
 import json
 import os
 import sys
+from typing import Any
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.protocol.constants import METHOD_NOT_FOUND
-from mcpc_runtime.systems.fastmcp.original.client import STATELESS, ProcessEndedError, start_client
+from mcpc_runtime.systems.fastmcp.original.client import STATELESS, ProcessEndedError, ProgramClient, start_client
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Object = dict[str, Any]
 
-    from mcpc_runtime.systems.fastmcp.original.client import ProgramClient
-
-    Object = dict[str, Any]
 
 BOOT = (
     "import sys;sys.path+=sys.argv[4:];"

@@ -10,21 +10,23 @@ import builtins
 import json
 import signal
 import sys
+from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from inspect import isawaitable, signature
+from typing import Any
 
 from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.execution import activate_packages
-from mcpc_runtime.systems.fastmcp.program import EXITS, STARTS, NoServerError, SeveralServersError, awaited, exit_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from mcpc_runtime.systems.fastmcp.program import Entry
-
+from mcpc_runtime.systems.fastmcp.program import (
+    EXITS,
+    STARTS,
+    Entry,
+    NoServerError,
+    SeveralServersError,
+    awaited,
+    exit_with,
+)
 
 LOW_LEVEL = "mcp.server.lowlevel:Server"
 STDIO, STDIO_SERVER = "mcp.server.stdio", "stdio_server"

@@ -7,19 +7,14 @@ is installed is never imported.  A module that has no stand-in is a placeholder 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from types import ModuleType
 
-from mcpc_runtime.systems.fastmcp.generation import select, selected
+from mcpc_runtime.systems.fastmcp.generation import Generation, select, selected
 from mcpc_runtime.systems.fastmcp.standins.exports import PlaceholderModule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from mcpc_runtime.systems.fastmcp.generation import Generation
 
 PACKAGES = ("fastmcp", "mcp", "mcp_types", "uvicorn")
 """The packages with stand-ins, by their names in a project."""

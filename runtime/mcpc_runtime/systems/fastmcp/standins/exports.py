@@ -8,22 +8,17 @@ as `a`; `Name@sdk1` and `Name@sdk2` are names of one version of the SDK; `*` sta
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.server import running_place
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins import fastmcp_modules, mcp_modules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
-
 
 touched: dict[str, tuple[str, int]] = {}
 """The names without a stand-in that code has touched, each with its first place."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.program import note_application, serve_async, serve_made
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Config:

@@ -6,25 +6,18 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Mapping
+
+from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.environment import json_tool_variables as server_json_tool
-from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart
+from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart, WritePath
 from mcpc_runtime.systems.mcp_bash.script_start import script_start as readable_script_start
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.environments import SCRIPT_DEFAULTS, handler_environment, script_variables
 from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, local_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.artifact.image.extraction import extracted_folder
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.systems.mcp_bash.script_start import WritePath
-else:
-    extracted_folder = lazy("mcpc_runtime.artifact.image.extraction:extracted_folder")
 
 INHERITED_NAMES = (
     *("PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "MCP_*"),

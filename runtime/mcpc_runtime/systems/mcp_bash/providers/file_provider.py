@@ -11,14 +11,11 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     MISSING,
     OUTSIDE,
     TOO_LARGE,
+    FileRequest,
     ProviderResult,
     too_large_message,
 )
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.mcp_bash.providers.requests import FileRequest
 
 
 def read_requested_file(request: FileRequest) -> ProviderResult:

@@ -6,6 +6,9 @@ separator, or outside the allowed folders is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
@@ -24,13 +27,8 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
 from mcpc_runtime.systems.mcp_bash.settings import TRUE_VALUES, settings_of
 from mcpc_runtime.transports.platforms.script_paths import joined_paths, local_path
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
 
-    from mcpc_runtime.artifact.image.image import Image
-
-    ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
 
 SCHEMES = {"git+https": "git"}
 """The provider of a scheme, where its name differs."""

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.handlers.invocations import Command
 
 DONE, FAILED, OUTSIDE, MISSING, INVALID, UNREACHABLE, TOO_LARGE = range(7)
 """The statuses of providers; any other status is a failure, too."""

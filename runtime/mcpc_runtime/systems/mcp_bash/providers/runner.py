@@ -5,7 +5,16 @@ Network requests have separate threads, so that a host that does not answer dela
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable
+from typing import Any
+
+from mcpc_runtime.handlers.executable.runner import ProcessRunner
+from mcpc_runtime.handlers.files.runner import FileRunner
+from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import JobControl, Note, Notify
+from mcpc_runtime.systems.mcp_bash.providers import file_provider, https_provider
+from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     FAILED,
     UNREACHABLE,
@@ -16,26 +25,8 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderScript,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+Done = Callable[[ProviderResult], None]
 
-    from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Note, Notify
-
-    Done = Callable[[ProviderResult], None]
-    from mcpc_runtime.handlers.executable.runner import ProcessRunner
-    from mcpc_runtime.handlers.files.runner import FileRunner
-    from mcpc_runtime.interfaces import JobControl
-    from mcpc_runtime.systems.mcp_bash.providers import file_provider, https_provider
-    from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest
-else:
-    FileRunner = lazy("mcpc_runtime.handlers.files.runner:FileRunner")
-    ProcessRunner = lazy("mcpc_runtime.handlers.executable.runner:ProcessRunner")
-    file_provider = lazy("mcpc_runtime.systems.mcp_bash.providers.file_provider")
-    https_provider = lazy("mcpc_runtime.systems.mcp_bash.providers.https_provider")
 
 ADDRESSES_VARIABLE = b"MCPC_ADDRESSES"
 """The variable with the addresses of a Git host."""

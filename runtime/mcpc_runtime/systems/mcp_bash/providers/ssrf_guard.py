@@ -10,13 +10,10 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
-from mcpc_runtime.systems.mcp_bash.providers.requests import INVALID, UNREACHABLE
+from mcpc_runtime.systems.mcp_bash.providers.requests import INVALID, UNREACHABLE, NetworkRequest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.mcp_bash.providers.requests import NetworkRequest
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 SPECIAL_4 = (
     "0.0.0.0/8",

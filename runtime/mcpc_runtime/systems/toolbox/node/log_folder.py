@@ -6,13 +6,10 @@ created, a temporary one is used and removed with the server.
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
 
 HOME_VARIABLE, LOG_VARIABLE = b"MCPC_TOOLBOX_HOME", b"MCPC_TOOLBOX_LOG"
 OFF = "off"

@@ -7,30 +7,26 @@ not reply to a liveness check is blocked by a tool, and is ended together with i
 from __future__ import annotations
 
 from _collections import deque
+from collections.abc import Callable
+from typing import Protocol
 
 from mcpc_runtime.handlers.output_capture import read_some
 from mcpc_runtime.handlers.python.contract import FunctionResult
-from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
+from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.interfaces import Notify
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
 
-    from mcpc_runtime.handlers.runner_context import RunnerContext
-    from mcpc_runtime.interfaces import Notify
-    from mcpc_runtime.protocol.jsonrpc import Json
+class ProcessOwner(Protocol):
+    """The owner of a process."""
 
-    class ProcessOwner(Protocol):
-        """The owner of a process."""
-
-        def lost(self, child: NodeProcess, unbegun: list[NodeJob], reason: str) -> None:
-            """Handle the end of a process."""
+    def lost(self, child: NodeProcess, unbegun: list[NodeJob], reason: str) -> None:
+        """Handle the end of a process."""
 
 
 PROGRAM = ".mcpc/toolbox/host.mjs"

@@ -5,6 +5,8 @@ No return value is an empty result; a text is a text block.  Any other value tha
 
 from __future__ import annotations
 
+from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.handlers.results import (
     RESULT_FIELDS,
     has_valid_type,
@@ -15,15 +17,8 @@ from mcpc_runtime.handlers.results import (
 )
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.content_compatibility import downgrade_content
-from mcpc_runtime.protocol.effects import Failure, FinishedResult, Outcome, text_outcome
-from mcpc_runtime.protocol.jsonrpc import encode
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
-    from mcpc_runtime.handlers.python.contract import FunctionResult
-    from mcpc_runtime.protocol.effects import Call, Ending
-    from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult, Outcome, text_outcome
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 CONTRACTS = ("toolbox", "toolbox_python")
 CLIENT = "ai"

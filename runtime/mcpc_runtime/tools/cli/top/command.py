@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from time import time
 from typing import NamedTuple
 
@@ -23,14 +24,8 @@ from mcpc_runtime.tools.cli.top.connection import (
 )
 from mcpc_runtime.tools.cli.top.display import Choices, Display, read_metrics
 from mcpc_runtime.tools.cli.top.frame import SORTS, View, frame, painted
-from mcpc_runtime.tools.cli.top.measures import overview
+from mcpc_runtime.tools.cli.top.measures import Overview, Reading, overview
 from mcpc_runtime.transports.platforms.terminals import terminal_size
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcpc_runtime.tools.cli.top.measures import Overview, Reading
 
 NO_ANSWER = 4
 HELPS = ("--help", "-h")

@@ -11,15 +11,11 @@ from time import monotonic, time
 from typing import NamedTuple
 
 from mcpc_runtime.tools.cli.top import messages
-from mcpc_runtime.tools.cli.top.connection import UnreachableError
+from mcpc_runtime.tools.cli.top.connection import MetricsConnection, UnreachableError
 from mcpc_runtime.tools.cli.top.exposition import read_samples
 from mcpc_runtime.tools.cli.top.frame import View, frame, line_width, painted
 from mcpc_runtime.tools.cli.top.measures import Overview, Reading, overview
 from mcpc_runtime.transports.platforms.terminals import FullScreen, terminal_size
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.tools.cli.top.connection import MetricsConnection
 
 QUIT = ("q", "Q", "\x03", "\x04")
 SORT_KEYS = {"r": "rate", "n": "name", "c": "calls", "e": "errors", "t": "time"}

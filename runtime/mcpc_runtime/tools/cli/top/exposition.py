@@ -6,14 +6,12 @@ A line that is not of the format is left out; the text is bounded by the caller.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Labels = dict[str, str]
+Samples = dict[str, list[tuple[Labels, float]]]
+"""The samples by name: labels and value."""
 
-    Labels = dict[str, str]
-    Samples = dict[str, list[tuple[Labels, float]]]
-    """The samples by name: labels and value."""
 
 SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([^ ]+)(?: \d+)?")
 LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?')

@@ -6,19 +6,16 @@ A line is a list of pieces, each with a style; names of a server are escaped, so
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mcpc_runtime.tools.cli.printing import printable
 from mcpc_runtime.tools.cli.top import messages
+from mcpc_runtime.tools.cli.top.measures import CallRow, Overview
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Line = list[tuple[str, str]]
+"""Pieces: text and style."""
 
-    from mcpc_runtime.tools.cli.top.measures import CallRow, Overview
-
-    Line = list[tuple[str, str]]
-    """Pieces: text and style."""
 
 STYLES = {"bold": "1", "faint": "2", "bad": "31", "good": "32"}
 PLAIN = ""

@@ -6,16 +6,14 @@ A counter that became smaller belongs to a server that was started again, so the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from mcpc_runtime.tools.cli.top.exposition import Samples
 
-    from mcpc_runtime.tools.cli.top.exposition import Samples
+Key = tuple[str, str]
+"""What is called: kind and name."""
 
-    Key = tuple[str, str]
-    """What is called: kind and name."""
 
 SUCCESS = "success"
 INFINITE = float("inf")

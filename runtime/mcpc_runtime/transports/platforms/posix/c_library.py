@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import _ctypes
-    from typing import Any
-else:
-    _ctypes = lazy("_ctypes")
+import _ctypes
+from typing import Any
 
 
 def address_of(name: str) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import posix
+from collections.abc import Iterator
 from errno import EACCES
 
 from mcpc_runtime.transports.platforms.posix import system_features
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WRITABLE_BY_OTHERS, STICKY = 0o022, 0o1000
 PRIVATE_MODE = 0o700

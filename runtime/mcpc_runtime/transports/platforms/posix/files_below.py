@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import posix
+from collections.abc import Callable, Sequence
 from posix import O_CLOEXEC, O_DIRECTORY, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["open_file_below"]
 

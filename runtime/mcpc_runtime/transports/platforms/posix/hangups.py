@@ -5,15 +5,11 @@ A descriptor with unread input would wake a poll for input at once and repeatedl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from select import POLLERR, POLLHUP, POLLIN, POLLNVAL
 
 from mcpc_runtime.transports.platforms.posix.polling import new_poll
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.transports.platforms.posix.reactor import Reactor
+from mcpc_runtime.transports.platforms.posix.reactor import Reactor
 
 CHECK_SECONDS = 0.5
 ENDS = POLLHUP | POLLERR | POLLNVAL

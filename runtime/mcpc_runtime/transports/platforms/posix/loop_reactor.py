@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from _thread import LockType
 from asyncio import get_running_loop
+from collections.abc import Callable
 
 from mcpc_runtime.transports.platforms.posix.reactor import READABLE, WRITABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable
 
 
 class LoopReactor:

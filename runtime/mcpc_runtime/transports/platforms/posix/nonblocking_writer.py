@@ -7,15 +7,13 @@ terminal are opened again, for this process alone; any other stream is polled fo
 from __future__ import annotations
 
 import posix
+from collections.abc import Callable
 from select import POLLOUT
 
 from mcpc_runtime.transports.platforms.posix.polling import new_poll
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Put = Callable[[int, memoryview], int]
 
-    Put = Callable[[int, memoryview], int]
 
 CHARACTER_DEVICE = 0o020000
 FIFO = 0o010000

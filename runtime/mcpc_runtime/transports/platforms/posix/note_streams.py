@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from posix import O_CLOEXEC, O_NONBLOCK, O_RDWR, mkfifo, open
 
+from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.transports.platforms.posix.reactor import READABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import ReactorInterface
 
 __all__ = ["forget_stream", "open_stream", "watch_stream"]
 

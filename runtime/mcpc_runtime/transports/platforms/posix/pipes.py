@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
+import _socket
 import posix
-
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import _socket
-else:
-    _socket = lazy("_socket")
 
 RECALL_LIMIT = 1 << 21
 """Bytes: more than such a pipe contains, so that one read has all of it."""

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from grp import getgrgid
-    from pwd import getpwuid
-else:
-    getgrgid = lazy("grp:getgrgid")
-    getpwuid = lazy("pwd:getpwuid")
+from grp import getgrgid
+from pwd import getpwuid
 
 GROUP_OR_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 

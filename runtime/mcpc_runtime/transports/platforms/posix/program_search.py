@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import posix
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 __all__ = ["HOW_TO_INSTALL", "find_program", "interpreter_lacking", "shell_path"]
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import posix
 from _heapq import heappop, heappush  # heapq itself is imported from source: slower
+from _thread import LockType
+from collections.abc import Callable
 from select import POLLIN, POLLOUT
 from time import monotonic
 
 from mcpc_runtime.transports.platforms.posix.pipes import wake_pipe
 from mcpc_runtime.transports.platforms.posix.polling import new_poll
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable
 
 WAKE_TRIES = 100
 SPIN_SECONDS = 0.0001

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable
 
-    WritePath = Callable[[str], str]
+WritePath = Callable[[str], str]
+
 
 __all__ = ["LIST_SEPARATOR", "begins_as_program", "is_absolute", "joined_paths", "local_path", "path_writer"]
 

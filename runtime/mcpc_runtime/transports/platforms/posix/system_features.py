@@ -6,23 +6,14 @@ MCPC_WITHOUT (`proc,memfd`) disables features, so that every fallback can be tes
 
 from __future__ import annotations
 
+import _socket
 import posix
+import select
 import sys
+from collections.abc import Callable
 from errno import EMFILE, ENFILE, ENOMEM
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import _socket
-    import select
-    from collections.abc import Callable
-
-    from mcpc_runtime.transports.platforms.posix import c_library
-else:
-    c_library = lazy("mcpc_runtime.transports.platforms.posix.c_library")
-    _socket = lazy("_socket")
-    select = lazy("select")
+from mcpc_runtime.transports.platforms.posix import c_library
 
 WITHOUT = b"MCPC_WITHOUT"
 MEMORY_FILE_SIZE = 64 << 20

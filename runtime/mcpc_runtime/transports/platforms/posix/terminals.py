@@ -13,10 +13,7 @@ import signal
 import sys
 import termios
 import tty
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 __all__ = ["FullScreen", "terminal_size"]
 

@@ -9,9 +9,7 @@ assert sys.platform == "win32"
 import nt
 from _thread import allocate_lock, start_new_thread
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.transports.platforms.windows.system import Port
+from mcpc_runtime.transports.platforms.windows.system import Port
 
 SIZE = 1 << 16
 

@@ -12,15 +12,12 @@ assert sys.platform == "win32"
 
 import _winapi
 import nt
+from collections.abc import Iterator
 from errno import EACCES
 
 from mcpc_runtime.transports.platforms.temporary_folders import remove_tree
 from mcpc_runtime.transports.platforms.windows import system
 from mcpc_runtime.transports.platforms.windows.private_files import UnusableFolderError, check_unshared
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["candidate_folders", "check_folder", "make_folder"]
 

@@ -11,16 +11,13 @@ assert sys.platform == "win32"
 
 import ctypes
 import nt
+from collections.abc import Callable, Sequence
 from ctypes import wintypes
 from errno import ELOOP, ENOENT
 from msvcrt import get_osfhandle
 
 from mcpc_runtime.transports.platforms.rollback import Rollback
 from mcpc_runtime.transports.platforms.windows import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["open_file_below"]
 

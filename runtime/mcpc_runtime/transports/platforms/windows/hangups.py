@@ -6,11 +6,9 @@ import sys
 
 assert sys.platform == "win32"
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
-    from mcpc_runtime.transports.platforms.windows.reactor import Reactor
+from mcpc_runtime.transports.platforms.windows.reactor import Reactor
 
 
 def watch_end(reactor: Reactor, descriptor: int, is_wanted: Callable[[], bool], callback: Callable[[], None]) -> None:

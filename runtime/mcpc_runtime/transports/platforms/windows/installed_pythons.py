@@ -8,10 +8,7 @@ assert sys.platform == "win32"
 
 import os
 import winreg
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 __all__ = ["installed_pythons", "lasting_path"]
 

@@ -9,17 +9,11 @@ import sys
 
 assert sys.platform == "win32"
 
-from _thread import allocate_lock, start_new_thread
+from _thread import LockType, allocate_lock, start_new_thread
 from asyncio import get_running_loop
+from collections.abc import Callable
 
-from mcpc_runtime.transports.platforms.windows.reactor import FOREVER, Reactor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable
-
-    from mcpc_runtime.transports.platforms.windows.reactor import Packet
+from mcpc_runtime.transports.platforms.windows.reactor import FOREVER, Packet, Reactor
 
 
 class LoopReactor(Reactor):

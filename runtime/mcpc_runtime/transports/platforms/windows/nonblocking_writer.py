@@ -7,17 +7,14 @@ import sys
 assert sys.platform == "win32"
 
 from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable
 from time import monotonic
 
 from mcpc_runtime.transports.platforms.windows import system
+from mcpc_runtime.transports.platforms.windows.system import Port
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Put = Callable[[int, memoryview], int]
 
-    from mcpc_runtime.transports.platforms.windows.system import Port
-
-    Put = Callable[[int, memoryview], int]
 
 SIZE = 1 << 18
 MOMENT = 0.002

@@ -7,15 +7,11 @@ import sys
 assert sys.platform == "win32"
 
 import nt
+from collections.abc import Callable
 from errno import EAGAIN, EBADF
 
+from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.transports.platforms.windows import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.interfaces import ReactorInterface
 
 __all__ = ["forget_stream", "open_stream", "watch_stream"]
 

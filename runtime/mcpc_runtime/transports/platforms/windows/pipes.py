@@ -16,10 +16,7 @@ from _overlapped import INVALID_HANDLE_VALUE, CreateIoCompletionPort, Overlapped
 from msvcrt import get_osfhandle, open_osfhandle
 
 from mcpc_runtime.transports.platforms.windows import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.transports.platforms.windows.system import Port
+from mcpc_runtime.transports.platforms.windows.system import Port
 
 READ_SIZE = 1 << 16
 RECALL_LIMIT = 1 << 21

@@ -7,18 +7,11 @@ import sys
 assert sys.platform == "win32"
 
 import nt
+from collections.abc import Mapping
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.transports.platforms.windows.supervision import programs
+from mcpc_runtime.transports.platforms.windows.supervision.git_registry import git_folders
 from mcpc_runtime.transports.platforms.windows.supervision.programs import shell_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.transports.platforms.windows.supervision.git_registry import git_folders
-else:
-    git_folders = lazy("mcpc_runtime.transports.platforms.windows.supervision.git_registry:git_folders")
 
 __all__ = ["HOW_TO_INSTALL", "find_program", "interpreter_lacking", "shell_path"]
 

@@ -19,20 +19,18 @@ from _overlapped import (
     RegisterWaitWithQueue,
     UnregisterWait,
 )
+from _thread import LockType
+from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 from mcpc_runtime.transports.platforms.windows import system
 from mcpc_runtime.transports.platforms.windows.blocking_reader import BlockingReader
 from mcpc_runtime.transports.platforms.windows.pipes import close_finished, unfinished
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _thread import LockType
-    from collections.abc import Callable
-    from typing import Any
+Packet = tuple[int, int, int, int]
+"""Of what has happened: error, bytes, key and address."""
 
-    Packet = tuple[int, int, int, int]
-    """Of what has happened: error, bytes, key and address."""
 
 READABLE, WRITABLE = 1, 4
 FOREVER = 0xFFFFFFFF

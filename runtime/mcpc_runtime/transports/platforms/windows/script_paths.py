@@ -6,6 +6,8 @@ The server's own form is `C:/folder/file`, which calls of the system take, too; 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from mcpc_runtime.transports.platforms.windows.supervision.programs import (
     SHELLS,
     base_name,
@@ -13,11 +15,8 @@ from mcpc_runtime.transports.platforms.windows.supervision.programs import (
     shell_path,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+WritePath = Callable[[str], str]
 
-    WritePath = Callable[[str], str]
 
 __all__ = ["LIST_SEPARATOR", "begins_as_program", "is_absolute", "joined_paths", "local_path", "path_writer"]
 

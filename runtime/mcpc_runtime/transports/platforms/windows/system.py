@@ -12,6 +12,7 @@ assert sys.platform == "win32"
 
 import nt
 from _thread import allocate_lock
+from collections.abc import Callable
 from errno import EINVAL
 from nt import (
     O_APPEND,
@@ -49,31 +50,29 @@ from nt import (
     unlink,
     urandom,
 )
+from typing import Any, NoReturn, Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, NoReturn, Protocol
 
-    class Port(Protocol):
-        """A reactor, as its ends see it."""
+class Port(Protocol):
+    """A reactor, as its ends see it."""
 
-        port: int
+    port: int
 
-        def wake(self) -> None:
-            """Wake the waiting thread."""
+    def wake(self) -> None:
+        """Wake the waiting thread."""
 
-    class End(Protocol):
-        """One end of something that never blocks."""
 
-        def read(self, size: int) -> bytes:
-            """Return what is there."""
+class End(Protocol):
+    """One end of something that never blocks."""
 
-        def write(self, data: memoryview) -> int:
-            """Accept what there is room for."""
+    def read(self, size: int) -> bytes:
+        """Return what is there."""
 
-        def close(self) -> None:
-            """Let go of it."""
+    def write(self, data: memoryview) -> int:
+        """Accept what there is room for."""
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 __all__ = [

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from errno import EMFILE, ENFILE, ENOMEM
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["NO_ROOM", "PROBES", "WITHOUT", "has"]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -22,10 +23,6 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-
 OBJECT = dict[str, Any]
 
 

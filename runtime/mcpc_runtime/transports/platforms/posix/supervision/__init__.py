@@ -5,10 +5,8 @@ one program; `termination.py` decides which processes belong to a call, from the
 the tables of `process_table.py`) and the adoption of `subreaper.py`; `folders.py` removes temporary folders at the end.
 """
 
+ProcessEntry = tuple[bool, int, int, int]
+"""A process of a process table: whether it has ended and waits for its parent, its parent, its group, its start."""
+
 CALL_VARIABLE = "MCPC_CALL"
 """The variable that names the call of a process: all processes that a call started are found by it and ended."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    ProcessEntry = tuple[bool, int, int, int]
-    """A process of a process table: whether it has ended and waits for its parent, its parent, its group, its start."""

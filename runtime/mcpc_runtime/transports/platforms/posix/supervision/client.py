@@ -12,15 +12,17 @@ import _socket
 import _thread
 import posix
 import sys
+from collections.abc import Callable, Mapping
 from select import poll, select
 from time import monotonic
 
+from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.transports.platforms.artifact_file import archive_descriptor, check_unchanged
 from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix.reactor import READABLE, WRITABLE
 from mcpc_runtime.transports.platforms.posix.supervision.process import LEAVE_SECONDS, run_supervisor
 from mcpc_runtime.transports.platforms.posix.supervision.process_table import process_table
-from mcpc_runtime.transports.platforms.posix.supervision.program import CATCHABLE
+from mcpc_runtime.transports.platforms.posix.supervision.program import CATCHABLE, Variables
 from mcpc_runtime.transports.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
     ProcessSnapshot,
@@ -29,17 +31,9 @@ from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
     signal_process,
     start_time,
 )
-from mcpc_runtime.transports.platforms.posix.supervision.wire import MAX_DESCRIPTORS, DescriptorSocket
+from mcpc_runtime.transports.platforms.posix.supervision.wire import MAX_DESCRIPTORS, DescriptorSocket, Message
 from mcpc_runtime.transports.platforms.secret_variables import is_secret
 from mcpc_runtime.transports.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mcpc_runtime.interfaces import ReactorInterface
-    from mcpc_runtime.transports.platforms.posix.supervision.program import Variables
-    from mcpc_runtime.transports.platforms.posix.supervision.wire import Message
 
 BOOT = (
     "import sys;sys.path.insert(0,sys.argv[1]);"

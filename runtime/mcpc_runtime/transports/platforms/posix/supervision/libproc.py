@@ -9,10 +9,7 @@ from __future__ import annotations
 import sys
 
 from mcpc_runtime.transports.platforms.posix import c_library
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
+from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
 
 PID_BYTES = 4
 SPARE_PIDS = 64

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import posix
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
+from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
 
 
 def process_ids() -> list[int]:

@@ -17,24 +17,19 @@ import _socket
 import gc
 import posix
 import sys
+from collections.abc import Callable
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from select import POLLIN, POLLOUT, poll
 from time import monotonic
+from typing import NoReturn
 
 from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix.null_device import open_null
 from mcpc_runtime.transports.platforms.posix.supervision.program import start_program
 from mcpc_runtime.transports.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.transports.platforms.posix.supervision.termination import ProcessGroups, Termination
-from mcpc_runtime.transports.platforms.posix.supervision.wire import MISSING, DescriptorSocket, close_all
+from mcpc_runtime.transports.platforms.posix.supervision.wire import MISSING, DescriptorSocket, Message, close_all
 from mcpc_runtime.transports.platforms.temporary_folders import remove_tree
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from mcpc_runtime.transports.platforms.posix.supervision.wire import Message
 
 GRACE_SECONDS = 2.0
 """Between TERM and KILL for the processes of a call."""

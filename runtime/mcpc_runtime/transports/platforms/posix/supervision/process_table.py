@@ -5,32 +5,27 @@ It is selected in the server, before a supervisor is forked: what that process i
 
 from __future__ import annotations
 
-from mcpc_runtime.lazy import lazy
+from typing import Protocol
+
 from mcpc_runtime.transports.platforms.posix import system_features
-from mcpc_runtime.transports.platforms.posix.supervision import proc_files
+from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry, libproc, proc_files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry, libproc
+class ProcessTable(Protocol):
+    """What both modules offer."""
 
-    class ProcessTable(Protocol):
-        """What both modules offer."""
+    def process_ids(self) -> list[int]:
+        """Return the process ids of this machine."""
+        ...
 
-        def process_ids(self) -> list[int]:
-            """Return the process ids of this machine."""
-            ...
+    def process_entry(self, pid: int) -> ProcessEntry | None:
+        """Return one process, or None."""
+        ...
 
-        def process_entry(self, pid: int) -> ProcessEntry | None:
-            """Return one process, or None."""
-            ...
+    def environment_block(self, pid: int) -> bytes:
+        """Return the variables that a process was started with."""
+        ...
 
-        def environment_block(self, pid: int) -> bytes:
-            """Return the variables that a process was started with."""
-            ...
-else:
-    libproc = lazy("mcpc_runtime.transports.platforms.posix.supervision.libproc")
 
 found: list[ProcessTable | None] = []
 """The table that takes the place of /proc, once it was looked for."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import posix
 from _signal import SIGKILL, SIGSTOP
+from collections.abc import Mapping
 from errno import EACCES, ENOENT, ENOTDIR
+from typing import Any
 
 from mcpc_runtime.transports.platforms.posix.null_device import open_null
 from mcpc_runtime.transports.platforms.posix.program_search import preferred_program
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+Variables = Mapping[Any, Any]
+"""An environment, either all bytes or all text."""
 
-    Variables = Mapping[Any, Any]
-    """An environment, either all bytes or all text."""
 
 CATCHABLE = tuple(number for number in range(1, 32) if number not in (SIGKILL, SIGSTOP))
 """Signals that get their default action in a child, even if the server ignores them."""

@@ -7,15 +7,10 @@ above it; by one of the two every process that a call started is found.
 from __future__ import annotations
 
 import posix
+from collections.abc import Iterable
 
-from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE
+from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE, ProcessEntry
 from mcpc_runtime.transports.platforms.posix.supervision.process_table import process_table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
 
 PREFIX = b"\0" + CALL_VARIABLE.encode() + b"="
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import posix
 from _signal import SIGCONT, SIGKILL
+from collections.abc import Mapping
 
 from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE
 from mcpc_runtime.transports.platforms.posix.supervision.inherited import ProcessNumbers, inherited_number
 from mcpc_runtime.transports.platforms.posix.supervision.process_table import process_table
+from mcpc_runtime.transports.platforms.posix.supervision.program import Variables
 from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
     ProcessSnapshot,
     call_mark,
     signal_group,
     signal_process,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.transports.platforms.posix.supervision.program import Variables
 
 CALL_VARIABLE_BYTES = CALL_VARIABLE.encode()
 PRUNED_FROM = 64

@@ -11,13 +11,11 @@ import _socket
 import marshal
 import posix
 import sys
+from collections.abc import Sequence
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+Message = tuple[Any, ...]
 
-    Message = tuple[Any, ...]
 
 HEAD = 5
 READ_SIZE = 1 << 16

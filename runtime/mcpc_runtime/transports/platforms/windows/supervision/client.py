@@ -12,8 +12,10 @@ assert sys.platform == "win32"
 
 import _winapi
 import nt
+from collections.abc import Callable, Mapping
 from msvcrt import get_osfhandle
 from time import monotonic
+from typing import Any
 
 from mcpc_runtime.transports.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.transports.platforms.windows import system
@@ -35,12 +37,8 @@ from mcpc_runtime.transports.platforms.windows.supervision.programs import (
     located,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+Variables = Mapping[bytes, bytes]
 
-    Variables = Mapping[bytes, bytes]
 
 MAX_DESCRIPTOR = 9
 """The highest number of a child's descriptors."""

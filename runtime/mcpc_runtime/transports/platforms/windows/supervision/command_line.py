@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 BLANKS = ' \t\n\v"'
 UNSAFE_IN_BATCH = '"%!&|<>^\r\n\0'

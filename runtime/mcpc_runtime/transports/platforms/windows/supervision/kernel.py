@@ -11,10 +11,7 @@ assert sys.platform == "win32"
 
 import ctypes
 from ctypes import wintypes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 EXTENDED_LIMITS, BASIC_COUNTS = 9, 1
 KILL_ON_JOB_CLOSE = 0x2000

@@ -7,11 +7,10 @@ shell is Git Bash, that of MSYS2, or another one on PATH, in this order; never t
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    Exists = Callable[[str], bool]
+Exists = Callable[[str], bool]
+
 
 PYTHONS = ("python", "python3")
 SHELLS = ("bash", "sh")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,10 +13,6 @@ from mcpc_runtime.systems.fastmcp.engine.components import UNSET
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.resources import FunctionResource, FunctionResourceTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, kw_only=True)

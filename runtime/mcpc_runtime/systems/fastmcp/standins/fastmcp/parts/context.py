@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.systems.fastmcp.engine import elicitation
+from mcpc_runtime.systems.fastmcp.engine import elicitation, mounts, sampling
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import json_value, typed
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.systems.fastmcp.engine import mounts, sampling
-    from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
-else:
-    sampling = lazy("mcpc_runtime.systems.fastmcp.engine.sampling")
-    mounts = lazy("mcpc_runtime.systems.fastmcp.engine.mounts")
-    deduplicated = lazy("mcpc_runtime.systems.fastmcp.engine.listing:deduplicated")
+from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
 
 log = logging.getLogger("fastmcp.server.context.to_client")
 LEVELS = {

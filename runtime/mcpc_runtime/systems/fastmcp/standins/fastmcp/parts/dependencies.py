@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine import injection
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.injection import Dependency, FunctionDependency, required_context
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import access_token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
-else:
-    http_request = lazy("mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests:http_request")
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
 
 OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
     (2,): (

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import timedelta
 from inspect import get_annotations
 from typing import Any, ClassVar
 
-from mcpc_runtime.lazy import lazy
+from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.listing import described
 from mcpc_runtime.systems.fastmcp.generation import selected
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from mcpc_runtime.systems.fastmcp.engine import entries
-else:
-    entries = lazy("mcpc_runtime.systems.fastmcp.engine.entries")
-
 
 OWN = __name__.partition(".")[0]
 LATE = ("FieldInfo", "ModelPrivateAttr")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,6 @@ from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template as template_of
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Object = dict[str, Any]
 MIME_TYPE = "text/plain"

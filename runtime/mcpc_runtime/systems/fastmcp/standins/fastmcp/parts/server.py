@@ -6,8 +6,8 @@ import logging
 from types import GenericAlias
 from typing import Any
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.systems.fastmcp.engine import listing, results
+from mcpc_runtime.systems.fastmcp.engine import middleware as chains
 from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
@@ -18,12 +18,6 @@ from mcpc_runtime.systems.fastmcp.program import note_change
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine import middleware as chains
-else:
-    chains = lazy("mcpc_runtime.systems.fastmcp.engine.middleware", "chains")
 
 Object = dict[str, Any]
 log = logging.getLogger(__name__)

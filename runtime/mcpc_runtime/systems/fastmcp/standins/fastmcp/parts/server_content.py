@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from inspect import Parameter, signature
 from typing import Any
 
@@ -12,7 +13,7 @@ from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.server import note
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
@@ -25,13 +26,6 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import (
     get_fastmcp_meta,
 )
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility
-
 
 METAS: dict[str, Any] = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.generation import selected
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 DEFAULTS: dict[str, Any] = {
     "home": os.path.expanduser("~/.local/share/fastmcp"),

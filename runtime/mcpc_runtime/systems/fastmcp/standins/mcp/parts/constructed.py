@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
@@ -18,14 +21,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ServerReque
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
+RequestHandler = Callable[[Any, Any], Awaitable[Any]]
 
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
-    RequestHandler = Callable[[Any, Any], Awaitable[Any]]
 
 LifespanResultT = TypeVar("LifespanResultT")
 HANDLERS = {

@@ -7,6 +7,7 @@ import functools
 import inspect
 import logging
 import typing
+from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
@@ -14,10 +15,6 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import elicit_url, elicit_with_validation
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Context:

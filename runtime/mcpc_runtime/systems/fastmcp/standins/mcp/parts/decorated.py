@@ -7,12 +7,14 @@ import inspect
 import json
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError, McpUrlElicitationRequiredError
@@ -21,13 +23,7 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import RequestCont
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 Handler = Callable[[Any], Awaitable[Any]]

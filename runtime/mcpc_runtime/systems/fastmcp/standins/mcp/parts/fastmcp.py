@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
@@ -10,11 +11,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.decorated import Server, request_ctx
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 LifespanResultT = TypeVar("LifespanResultT")
 SETTINGS = {

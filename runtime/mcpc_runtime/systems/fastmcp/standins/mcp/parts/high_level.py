@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from types import SimpleNamespace
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine import entries
+from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, ListEntry, Lists, note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, Call, ListEntry, Lists, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import StreamableHTTPSessionManager
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, StreamableHTTPSessionManager
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, PromptManager
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
@@ -27,17 +30,9 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import ToolManager
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Object = dict[str, Any]
 
-    from mcpc_runtime.systems.fastmcp.engine.components import Component
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-    from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer
-
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-    Object = dict[str, Any]
 
 TRANSPORTS = ("stdio", "sse", "streamable-http")
 FIRST_WITH_DESCRIPTIONS = (1, 11)

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS as MEMBERS
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists, note
+from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, ListEntry, Lists, note
 from mcpc_runtime.systems.fastmcp.program import NotStartedError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import InitializationOptions, NoCall, NotificationOptions
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.selected import find_type as find
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
-    Params = dict[str, Any]
-    Result = dict[str, Any]
+Params = dict[str, Any]
+Result = dict[str, Any]
 
 
 LISTS = {

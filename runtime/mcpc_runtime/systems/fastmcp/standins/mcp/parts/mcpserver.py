@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
@@ -13,11 +14,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError,
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 log = logging.getLogger(__name__)
 LifespanResultT = TypeVar("LifespanResultT")

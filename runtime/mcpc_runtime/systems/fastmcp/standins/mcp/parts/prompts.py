@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
@@ -21,10 +22,6 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Media
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,8 @@ from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
 
 
 class Headers(dict[str, str]):

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import re
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -32,11 +33,6 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
     ResourceSecurityError,
     UnexpectedResourceError,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Set
-
 
 EXPRESSION = re.compile(r"{([+#./;?&]?)([^}]*)}")
 PREFIXES = {".": r"\.", "/": "/", "#": "#"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
@@ -13,16 +13,10 @@ from mcpc_runtime.systems.fastmcp.engine.elicitation import (
     DeclinedElicitation,
 )
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import coded_error
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from mcpc_runtime.systems.fastmcp.engine.server import Call
-
 
 Answer = TypeVar("Answer")
 ServerSessionT = TypeVar("ServerSessionT")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,6 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
     UnexpectedToolError,
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 UNKNOWN = "application/octet-stream"
 
