@@ -1,7 +1,7 @@
 """Small changes of the product, each judged by the test files nearest to it: how many do they find?
 
     .venv/bin/python bench/mutations.py --seed 1 --count 100 [--only compiler/mcpc/release/trust] \
-      [--skip mcpc/release/scan,cli/top]
+      [--skip mcpc/release/scan,schema/ecma]
     .venv/bin/python bench/mutations.py --only compiler/mcpc/release/trust/facts.py --every
 
 A seed draws the same changes of the same tree: a module by its lines, then one of its changes.  Each module's nearest

@@ -171,7 +171,7 @@ WITHOUT = "run = confinement._run; confinement._run = lambda job, namespaces: ru
 CHECK = """
 import sys
 sys.path[:0] = {paths!r}
-from mcpc import confinement
+from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import limits
 from mcpc.frontends.introspection import process
 process.SECONDS, process.LATE = 3, "the import took longer than 3 seconds"

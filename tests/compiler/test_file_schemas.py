@@ -21,7 +21,6 @@ from mcpc.lower.protocol_schema import Field, ObjectShape
 from mcpc.model.definitions.field_descriptions import DESCRIPTIONS
 from mcpc.reading import Source
 from mcpc.schema.keywords import KEYWORDS
-from mcpc.workbench.bench.budget import read_budget
 from mcpc.workbench.file_schemas import FILES, kind_of, schema_of, schema_text
 from mcpc.workbench.file_schemas.files import BY_NAME
 from mcpc.workbench.file_schemas.json_schema import MEANINGS
@@ -169,19 +168,6 @@ def test_the_schema_of_cases_refuses_what_their_reader_refuses() -> None:
         wrong = read_cases({source.path: source})[1]
         if "tests" in changed if isinstance(changed, dict) else False:
             assert check.is_valid(changed) is not bool(wrong), (changed, wrong)
-
-
-def test_the_schema_of_budgets_refuses_what_their_reader_refuses() -> None:
-    check = validator("budget")
-    for text in (
-        'start = "1.5x"',
-        'size = "2 MB"',
-        '[call]\np95 = "8x"',
-        "start = 1",
-        'strat = "1x"',
-        '[call]\np50 = "fast"',
-    ):
-        assert check.is_valid(tomllib.loads(text)) is not bool(read_budget("b.toml", text.encode())[1]), text
 
 
 def test_every_field_of_the_checks_has_a_description_and_no_other() -> None:

@@ -90,7 +90,7 @@ def test_commands_take_the_address_of_its_stream(official: str, tmp_path: Path) 
     for words in (
         ("scan", official),
         ("docs", official, "-o", tmp_path / "page.md"),
-        ("stubs", official, "--lang", "python"),
+        ("stubs", official),
     ):
         done = mcpc(*words)
         assert done.returncode == 0, done.stderr

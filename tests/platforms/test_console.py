@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from platforms.conftest import serving
 from support import machines
 
 if TYPE_CHECKING:
@@ -82,15 +81,3 @@ def test_help_has_an_entry_for_clients(machine: Machine, file_of: Callable[[str]
     command = [*machine.python[:-1], entry["command"], *entry["args"], "--version"]
     done = subprocess.run(command, input=b"", capture_output=True, timeout=120, check=False, env=machine.environment())
     assert (done.returncode, done.stdout.split()) == (0, [b"mixed", b"1.0.0"])
-
-
-def test_a_running_server_is_shown(machine: Machine, file_of: Callable[[str], Path]) -> None:
-    artifact = file_of("mixed")
-    with serving(machine, artifact, "--metrics") as site:
-        status, output, errors = ran(machine, artifact, "top", site.url, "--once")
-        assert status == 0, errors
-        assert "uptime" not in output and "up " in output.splitlines()[0] and "requests " in output
-        status, output, errors = ran(machine, artifact, "top", site.url, "--json")
-        assert json.loads(output)["calls"] == 0
-    status, output, errors = ran(machine, artifact, "top", site.url, "--once")
-    assert status == 4 and "does not answer" in errors

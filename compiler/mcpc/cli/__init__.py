@@ -35,7 +35,7 @@ SECTIONS = {
         "dev": "Serve a project and rebuild it when files change.",
         "import": "Convert a project of any format to the native format.",
         "models": "Write the input and output types of tools as Python classes.",
-        "stubs": "Write a typed client of a server, in Python or TypeScript.",
+        "stubs": "Write a typed client of a server in Python.",
         "show": "Show how mcpc reads a project.",
         "explain": "Explain a diagnostic code.",
         "completion": "Print the script by which a shell completes commands.",
@@ -62,16 +62,12 @@ SECTIONS = {
         "checksums": "Write or check SHA256SUMS.",
         "licenses": "Print the licences of what a server contains.",
     },
-    "Operate it": {
-        "top": "Show the calls, times and memory of a running server.",
-        "bench": "Measure a server, and compare it with a budget.",
-        "doctor": "Find what is wrong with this machine and its clients.",
-    },
     "Use it in clients": {
         "install": "Add a server to the configuration of MCP clients.",
         "uninstall": "Remove a server from the configuration of MCP clients.",
         "clients": "List the MCP clients on this machine and their servers.",
         "config": "Print the entry of a server for a client, or a link.",
+        "doctor": "Find what is wrong with this machine and its clients.",
     },
     "Ship it": {
         "release": "Build everything that a project publishes, with checksums.",

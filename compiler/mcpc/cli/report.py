@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.reading import Source
 
-SUCCESS, FINDINGS, USAGE, UNREACHABLE, TOOL_ERROR, WRONG_FILE, NOT_RUNNABLE = 0, 1, 2, 4, 5, 6, 8
+SUCCESS, FINDINGS, USAGE, UNREACHABLE, WRONG_FILE, NOT_RUNNABLE = 0, 1, 2, 4, 6, 8
 REFUSED_LOCKS, UNREADABLE_LOCKS = ("MCP422",), ("MCP414",)
 PROGRESS_DELAY_SECONDS = 1.0
 """A build that takes longer than this prints its current stage."""

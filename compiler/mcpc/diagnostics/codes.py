@@ -230,7 +230,6 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),
     "MCP440": DiagnosticCode("error", "invalid metadata for the registry"),
     "MCP441": DiagnosticCode("error", "invalid release"),
-    "MCP442": DiagnosticCode("error", "invalid budget of a benchmark"),
     "MCP443": DiagnosticCode("error", "unknown setting of mcpc"),
     "MCP501": DiagnosticCode("error", "Bash file has Windows line endings"),
     "MCP502": DiagnosticCode("error", "two file names differ only in case"),

@@ -315,9 +315,9 @@ class UseReader:
         self.note(node.id, OTHER)
 
     def read_attribute(self, node: ast.Attribute) -> None:
-        """Note a name before a dot."""
+        """Note a name before a dot; an attribute is only set of what is there."""
         if isinstance(node.value, ast.Name):
-            self.note(node.value.id, LATE)
+            self.note(node.value.id, LATE if isinstance(node.ctx, ast.Load) else OTHER)
             self.attributes.add((node.value.id, node.attr))
         else:
             self.read(node.value)

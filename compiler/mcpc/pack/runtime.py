@@ -36,7 +36,6 @@ SELDOM_USED = (
     "mcpc_runtime/tools/clients/",
     "mcpc_runtime/tools/cli/client_files.py",
     "mcpc_runtime/tools/cli/completion.py",
-    "mcpc_runtime/tools/cli/top/",
 )
 """Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})

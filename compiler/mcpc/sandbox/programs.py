@@ -79,7 +79,6 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
     "second build": ProgramEnvironment("this compiler, in another environment (`build --verify`)", ALL_VARIABLES),
     "version of a program": ProgramEnvironment("a program that prints its version, for `mcpc doctor`"),
-    "bare Python": ProgramEnvironment("Python alone, with which `mcpc bench` compares a server", LOADER),
     "server of a client": ProgramEnvironment(
         "a server in a client's configuration, with the variables that clients pass on (doctor, scan)",
         ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", *CLIENT_VARIABLES),

@@ -131,7 +131,7 @@ def test_the_path_of_a_lock_is_that_in_the_project(tmp_path: Path, monkeypatch: 
             with_lock_path(Options(lock=lock), project, tree)
 
 
-@pytest.mark.parametrize("name", ["", *(name for name in COMMANDS if name not in ("bench", "lock", "scan", "top"))])
+@pytest.mark.parametrize("name", ["", *(name for name in COMMANDS if name not in ("lock", "scan"))])
 def test_help_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
     done = CliRunner().invoke(cli, [name, "--help"] if name else ["-h"], terminal_width=200, prog_name="mcpc")
     assert done.exit_code == 0

@@ -45,7 +45,7 @@ from mcpc.release.carriers.registry import Publication
 from mcpc.release.exports import Deployment
 from mcpc.release.releasing import ReleasePlan
 from mcpc.workbench.importing import Translation
-from mcpc.workbench.stubs import MARKS
+from mcpc.workbench.stubs import MARK
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
@@ -569,21 +569,20 @@ def test_models_are_about_definitions_only(tmp_path: Path) -> None:
     assert [models.is_about_definitions(each, None) for each in (problem, missing, other)] == [True, True, False]
 
 
-@pytest.mark.parametrize("lang", [*MARKS])
-def test_stubs_are_printed_or_written(lang: str, tmp_path: Path) -> None:
+def test_stubs_are_printed_or_written(tmp_path: Path) -> None:
     snapshot = write_files(tmp_path, {"a.json": {"name": "n", "version": "1", "tools": [TOOL]}}) / "a.json"
-    done = run("stubs", snapshot, "--lang", lang)
-    assert (done.exit_code, done.stdout.startswith(MARKS[lang])) == (0, True)
-    for name, before in {"new": None, "empty": " \n", "old": f"{MARKS[lang]}\nold"}.items():
+    done = run("stubs", snapshot)
+    assert (done.exit_code, done.stdout.startswith(MARK)) == (0, True)
+    for name, before in {"new": None, "empty": " \n", "old": f"{MARK}\nold"}.items():
         if before is not None:
             (tmp_path / name).write_text(before)
-        assert run("stubs", snapshot, "--lang", lang, "-o", tmp_path / name).output == ""
+        assert run("stubs", snapshot, "-o", tmp_path / name).output == ""
         assert (tmp_path / name).read_text() == done.stdout
     (tmp_path / "own").write_text("own")
-    assert run("stubs", snapshot, "--lang", lang, "-o", tmp_path / "own").exit_code == 2
+    assert run("stubs", snapshot, "-o", tmp_path / "own").exit_code == 2
     with pytest.raises(click.UsageError):
-        stubs.own_file(tmp_path / "own", lang)
-    assert stubs.own_file(tmp_path / "absent", lang) == tmp_path / "absent"
+        stubs.own_file(tmp_path / "own")
+    assert stubs.own_file(tmp_path / "absent") == tmp_path / "absent"
 
 
 def test_a_language_server_gets_its_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,9 @@ def test_what_functions_call_or_take_attributes_of_is_late(text: str, expected: 
         "from a import f\nclass G:\n    x = f()",
         "from a import E\ndef g():\n    try: ...\n    except E: ...",
         "from a import E\ndef g(x): return isinstance(x, E)",
-        "from a import f, B\nx = B\ndef g(): f()",
+        "from a import f, B\nprint(B)\ndef g(): f()",
+        "from a import F\ndef g(): F.b = 1",
+        "from a import F\ndef g():\n    del F.b",
         "from mcpc_runtime.started import f\ndef g(): f()",
         "from time import time\ndef g(): time()",
         "import a.b\ndef g(): a.b.c()",
@@ -76,7 +78,7 @@ def test_what_is_used_otherwise_is_imported_at_once(text: str) -> None:
     ("text", "expected"),
     [
         ("from a import T\ndef g(x: T) -> T:\n    y: T = x", "def g(x: T) -> T:\n    y: T = x"),
-        ("from a import T, f\nx = f\ny: T = x", "from a import f\nx = f\ny: T = x"),
+        ("from a import T, f\nx: T = f", "from a import f\nx: T = f"),
         ("from a import T\nAlias = dict[str, T]\ndef g(x: Alias): ...", "def g(x: Alias): ..."),
         ("from a import T\nAlias = T | None\ndef g(x: Alias): ...", "def g(x: Alias): ..."),
         ("from a import TypeVar\nV = TypeVar('V')\ndef g(x: V): ...", "def g(x: V): ..."),
@@ -91,7 +93,7 @@ def test_what_only_annotations_use_is_left_out(text: str, expected: str) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "from a import T\nAlias = dict[str, T]\nx = Alias",
+        "from a import T\nAlias = dict[str, T]\nprint(Alias)",
         "FLAGS = 1 | 2\ndef g(): return FLAGS",
         "from a import Protocol\nclass P(Protocol): ...\nclass G(P, int): ...\nprint(G)",
         "from a import Protocol, checkable\n@checkable\nclass P(Protocol): ...",
@@ -104,7 +106,7 @@ def test_what_looks_like_a_type_and_is_used_stays(text: str) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        "from mcpc_runtime.x import f\ng = f",
+        "from mcpc_runtime.x import f\nprint(f)",
         "def g():\n    from mcpc_runtime.x import f",
         "from mcpc_runtime import x\ndef g(): x.f()",
         "TABLE = {'a': 'mcpc_runtime.x:f'}",
@@ -117,14 +119,14 @@ def test_what_others_take_from_a_module_is_imported_there_at_once(use: str) -> N
 
 def test_what_is_imported_anyway_is_not_late() -> None:
     text = "from mcpc_runtime.y import Base\nfrom mcpc_runtime.z import f\nclass A(Base): ...\ndef g(): f()"
-    between = "from mcpc_runtime.z import f\nclass Base: ...\nx = f"
+    between = "from mcpc_runtime.z import f\nclass Base: ...\nprint(f)"
     assert packed(text, y=between, z="def f(): ...") == text
 
 
 def test_a_statement_on_several_lines_leaves_its_lines() -> None:
     made = packed("from a import (\n    T,\n    f,\n    h as i,\n)\nx: T = 1\ndef g(): f(), i()")
     assert made == 'f = lazy("a:f"); i = lazy("a:h", "i")\n\n\n\n\nx: T = 1\ndef g(): f(), i()'
-    assert packed("from a import (\n    T,\n    f,\n)\nx: T = f") == "from a import f\n\n\n\nx: T = f"
+    assert packed("from a import (\n    T,\n    f,\n)\nprint(f)") == "from a import f\n\n\n\nprint(f)"
 
 
 def test_a_second_reading_takes_what_the_first_has_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.client.model import lists_from_json
-from mcpc.workbench.stubs import LANGUAGES, client_types, method_names, python, texts, typescript, view_keywords
+from mcpc.workbench.stubs import client_types, python_client
+from mcpc.workbench.stubs.annotations import annotation, is_any_object, is_sound, required_of, takes_nothing
+from mcpc.workbench.stubs.client_module import is_member_name, is_method_name, method_names
 from mcpc.workbench.stubs.client_types import class_name, used_types
+from mcpc.workbench.stubs.docstrings import docstring, full_text, is_docstring, member_lines, member_text
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -36,12 +39,12 @@ NAMES = (
 HOSTILE = '"""\n*/ import os; os.abort() //\\'
 
 
-def generated(tools: list[dict[str, Any]], lang: str, name: str = "nasty server") -> str:
-    return LANGUAGES[lang](client_types(lists_from_json({"name": name, "version": HOSTILE, "tools": tools})))
+def generated(tools: list[dict[str, Any]], name: str = "nasty server") -> str:
+    return python_client(client_types(lists_from_json({"name": name, "version": HOSTILE, "tools": tools})))
 
 
 def nasty_tools() -> list[dict[str, Any]]:
-    """Every schema as input and as output, and every name that some language cannot have."""
+    """Every schema as input and as output, and every name that a method cannot have."""
     of_schemas = [
         {"name": name, "inputSchema": schema, "outputSchema": schema, "description": HOSTILE}
         for name, schema in SCHEMAS.items()
@@ -49,11 +52,9 @@ def nasty_tools() -> list[dict[str, Any]]:
     return [*of_schemas, *({"name": name, "inputSchema": {"type": "object"}} for name in NAMES)]
 
 
-@pytest.mark.parametrize("lang", [*LANGUAGES])
-def test_clients_are_exactly_these(lang: str, golden: Callable[[Path, str], None]) -> None:
-    suffix = {"python": "py.txt", "typescript": "ts"}[lang]
-    golden(ROOT / f"tests/golden/stubs/nasty.{suffix}", generated(nasty_tools(), lang))
-    golden(ROOT / f"tests/golden/stubs/empty.{suffix}", generated([], lang, "!"))
+def test_clients_are_exactly_these(golden: Callable[[Path, str], None]) -> None:
+    golden(ROOT / "tests/golden/stubs/nasty.py.txt", generated(nasty_tools()))
+    golden(ROOT / "tests/golden/stubs/empty.py.txt", generated([], "!"))
 
 
 def test_a_class_has_a_name_of_its_own() -> None:
@@ -77,7 +78,7 @@ def test_a_tool_has_types_or_the_reason_why_not() -> None:
     assert (second.output, second.problem) == ("", "")
     assert [name for name, _ in used_types(second)] == []
     assert [name for name, _ in used_types(first)] == ["OddOutput"]
-    assert "Its types are general, because of a schema: " in LANGUAGES["python"](found)
+    assert "Its types are general, because of a schema: " in python_client(found)
 
 
 @pytest.mark.parametrize(
@@ -91,65 +92,57 @@ def test_a_tool_has_types_or_the_reason_why_not() -> None:
     ],
 )
 def test_a_docstring_is_one_string(text: str, indent: str, source: str) -> None:
-    assert texts.docstring(text, indent) == source
-    assert texts.is_docstring(source, text)
-    assert not texts.is_docstring(source + "x", text)
-    assert not texts.is_docstring("3", text)
-    assert not texts.is_docstring("'other'", text)
-
-
-def test_a_comment_ends_where_it_should() -> None:
-    assert texts.comment(" a */ @ts-ignore ", "  ") == "  /** a *\\/ @ ts-ignore */"
-    assert texts.comment("a\n\nb ", " ") == " /**\n  * a\n  *\n  * b\n  */"
+    assert docstring(text, indent) == source
+    assert is_docstring(source, text)
+    assert not is_docstring(source + "x", text)
+    assert not is_docstring("3", text)
+    assert not is_docstring("'other'", text)
 
 
 def test_members_say_what_their_types_do_not() -> None:
     limited = {"type": "integer", "minimum": 1, "maximum": 2, "default": 1, "description": " a\nb "}
-    assert texts.member_text(limited) == "a b (maximum 2, minimum 1, default 1)"
-    assert texts.member_text({"minLength": 1}) == "(minLength 1)"
-    assert texts.member_text({"description": "x"}) == "x"
-    assert [*texts.member_lines({"a": {}, "b": {"description": "w " * 60}})] == [
+    assert member_text(limited) == "a b (maximum 2, minimum 1, default 1)"
+    assert member_text({"minLength": 1}) == "(minLength 1)"
+    assert member_text({"description": "x"}) == "x"
+    assert [*member_lines({"a": {}, "b": {"description": "w " * 60}})] == [
         "b: " + "w " * 48 + "w",
         "    " + "w " * 10 + "w",
     ]
     shape: Any = {"description": "D.", "additionalProperties": {"type": "string"}}
-    assert texts.full_text(shape, {"a": {"description": "A"}}) == "D.\n\na: A\n\nOther members are allowed."
-    assert (
-        texts.full_text({"additionalProperties": {}}, {}) == texts.full_text({"additionalProperties": True}, {}) == ""
-    )
+    assert full_text(shape, {"a": {"description": "A"}}) == "D.\n\na: A\n\nOther members are allowed."
+    assert full_text({"additionalProperties": {}}, {}) == full_text({"additionalProperties": True}, {}) == ""
 
 
 def test_a_method_has_the_name_of_its_tool_where_it_can() -> None:
-    found = method_names.method_names(["a-b", "a_b", "a.b", "class", "class_", "a_b"], python.is_method_name)
+    found = method_names(["a-b", "a_b", "a.b", "class", "class_", "a_b"])
     assert found == {"a_b": "a_b", "class_": "class_", "a-b": "a_b_2", "a.b": "a_b_3", "class": "class_2"}
     names = ("ok", "é", "_x", "class", "str", "1a", "then", "constructor", "$a", "a-b")
-    assert [name for name in names if python.is_method_name(name)] == ["ok", "then", "constructor"]
-    assert [name for name in names if typescript.is_method_name(name)] == ["ok", "_x", "class", "str", "$a"]
+    assert [name for name in names if is_method_name(name)] == ["ok", "then", "constructor"]
     members = ("ok", "_x", "__x", "class", "Any", "Mapping", "ﬁ", "é", "1a")
-    assert [name for name in members if python.is_member_name(name)] == ["ok", "_x", "é"]
+    assert [name for name in members if is_member_name(name)] == ["ok", "_x", "é"]
 
 
 @pytest.mark.parametrize(
-    ("shape", "in_python", "in_typescript"),
+    ("shape", "text"),
     [
-        ({}, "object", "unknown"),
-        ({"description": "x", "minLength": 1}, "object", "unknown"),
-        ({"$ref": "#/$defs/A"}, "A", "A"),
-        ({"enum": ["a", 1, None, True]}, "Literal['a', 1, None, True]", '"a" | 1 | null | true'),
-        ({"enum": [2**53 - 1]}, f"Literal[{2**53 - 1}]", str(2**53 - 1)),
-        ({"enum": [2**53, "a", None]}, "int | str | None", 'number | "a" | null'),
-        ({"anyOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}, "str | None", "string | null"),
-        ({"type": ["integer", "null"]}, "int | None", "number | null"),
-        ({"type": "array"}, "list[Any]", "Array<unknown>"),
-        ({"type": "array", "items": {"type": "boolean"}}, "list[bool]", "Array<boolean>"),
-        ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 1}, "list[str | float]", "[string, (number)?]"),
-        ({"type": "array", "prefixItems": [{"type": "string"}], "minItems": "x"}, "list[str]", "[(string)?]"),
-        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]", "{ [name: string]: number }"),
-        ({"type": "object", "additionalProperties": False}, "dict[str, Any]", "{ [name: string]: unknown }"),
+        ({}, "object"),
+        ({"description": "x", "minLength": 1}, "object"),
+        ({"$ref": "#/$defs/A"}, "A"),
+        ({"enum": ["a", 1, None, True]}, "Literal['a', 1, None, True]"),
+        ({"enum": [2**53 - 1]}, f"Literal[{2**53 - 1}]"),
+        ({"enum": [2**53, "a", None]}, "int | str | None"),
+        ({"anyOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}, "str | None"),
+        ({"type": ["integer", "null"]}, "int | None"),
+        ({"type": "array"}, "list[Any]"),
+        ({"type": "array", "items": {"type": "boolean"}}, "list[bool]"),
+        ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 1}, "list[str | float]"),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "minItems": "x"}, "list[str]"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
+        ({"type": "object", "additionalProperties": False}, "dict[str, Any]"),
     ],
 )  # fmt: skip
-def test_a_shape_has_a_type(shape: Any, in_python: str, in_typescript: str) -> None:
-    assert (python.annotation(shape), typescript.type_of(shape)) == (in_python, in_typescript)
+def test_a_shape_has_a_type(shape: Any, text: str) -> None:
+    assert annotation(shape) == text
 
 
 def test_shapes_of_objects_are_told_apart() -> None:
@@ -160,14 +153,14 @@ def test_shapes_of_objects_are_told_apart() -> None:
         {"type": ["object", "null"], "additionalProperties": False},
         {"type": "object"},
     ]
-    assert [view_keywords.takes_nothing(each) for each in shapes] == [True, False, False, False, False]
-    assert [view_keywords.is_any_object(each) for each in shapes] == [False, True, False, False, False]
+    assert [takes_nothing(each) for each in shapes] == [True, False, False, False, False]
+    assert [is_any_object(each) for each in shapes] == [False, True, False, False, False]
     definitions: Any = {
         "a": {"$ref": "#/$defs/b"},
         "b": {"anyOf": [{"$ref": "#/$defs/a"}, 3]},
         "c": {"$ref": "#/$defs/d"},
         "d": {"type": "array"},
     }
-    assert [view_keywords.is_sound(name, definitions) for name in "abcd"] == [False, False, True, True]
-    assert view_keywords.is_sound("e", {"e": {"$ref": "#/$defs/gone"}})
-    assert view_keywords.required_of({"required": "a"}) == frozenset()
+    assert [is_sound(name, definitions) for name in "abcd"] == [False, False, True, True]
+    assert is_sound("e", {"e": {"$ref": "#/$defs/gone"}})
+    assert required_of({"required": "a"}) == frozenset()

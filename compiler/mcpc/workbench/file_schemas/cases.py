@@ -1,10 +1,9 @@
-"""Schemas of the files of `mcpc test` and of budgets of `mcpc bench`: fields are those that their readers know."""
+"""The schema of the files of `mcpc test`: fields are those that their reader knows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcpc.workbench.bench.model import MEASURES
 from mcpc.workbench.testing.case_fields import (
     CASE_FIELDS,
     COMPLETE_FIELDS,
@@ -77,7 +76,6 @@ MEANINGS = {
     "hasMore": "Whether there are more values than these.",
     "within_ms": "The most milliseconds that the call takes.",
 }
-LIMIT: JsonSchema = {"type": "string", "pattern": "^[0-9]+(?:\\.[0-9]+)? ?(?:x|us|ms|s|B|kB|MB|GB|KiB|MiB|GiB|/s)$"}
 
 
 def case_file() -> JsonSchema:
@@ -113,16 +111,3 @@ def _object(fields: Mapping[str, CaseField]) -> JsonSchema:
 
 def _value(name: str, row: CaseField) -> JsonSchema:
     return dict(CLOSER.get(name, {"type": row.kinds[0] if len(row.kinds) == 1 else [*row.kinds]}))
-
-
-def budget() -> JsonSchema:
-    """Return the schema of a budget: a limit for each measure, in tables by the dots of its name."""
-    root: JsonSchema = {"type": "object", "properties": {}, "additionalProperties": False}
-    for name in MEASURES:
-        *tables, last = name.split(".")
-        place = root
-        for table in tables:
-            below = {"description": f"Limits of `{table}`.", "type": "object", "properties": {}}
-            place = place["properties"].setdefault(table, {**below, "additionalProperties": False})
-        place["properties"][last] = {"description": f"The limit of `{name}`.", **LIMIT}
-    return root

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL
-from mcpc.workbench.file_schemas.cases import budget, case_file
+from mcpc.workbench.file_schemas.cases import case_file
 from mcpc.workbench.file_schemas.field_schemas import schema_of_field
 from mcpc.workbench.file_schemas.json_schema import schema_of_schemas
 from mcpc.workbench.file_schemas.other_systems import (
@@ -117,7 +117,6 @@ FILES: tuple[FileKind, ...] = (
     FileKind("skill", "Frontmatter of a skill", ("skills/*/SKILL.md",), skill_frontmatter, "yaml"),
     FileKind("pyproject", "The tables of mcpc in pyproject.toml", ("pyproject.toml",), project_tables, "toml"),
     FileKind("cases", "Test cases (mcpc test)", ("tests/*.json", "tests/*.yaml", "tests/*.yml"), case_file),
-    FileKind("budget", "Limits of mcpc bench", ("budget.toml",), budget, "toml"),
     FileKind("diff-policy", "Changes that a project accepts (mcpc diff --ignore)", (), diff_policy, "toml"),
     FileKind("pins", "Pins of approved servers (mcpc scan --pins)", (), pins),
     FileKind("mcp-bash-server", "The server of an mcp-bash project", ("server.d/server.meta.json",), mcp_bash_server),

@@ -1,17 +1,12 @@
-"""Typed clients for the tools of a server, as source text: `mcpc stubs`.
+"""Typed clients for the tools of a server, as Python source: `mcpc stubs`.
 
-    ServerLists ─client_types─▶ ClientTypes ─LANGUAGES─▶ source
+    ServerLists ─client_types─▶ ClientTypes ─python_client─▶ source
 
 A client is one module without dependencies: it calls whatever has the SDKs' method for calling a tool.  Types accept
-every value that the schema accepts; what a type cannot express is `object` or `unknown`.
+every value that the schema accepts; what a type cannot express is `object`.
 """
 
+from mcpc.workbench.stubs.client_module import MARK, python_client
 from mcpc.workbench.stubs.client_types import client_types
-from mcpc.workbench.stubs.python import python_client
-from mcpc.workbench.stubs.texts import MARKS
-from mcpc.workbench.stubs.typescript import typescript_client
 
-LANGUAGES = {"python": python_client, "typescript": typescript_client}
-"""The function of each language, from ClientTypes to the text of a module."""
-
-__all__ = ["LANGUAGES", "MARKS", "client_types"]
+__all__ = ["MARK", "client_types", "python_client"]

@@ -1,4 +1,4 @@
-"""`ClientTypes`: the tools of a server with the types of their arguments and results, for every language.
+"""`ClientTypes`: the tools of a server with the types of their arguments and results.
 
 The types are those of `mcpc.schema.models`: named definitions in a few plain keywords.
 """
@@ -13,7 +13,7 @@ from mcpc.reading import Node
 from mcpc.schema.models.names import INPUT, OUTPUT, pascal_case, tool_classes
 from mcpc.schema.models.view import any_object_schema, model_schema
 from mcpc.schema.models.view_schemas import NoModelError
-from mcpc.workbench.stubs.view_keywords import is_any_object, is_sound, takes_nothing
+from mcpc.workbench.stubs.annotations import is_any_object, is_sound, takes_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

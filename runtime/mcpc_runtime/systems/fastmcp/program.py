@@ -53,7 +53,7 @@ class ProgramServer(Protocol):
     """What a program needs of its server (`engine.server.BaseServer`)."""
 
     def mcpc_information(self) -> dict[str, Any]:
-        """Return its members of `initialize` and `server/discover`: name, version, instructions."""
+        """Return `name`, `version` (which may be empty), and the rest of its description."""
 
     def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
         """Return what is entered before the first call."""

@@ -35,7 +35,6 @@ from mcpc_runtime.tools.cli.inspection import check, info, list_definitions
 from mcpc_runtime.tools.cli.licences import show_licences
 from mcpc_runtime.tools.cli.printing import printable
 from mcpc_runtime.tools.cli.requests import call_tool, complete, get_prompt, read_resource
-from mcpc_runtime.tools.cli.top import command as top_command
 from mcpc_runtime.transports.platforms import system
 
 HELP_WIDTH = 120
@@ -76,8 +75,8 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
 
 def own_commands(image: Image) -> list[str]:
     """Return the commands that this file was built with."""
-    left_out = () if serves_http(image) else console_text.HTTP_COMMANDS
-    return [name for name in COMMANDS if name not in left_out]
+    can_serve = serves_http(image)
+    return [name for name in COMMANDS if name != "serve" or can_serve]
 
 
 def serves_http(image: Image) -> bool:
@@ -151,7 +150,7 @@ def usage(image: Image, archive: str) -> str:
     # A self-contained file is its own interpreter, and starts as a server without any argument.
     words = "" if python == path else f'"-I", {path}'
     named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "words": words}
-    left_out = () if serves_http(image) else tuple(console_text.HTTP_COMMANDS.values())
+    left_out: tuple[str, ...] = () if serves_http(image) else (console_text.SERVE,)
     left_out += () if "takes_arguments" in image.index else (console_text.WORDS,)
     page = "".join(line for line in console_text.HELP.splitlines(keepends=True) if not line.startswith(left_out))
     return wrap_help(page.format(**named, options=help_lines(), values=console_text.VALUES))
@@ -178,16 +177,6 @@ def serve(image: Image, archive: str, arguments: list[str]) -> int:
         sys.stderr.write(console_text.WITHOUT_HTTP)
         return NOT_RUNNABLE
     return command(image, archive, arguments)
-
-
-def top(image: Image, archive: str, arguments: list[str]) -> int:
-    """Show the measures of a running server, if HTTP support is bundled."""
-    try:
-        command = top_command.command
-    except ModuleNotFoundError:
-        sys.stderr.write(console_text.TOP_WITHOUT_HTTP)
-        return NOT_RUNNABLE
-    return command(archive, arguments)
 
 
 def licences(image: Image, archive: str, arguments: list[str]) -> int:
@@ -234,7 +223,6 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "prompt": get_prompt,
     "complete": complete,
     "serve": serve,
-    "top": top,
     "install": install,
     "uninstall": uninstall,
     "clients": clients,

@@ -14,7 +14,6 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} prompt NAME [NAME=VALUE ...]  print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
-  {file} top ADDRESS                  show the calls, times and memory of a server over HTTP; `top --help`
   {file} install --client NAME|all    add the server to the configuration of clients; `install --help`
   {file} uninstall --client NAME|all  remove it again
   {file} clients                      list the clients on this machine and the servers that each has
@@ -45,8 +44,8 @@ A VALUE is a string if the tool's schema allows only strings, and JSON if it doe
 allows both, VALUE is read as JSON if the result has an allowed type, otherwise as a string.
 """
 
-HTTP_COMMANDS = {"serve": "  {file} serve ", "top": "  {file} top "}
-"""The commands that only a file with HTTP support has, and how their lines of the help page begin."""
+SERVE = "  {file} serve "
+"""How the line begins that only a file with HTTP support has."""
 
 WORDS = "  {file} [COMMAND ...] -- "
 """How the line begins that only a file with a program has."""
@@ -69,5 +68,4 @@ TOO_DEEP = "the arguments are nested more deeply than this server reads"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
 SHELL_MISSING = "completion needs the name of a shell: bash, zsh or fish"
 UNEXPECTED = "unexpected words: {words}"
-TOP_WITHOUT_HTTP = "error: this file was built without HTTP support; use `mcpc top`\n"
 WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

@@ -1,6 +1,6 @@
-"""Texts of definitions in source: docstrings of Python, comments of TypeScript, and what is said about members.
+"""Docstrings: texts of definitions in source, and what is said about members.
 
-Only printable characters are written, and nothing ends the docstring or the comment that it is in.
+Only printable characters are written, and nothing ends the docstring that it is in.
 """
 
 from __future__ import annotations
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
     from mcpc.schema.models.view_schemas import Shape
 
-MARKS = {
-    "python": "# Written by `mcpc stubs`: do not edit.",
-    "typescript": "// Written by `mcpc stubs`: do not edit.",
-}
-"""The first line of a written file; a file that begins otherwise is not replaced."""
 OTHER_MEMBERS = "Other members are allowed."
 WIDTH = 100
 
@@ -46,15 +41,6 @@ def is_docstring(source: str, text: str) -> bool:
     except (SyntaxError, ValueError, MemoryError):
         return False
     return isinstance(found, str) and found.split() == text.split()
-
-
-def comment(text: str, indent: str) -> str:
-    """Return a text as a documentation comment of TypeScript."""
-    shown = visible_text(text).strip().replace("*/", "*\\/").replace("@ts-", "@ ts-")
-    lines = [line.rstrip() for line in shown.split("\n")]
-    if len(lines) == 1:
-        return f"{indent}/** {lines[0]} */"
-    return "\n".join([f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"])
 
 
 def member_lines(members: Mapping[str, Shape]) -> Iterator[str]:

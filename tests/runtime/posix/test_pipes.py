@@ -1,73 +1,19 @@
-"""A terminal that is taken and given back, and the pipes between processes, on POSIX systems."""
+"""Pipes between processes, streams of notes, and what a process is set up with, on POSIX systems."""
 
 from __future__ import annotations
 
 import os
-import pty
-import signal
-import sys
-import termios
 from errno import EBADF
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix import note_streams, pipes, terminals
+from mcpc_runtime.transports.platforms.posix import note_streams, pipes
 from mcpc_runtime.transports.platforms.posix.supervision import subreaper
-from mcpc_runtime.transports.platforms.posix.terminals import ENTER, LEAVE, FullScreen
 from support.fake_runtime import FakeReactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int, list[str]]]:
-    ours, theirs = pty.openpty()
-    written: list[str] = []
-    stdout = SimpleNamespace(write=written.append, flush=lambda: written.append("flush"))
-    stdin = SimpleNamespace(fileno=lambda: theirs)
-    monkeypatch.setattr(terminals, "sys", SimpleNamespace(stdin=stdin, stdout=stdout, exit=sys.exit))
-    yield ours, theirs, written
-    os.close(ours)
-    os.close(theirs)
-
-
-def test_a_terminal_is_taken_and_given_back(screen: tuple[int, int, list[str]]) -> None:
-    ours, theirs, written = screen
-    before: Any = termios.tcgetattr(theirs)
-    handlers = [signal.getsignal(number) for number in terminals.ENDING_SIGNALS]
-    with FullScreen() as taken:
-        attributes: Any = termios.tcgetattr(theirs)
-        assert attributes[3] & (termios.ICANON | termios.ECHO) == 0
-        assert attributes[6][termios.VSUSP] == b"\0"
-        assert written == [ENTER, "flush"]
-        with pytest.raises(SystemExit) as left:
-            signal.raise_signal(signal.SIGTERM)
-        assert left.value.code == 143
-        os.write(ours, "aé\x1b[A\x1b[1;5~\x1bOPb".encode())
-        assert [taken.read_key(5) for _ in range(3)] == ["a", "é", "b"]
-        os.write(ours, b"\x1b")
-        assert taken.read_key(0.05) == ""
-        os.write(ours, b"c")
-        assert taken.read_key(5) == "c"
-    assert written[2:] == [LEAVE, "flush"]
-    assert termios.tcgetattr(theirs) == before
-    assert [signal.getsignal(number) for number in terminals.ENDING_SIGNALS] == handlers
-
-
-def test_the_end_of_the_input_is_a_key(screen: tuple[int, int, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    with FullScreen() as taken, monkeypatch.context() as patch:
-        patch.setattr(terminals.os, "read", lambda descriptor, size: b"")
-        patch.setattr(terminals.select, "select", lambda *words: ([1], [], []))
-        assert taken.read_key(1) == terminals.END_OF_INPUT
-
-
-def test_the_size_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminals.shutil, "get_terminal_size", lambda default: os.terminal_size((default[0] + 1, 7)))
-    assert terminals.terminal_size() == (81, 7)
 
 
 def test_our_end_of_a_pipe_does_not_block() -> None:

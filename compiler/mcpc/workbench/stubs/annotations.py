@@ -1,9 +1,10 @@
-"""Shapes: the plain keywords of `mcpc.schema.models.view`, as the generators of every language read them."""
+"""Python's types of shapes, which are schemas in the plain keywords of `mcpc.schema.models.view`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcpc.schema.code import literal
 from mcpc.schema.models.view_schemas import NOTES, UNLIMITED
 
 if TYPE_CHECKING:
@@ -11,13 +12,43 @@ if TYPE_CHECKING:
 
     from mcpc.schema.models.view_schemas import Shape
 
+SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 REFERENCE = "#/$defs/"
 MOST_EXACT = 2**53
-"""The first whole number that JavaScript does not have exactly."""
+"""The first whole number that not every implementation of JSON has exactly (RFC 8259, section 6)."""
+
+
+def annotation(shape: Shape, unknown: str = "object") -> str:
+    """Return the type of a value; `unknown`: the type of any value, `Any` inside of containers."""
+    plain = bare(shape)
+    if not plain:
+        return unknown
+    if "$ref" in plain:
+        return referred(plain)
+    if values := literals_of(plain):
+        return f"Literal[{', '.join(map(literal, values))}]" if all(map(is_exact, values)) else wider(values)
+    if members := unions_of(plain):
+        return " | ".join(dict.fromkeys(annotation(member, unknown) for member in members))
+    return " | ".join(of_kind(kind, plain) for kind in kinds_of(plain))
+
+
+def wider(values: list[object]) -> str:
+    """Return the types of values that cannot be types."""
+    return " | ".join(dict.fromkeys("None" if value is None else type(value).__name__ for value in values))
+
+
+def of_kind(kind: str, shape: Shape) -> str:
+    """Return the type of a value of one kind.  A tuple is a list, as JSON makes it."""
+    if kind == "array":
+        inner = prefix_of(shape) or [inner_shape(shape.get("items"))]
+        return f"list[{' | '.join(dict.fromkeys(annotation(item, 'Any') for item in inner))}]"
+    if kind == "object":
+        return f"dict[str, {annotation(inner_shape(shape.get('additionalProperties')), 'Any')}]"
+    return SCALARS[kind]
 
 
 def is_sound(name: str, definitions: Mapping[str, Shape]) -> bool:
-    """Tell whether a definition does not stand for itself: no language has such an alias."""
+    """Tell whether a definition does not stand for itself: there is no such alias."""
     seen, waiting = set[str](), [definitions[name]]
     while waiting:
         for target in direct_references(waiting.pop()):
@@ -71,7 +102,7 @@ def literals_of(shape: Shape) -> list[Any]:
 
 
 def is_exact(value: object) -> bool:
-    """Tell whether a value of an enumeration is a type in every language: large numbers are not."""
+    """Tell whether a value of an enumeration is a type: large numbers are not, which a server may have rounded."""
     return not isinstance(value, int) or abs(value) < MOST_EXACT
 
 

@@ -1,4 +1,4 @@
-"""A typed client in Python: TypedDicts, and a class with an async method for each tool.
+"""The module of a typed client: TypedDicts, and a class with an async method for each tool.
 
 Values of schemas reach the text only through `literal` and `docstring`, and as names that `mcpc.schema.models.names`
 made.
@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING
 from mcpc.emit.templates import template_text
 from mcpc.schema.code import literal
 from mcpc.schema.models.names import MODULE_NAMES
-from mcpc.workbench.stubs import view_keywords
+from mcpc.workbench.stubs.annotations import annotation, is_any_object, properties_of, required_of, takes_nothing
 from mcpc.workbench.stubs.client_types import used_types
-from mcpc.workbench.stubs.method_names import method_names
-from mcpc.workbench.stubs.texts import MARKS, docstring, full_text
+from mcpc.workbench.stubs.docstrings import docstring, full_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mcpc.schema.models.view_schemas import Shape
     from mcpc.workbench.stubs.client_types import ClientTypes, ToolTypes
 
-SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+MARK = "# Written by `mcpc stubs`: do not edit."
+"""The first line of a written file; a file that begins otherwise is not replaced."""
 TYPING = ("Any", "Literal", "NotRequired", "Protocol", "TypeAlias", "TypedDict", "Unpack", "cast")
 HIDDEN = MODULE_NAMES | {*TYPING, "Mapping", "None"}
 """Names that annotations use: a member with one of them would hide it from the members after it."""
+OTHER_CHARACTERS = re.compile(r"[^0-9A-Za-z]+")
 INDENT = "    "
 
 
@@ -40,7 +41,7 @@ def python_client(client: ClientTypes) -> str:
     words = [word for word in TYPING if re.search(rf"\b{word}\b", fixed + body)]
     head = "\n".join(
         (
-            MARKS["python"],
+            MARK,
             docstring(f"A typed client for the tools of {client.name} {client.version}.", ""),
             "",
             "from __future__ import annotations",
@@ -54,11 +55,11 @@ def python_client(client: ClientTypes) -> str:
 
 def definition(name: str, shape: Shape) -> str:
     """Return the source of one type."""
-    members = view_keywords.properties_of(shape)
+    members = properties_of(shape)
     if not members:
         text = annotation(shape)
         return f"{name}: TypeAlias = {literal(text)}" + after(str(shape.get("description", "")))
-    required = view_keywords.required_of(shape)
+    required = required_of(shape)
     types = {
         key: annotation(inner) if key in required else f"NotRequired[{annotation(inner)}]"
         for key, inner in members.items()
@@ -78,37 +79,6 @@ def after(text: str) -> str:
     return f"\n{docstring(text, '')}" if text else ""
 
 
-def annotation(shape: Shape, unknown: str = "object") -> str:
-    """Return the type of a value; `unknown`: the type of any value, `Any` inside of containers."""
-    plain = view_keywords.bare(shape)
-    if not plain:
-        return unknown
-    if "$ref" in plain:
-        return view_keywords.referred(plain)
-    if values := view_keywords.literals_of(plain):
-        return (
-            f"Literal[{', '.join(map(literal, values))}]" if all(map(view_keywords.is_exact, values)) else wider(values)
-        )
-    if members := view_keywords.unions_of(plain):
-        return " | ".join(dict.fromkeys(annotation(member, unknown) for member in members))
-    return " | ".join(of_kind(kind, plain) for kind in view_keywords.kinds_of(plain))
-
-
-def wider(values: list[object]) -> str:
-    """Return the types of values that cannot be types."""
-    return " | ".join(dict.fromkeys("None" if value is None else type(value).__name__ for value in values))
-
-
-def of_kind(kind: str, shape: Shape) -> str:
-    """Return the type of a value of one kind.  A tuple is a list, as JSON makes it."""
-    if kind == "array":
-        inner = view_keywords.prefix_of(shape) or [view_keywords.inner_shape(shape.get("items"))]
-        return f"list[{' | '.join(dict.fromkeys(annotation(item, 'Any') for item in inner))}]"
-    if kind == "object":
-        return f"dict[str, {annotation(view_keywords.inner_shape(shape.get('additionalProperties')), 'Any')}]"
-    return SCALARS[kind]
-
-
 def is_member_name(name: str) -> bool:
     """Tell whether a name can stand in the body of a TypedDict as it is."""
     is_plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
@@ -117,10 +87,36 @@ def is_member_name(name: str) -> bool:
 
 def client_class(client: ClientTypes) -> str:
     """Return the class of a client."""
-    names = method_names((tool.name for tool in client.tools), is_method_name)
+    names = method_names(tool.name for tool in client.tools)
     methods = [method(names[tool.name], tool) for tool in client.tools]
     said = docstring(f"The tools of {client.name}; every method raises ToolCallError where the tool fails.", INDENT)
     return "\n\n".join([f"class {client.class_name}(ToolCalls):\n{INDENT}{said}", *methods])
+
+
+def method_names(tools: Iterable[str]) -> dict[str, str]:
+    """Return the method of each tool: the tool's own name wherever it can be one, and never one name for two tools."""
+    tools = tuple(dict.fromkeys(tools))
+    taken = {name for name in tools if is_method_name(name)}
+    found: dict[str, str] = {name: name for name in taken}
+    for tool in sorted(name for name in tools if name not in taken):
+        found[tool] = unused_name(possible_name(tool), taken)
+        taken.add(found[tool])
+    return found
+
+
+def possible_name(tool: str) -> str:
+    """Return a name that a method can have, as near to the tool's as possible."""
+    plain = OTHER_CHARACTERS.sub("_", tool).strip("_")
+    return next(name for name in (plain, f"{plain}_", f"tool_{plain}") if is_method_name(name))
+
+
+def unused_name(name: str, taken: set[str]) -> str:
+    """Return the name, with a number if it is taken."""
+    number, free = 2, name
+    while free in taken:
+        free = f"{name.rstrip('_')}_{number}"
+        number += 1
+    return free
 
 
 def is_method_name(name: str) -> bool:
@@ -155,13 +151,13 @@ def method_docstring(tool: ToolTypes) -> Iterator[str]:
 def parameters(tool: ToolTypes) -> tuple[str, str]:
     """Return the parameters of a method, and what it passes on as the arguments."""
     shape = tool.definitions[tool.input]
-    members = view_keywords.properties_of(shape)
+    members = properties_of(shape)
     if members and all(map(is_member_name, members)):
         return f", /, **arguments: Unpack[{tool.input}]", "arguments"
     if members:
         return f", arguments: {tool.input}, /", "arguments"
-    if view_keywords.takes_nothing(shape):
+    if takes_nothing(shape):
         return "", "{}"
-    if view_keywords.is_any_object(shape):
+    if is_any_object(shape):
         return ", /, **arguments: object", "arguments"
     return f", arguments: {tool.input}, /", 'cast("Mapping[str, object]", arguments)'
