@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix.hangups import has_ended, watched
+from mcpc_runtime.transports.platforms.posix.reactor import has_ended, watched
 from mcpc_runtime.transports.platforms.reactor import Reactor, watch_end
 from support.artifact import build
 

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from mcpc_runtime.log import operator_log as module
-from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
+from mcpc_runtime.transports.platforms.pipes import open_nonblocking
 
 
 def fill(put, descriptor: int, data: bytes) -> int:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.transports.platforms.posix import polling, system_features
-from mcpc_runtime.transports.platforms.posix.hangups import has_ended
-from mcpc_runtime.transports.platforms.posix.nonblocking_writer import open_nonblocking
+from mcpc_runtime.transports.platforms.posix.pipes import open_nonblocking
+from mcpc_runtime.transports.platforms.posix.reactor import has_ended
 from mcpc_runtime.transports.platforms.reactor import READABLE, Reactor
 from support.artifact import build
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.posix.supervision import libproc, proc_files, process_table
 from mcpc_runtime.transports.platforms.posix.supervision.subtree import ProcessSnapshot, call_mark, start_time
@@ -30,7 +30,7 @@ def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.delitem(posix.environ, ways.WITHOUT, raising=False)
     if request.param == "libproc":
         monkeypatch.setitem(posix.environ, ways.WITHOUT, b"proc")
-        monkeypatch.setattr(c_library, "address_of", FakeLibproc(hidden=("sleep",)).address_of)
+        monkeypatch.setattr(system_features, "address_of", FakeLibproc(hidden=("sleep",)).address_of)
     selected = process_table.process_table()
     assert selected is not None
     yield selected
@@ -75,7 +75,7 @@ def test_one_that_has_ended_is_a_zombie(table: process_table.ProcessTable) -> No
 
 def test_hidden_variables_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = FakeLibproc(hidden=("sleep",))
-    monkeypatch.setattr(c_library, "address_of", fake.address_of)
+    monkeypatch.setattr(system_features, "address_of", fake.address_of)
     assert libproc.exists()
     with subprocess.Popen(["sleep", "600"], env={"MCPC_CALL": "1.x", "PATH": os.environ["PATH"]}) as process:
         until(lambda: b"sleep" in proc_files.read_proc_file(f"/proc/{process.pid}/cmdline"))
@@ -94,7 +94,7 @@ def test_a_long_file_is_read_whole(tmp_path: Path) -> None:
 def test_more_processes_than_there_was_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first answer is an estimate: the list is read again until it does not fill the room."""
     fake = FakeLibproc()
-    monkeypatch.setattr(c_library, "address_of", fake.address_of)
+    monkeypatch.setattr(system_features, "address_of", fake.address_of)
     monkeypatch.setattr(libproc, "SPARE_PIDS", 1)
     monkeypatch.setattr(os, "listdir", lambda path: [str(pid) for pid in range(1, 1001)])
     assert libproc.exists()

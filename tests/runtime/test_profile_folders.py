@@ -9,7 +9,7 @@ import pytest
 
 from mcpc_runtime.artifact.packages import profile_folders
 from mcpc_runtime.artifact.packages.folders import CACHE_VARIABLE, digest_name
-from mcpc_runtime.transports.platforms.private_files import UnusableFolderError
+from mcpc_runtime.transports.platforms.files import UnusableFolderError
 
 CONTENT = {"nat/_n.pyd": b"one", "nat.libs/a.dll": b"two", "top.pyd": b"three"}
 FILES = {name: hashlib.sha256(data).hexdigest() for name, data in CONTENT.items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.posix.supervision import client, proc_files, process, process_table
 from mcpc_runtime.transports.platforms.posix.supervision.subtree import PREFIX
@@ -99,7 +99,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     without = "proc,subreaper" if request.param == "macOS" else request.param
     monkeypatch.setitem(posix.environ, ways.WITHOUT, without.encode())
     if request.param == "macOS":
-        monkeypatch.setattr(c_library, "address_of", FakeLibproc().address_of)
+        monkeypatch.setattr(system_features, "address_of", FakeLibproc().address_of)
         monkeypatch.setattr(client, "BOOT", AS_ON_MACOS + client.BOOT)
     return request.param
 

@@ -13,7 +13,7 @@ from mcpc.release.scan.entry_positions import entry_position
 from mcpc.workbench.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
 from mcpc_runtime.tools.clients.files import read_text
 from mcpc_runtime.tools.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
-from mcpc_runtime.transports.platforms.private_files import access_of_others
+from mcpc_runtime.transports.platforms.files import access_of_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

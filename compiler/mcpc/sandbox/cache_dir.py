@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from mcpc.sandbox.platforms.files import cache_home
-from mcpc_runtime.transports.platforms import private_files as ownership
+from mcpc_runtime.transports.platforms import files as ownership
 
 DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})
 """The suffixes of files that decide what the compiler does."""

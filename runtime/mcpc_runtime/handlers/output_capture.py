@@ -12,7 +12,7 @@ from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.memory_files import new_memory_file
+from mcpc_runtime.transports.platforms.files import new_memory_file
 
 TakeData = Callable[[bytes], None]
 

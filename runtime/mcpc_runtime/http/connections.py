@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.transports.platforms.descriptor_limit import most_descriptors
+from mcpc_runtime.transports.platforms.system_features import most_descriptors
 
 RESERVED = 64
 """Descriptors for the server itself; another quarter of all is for calls."""

@@ -10,7 +10,7 @@ from time import time
 
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.memory_use import resident_bytes
+from mcpc_runtime.transports.platforms.system_features import resident_bytes
 
 AddGauge = Callable[[str, str, Callable[[], int]], None]
 """Takes the name of a gauge, its help, and the function that reads it."""

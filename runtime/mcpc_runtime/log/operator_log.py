@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
+from mcpc_runtime.transports.platforms.pipes import open_nonblocking
 
 
 class StandardError:

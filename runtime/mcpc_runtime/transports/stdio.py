@@ -17,8 +17,8 @@ from typing import Any
 
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY, system
 from mcpc_runtime.transports.platforms.allocation import return_large_blocks
-from mcpc_runtime.transports.platforms.nonblocking_writer import open_nonblocking
-from mcpc_runtime.transports.platforms.null_device import open_null
+from mcpc_runtime.transports.platforms.files import open_null
+from mcpc_runtime.transports.platforms.pipes import open_nonblocking
 
 READ_SIZE = 1 << 16
 FIRST_READ_SIZE = 1 << 12

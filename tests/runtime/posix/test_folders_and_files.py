@@ -13,20 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.transports.platforms import temporary_folders
-from mcpc_runtime.transports.platforms.posix import (
-    alarms,
-    bytecode_cache,
-    bytecode_folders,
-    descriptor_limit,
-    edited_files,
-    extraction_folders,
-    files_below,
-    installed_pythons,
-    memory_use,
-    private_files,
-    program_search,
+from mcpc_runtime.transports.platforms.posix import bytecode_cache, bytecode_folders, program_search, system_features
+from mcpc_runtime.transports.platforms.posix import files as own_files
+from mcpc_runtime.transports.platforms.posix.files import (
+    UnusableFolderError,
+    keep_attributes,
+    lock_descriptor,
+    open_file_below,
+    refusal_of_file,
+    replace_file,
 )
-from mcpc_runtime.transports.platforms.posix.private_files import UnusableFolderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,14 +66,14 @@ def test_no_other_user_may_replace_a_folder_or_one_above(
     rows: dict[str, tuple[int, int, int]], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = Tree(rows=rows)
-    monkeypatch.setattr(private_files.os, "lstat", tree.status)
-    monkeypatch.setattr(private_files.os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(private_files, "is_own_group", lambda number: number == 7)
+    monkeypatch.setattr(own_files.os, "lstat", tree.status)
+    monkeypatch.setattr(own_files.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(own_files, "is_own_group", lambda number: number == 7)
     if problem:
         with pytest.raises(UnusableFolderError, match=f"^{problem}$"):
-            private_files.check_unshared("/a/b")
+            own_files.check_unshared("/a/b")
     else:
-        private_files.check_unshared("/a/b")
+        own_files.check_unshared("/a/b")
 
 
 @pytest.mark.parametrize(
@@ -85,35 +81,35 @@ def test_no_other_user_may_replace_a_folder_or_one_above(
     [("me", [], True), ("me", ["me"], True), ("me", ["me", "you"], False), ("x", [], False)],
 )
 def test_a_group_of_ones_own(name: str, members: list[str], is_own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_files, "getpwuid", lambda number: SimpleNamespace(pw_name="me"))
-    monkeypatch.setattr(private_files, "getgrgid", lambda number: SimpleNamespace(gr_name=name, gr_mem=members))
-    assert private_files.is_own_group(5) is is_own
+    monkeypatch.setattr(own_files, "getpwuid", lambda number: SimpleNamespace(pw_name="me"))
+    monkeypatch.setattr(own_files, "getgrgid", lambda number: SimpleNamespace(gr_name=name, gr_mem=members))
+    assert own_files.is_own_group(5) is is_own
 
     def unknown(number: int) -> None:
         raise KeyError
 
-    monkeypatch.setattr(private_files, "getgrgid", unknown)
-    assert private_files.is_own_group(5) is False
+    monkeypatch.setattr(own_files, "getgrgid", unknown)
+    assert own_files.is_own_group(5) is False
 
 
 def test_private_folders_are_made_with_all_above(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        private_files.make_private_folders(f"{tmp_path}/a/b/c")
+        own_files.make_private_folders(f"{tmp_path}/a/b/c")
     finally:
         os.umask(before)
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "a/b", "a/b/c")]
     assert modes == [0o700] * 3
-    private_files.make_private_folders(f"{tmp_path}/a/b/c")
+    own_files.make_private_folders(f"{tmp_path}/a/b/c")
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError):
-        private_files.make_private_folders(f"{tmp_path}/file")
+        own_files.make_private_folders(f"{tmp_path}/file")
 
 
 def test_an_existing_folder_has_to_be_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(tmp_path / "a")
-    private_files.make_private_folder(folder)
-    private_files.make_private_folder(folder)
+    own_files.make_private_folder(folder)
+    own_files.make_private_folder(folder)
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
     (tmp_path / "link").symlink_to(folder)
     (tmp_path / "file").write_text("")
@@ -124,15 +120,15 @@ def test_an_existing_folder_has_to_be_private(tmp_path: Path, monkeypatch: pytes
         problems.append((f"{tmp_path}/{mode:o}", "writable by other users"))
     for path, problem in problems:
         with pytest.raises(UnusableFolderError, match=f"is {problem}$"):
-            private_files.make_private_folder(path)
+            own_files.make_private_folder(path)
     status = os.stat(folder)
-    assert (private_files.is_own_file(status), private_files.access_of_others(status)) == (True, 0)
+    assert (own_files.is_own_file(status), own_files.access_of_others(status)) == (True, 0)
     os.chmod(folder, 0o751)
-    assert private_files.access_of_others(os.stat(folder)) == 0o051
-    monkeypatch.setattr(private_files.os, "geteuid", lambda: ME + 1)
-    assert not private_files.is_own_file(status)
+    assert own_files.access_of_others(os.stat(folder)) == 0o051
+    monkeypatch.setattr(own_files.os, "geteuid", lambda: ME + 1)
+    assert not own_files.is_own_file(status)
     with pytest.raises(UnusableFolderError, match="owned by another user"):
-        private_files.make_private_folder(folder)
+        own_files.make_private_folder(folder)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +136,8 @@ def test_an_existing_folder_has_to_be_private(tmp_path: Path, monkeypatch: pytes
     [({"HOME": "/h"}, "/h/.local/state"), ({"HOME": "/h", "XDG_STATE_HOME": "/x"}, "/x"), ({}, ""), ({"HOME": ""}, "")],
 )
 def test_the_folder_of_state(environ: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_files.os, "environ", environ)
-    assert private_files.state_folder() == folder
+    monkeypatch.setattr(own_files.os, "environ", environ)
+    assert own_files.state_folder() == folder
 
 
 def bytes_of(environ: dict[str, str]) -> dict[bytes, bytes]:
@@ -271,7 +267,7 @@ def test_where_files_are_extracted(
     environ: dict[str, str], folders: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posix, "environ", bytes_of(environ))
-    assert list(extraction_folders.candidate_folders()) == folders
+    assert list(own_files.candidate_folders()) == folders
 
 
 EXTRACTION: list[tuple[dict[str, tuple[int, int, int]], int, str]] = [
@@ -290,27 +286,27 @@ EXTRACTION: list[tuple[dict[str, tuple[int, int, int]], int, str]] = [
 def test_a_folder_for_extracted_files_is_safe_and_runs_programs(
     rows: dict[str, tuple[int, int, int]], flags: int, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction_folders, "resolve_symlinks", lambda folder: folder)
+    monkeypatch.setattr(own_files, "resolve_symlinks", lambda folder: folder)
     monkeypatch.setattr(posix, "stat", Tree(rows=rows).status)
     monkeypatch.setattr(posix, "geteuid", lambda: 1000)
     monkeypatch.setattr(posix, "statvfs", lambda folder: SimpleNamespace(f_flag=flags))
     if problem:
         with pytest.raises(OSError, match=problem):
-            extraction_folders.check_folder("/a/b")
+            own_files.check_folder("/a/b")
     else:
-        extraction_folders.check_folder("/a/b")
+        own_files.check_folder("/a/b")
 
 
 def test_an_extraction_folder_is_new_and_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = {extraction_folders.make_folder(str(tmp_path)) for _ in range(2)}
+    made = {own_files.make_folder(str(tmp_path)) for _ in range(2)}
     assert len(made) == 2
     for folder in made:
         assert (stat.S_IMODE(os.stat(folder).st_mode), len(os.path.basename(folder))) == (0o700, 5 + 24)
     (tmp_path / "link").symlink_to(tmp_path)
     before = os.listdir("/dev/fd")
-    assert extraction_folders.resolve_symlinks(f"{tmp_path}/link") == os.path.realpath(tmp_path)
-    monkeypatch.setattr(extraction_folders.system_features, "has", lambda name: False)
-    assert extraction_folders.resolve_symlinks(f"{tmp_path}/link") == f"{tmp_path}/link"
+    assert own_files.resolve_symlinks(f"{tmp_path}/link") == os.path.realpath(tmp_path)
+    monkeypatch.setattr(own_files.system_features, "has", lambda name: False)
+    assert own_files.resolve_symlinks(f"{tmp_path}/link") == f"{tmp_path}/link"
     assert os.listdir("/dev/fd") == before
 
 
@@ -363,7 +359,7 @@ def test_files_below_a_folder_are_opened_step_by_step(tmp_path: Path) -> None:
     judged: list[int] = []
 
     def opened(*parts: str, judge: Callable[[Any], None] = lambda status: judged.append(status.st_size)) -> bytes:
-        descriptor = files_below.open_file_below(str(tmp_path), parts, judge)
+        descriptor = open_file_below(str(tmp_path), parts, judge)
         data = os.read(descriptor, 10)
         os.close(descriptor)
         return data
@@ -396,22 +392,20 @@ def test_a_file_is_replaced_with_its_attributes(tmp_path: Path, monkeypatch: pyt
     status = old.stat()
     groups: list[Any] = []
     synced: list[bool] = []
-    monkeypatch.setattr(edited_files.os, "fchown", lambda *words: groups.append(words[1:]))
-    monkeypatch.setattr(
-        edited_files.os, "fsync", lambda descriptor: synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
-    )
+    monkeypatch.setattr(os, "fchown", lambda *words: groups.append(words[1:]))
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode)))
     with new.open() as file:
-        edited_files.lock_descriptor(file.fileno())
-        edited_files.keep_attributes(file.fileno(), status)
+        lock_descriptor(file.fileno())
+        keep_attributes(file.fileno(), status)
     before = os.listdir("/dev/fd")
-    edited_files.replace_file(str(new), str(old))
+    replace_file(str(new), str(old))
     assert (old.read_text(), stat.S_IMODE(old.stat().st_mode), new.exists()) == ("new", 0o640, False)
     assert (groups, synced, os.listdir("/dev/fd")) == ([(-1, status.st_gid)], [True], before)
-    assert edited_files.refusal_of_file(status) == ""
+    assert refusal_of_file(status) == ""
     old.chmod(0o440)
-    assert edited_files.refusal_of_file(old.stat()) == "it is read-only"
-    monkeypatch.setattr(edited_files.os, "geteuid", lambda: ME + 1)
-    assert edited_files.refusal_of_file(status) == "it is owned by another user"
+    assert refusal_of_file(old.stat()) == "it is read-only"
+    monkeypatch.setattr(os, "geteuid", lambda: ME + 1)
+    assert refusal_of_file(status) == "it is owned by another user"
 
 
 def test_a_file_is_locked_for_one_descriptor(tmp_path: Path) -> None:
@@ -419,71 +413,71 @@ def test_a_file_is_locked_for_one_descriptor(tmp_path: Path) -> None:
     place.touch()
     with place.open() as other:
         with place.open() as one:
-            assert [edited_files.lock_descriptor(file.fileno()) for file in (one, other)] == [True, False]
-        assert edited_files.lock_descriptor(other.fileno())
+            assert [lock_descriptor(file.fileno()) for file in (one, other)] == [True, False]
+        assert lock_descriptor(other.fileno())
 
 
 def test_where_pythons_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "m/1.2").mkdir(parents=True)
     (tmp_path / "m/1.10").mkdir()
-    monkeypatch.setattr(installed_pythons, "FOLDERS", ("/a", "/v/{minor}/b"))
-    monkeypatch.setattr(installed_pythons, "MANAGED", (f"{tmp_path}/m", "~/none"))
-    monkeypatch.setattr(installed_pythons.os, "environ", {"PATH": "/p:relative:/q", "HOME": "/h"})
+    monkeypatch.setattr(program_search, "FOLDERS", ("/a", "/v/{minor}/b"))
+    monkeypatch.setattr(program_search, "MANAGED", (f"{tmp_path}/m", "~/none"))
+    monkeypatch.setattr(program_search.os, "environ", {"PATH": "/p:relative:/q", "HOME": "/h"})
     name = "python3.12"
-    assert list(installed_pythons.installed_pythons("3.12")) == [
+    assert list(program_search.installed_pythons("3.12")) == [
         f"/a/{name}", f"/v/3.12/b/{name}", f"/p/{name}", f"/q/{name}", f"{tmp_path}/m/{name}",
         f"{tmp_path}/m/1.2/bin/{name}", f"{tmp_path}/m/1.10/bin/{name}", f"/h/none/{name}",
     ]  # fmt: skip
     kept = tmp_path / "bin/python3.12"
     path = f"{tmp_path}/Cellar/python@3.12/3.12.1/Frameworks/x/bin/python3.12"
-    assert [installed_pythons.lasting_path(each) for each in (path, "/usr/bin/python3.12")] == [
+    assert [program_search.lasting_path(each) for each in (path, "/usr/bin/python3.12")] == [
         path,
         "/usr/bin/python3.12",
     ]
     kept.parent.mkdir()
     kept.write_text("")
-    assert installed_pythons.lasting_path(path) == str(kept)
+    assert program_search.lasting_path(path) == str(kept)
 
 
 def test_the_memory_of_a_process() -> None:
     with open("/proc/self/statm") as file:
         whole = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    assert os.sysconf("SC_PAGE_SIZE") * 1000 < memory_use.resident_bytes(os.getpid()) < whole
-    assert memory_use.resident_bytes(999_999_999) == 0
+    assert os.sysconf("SC_PAGE_SIZE") * 1000 < system_features.resident_bytes(os.getpid()) < whole
+    assert system_features.resident_bytes(999_999_999) == 0
 
 
 def test_the_memory_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {name: tmp_path / name.lower() for name in ("MEMORY", "LIMIT", "USED")}
     for name, path in files.items():
-        monkeypatch.setattr(memory_use, name, str(path))
-    assert memory_use.available_bytes() is None
+        monkeypatch.setattr(system_features, name, str(path))
+    assert system_features.available_bytes() is None
     files["LIMIT"].write_text("max\n")
     files["USED"].write_text("1000\n")
-    assert memory_use.available_bytes() is None
+    assert system_features.available_bytes() is None
     files["MEMORY"].write_text("MemTotal:  900 kB\nMemAvailable:   3 kB\n")
-    assert memory_use.available_bytes() == 3072
+    assert system_features.available_bytes() == 3072
     for limit, expected in ((4071, 3071), (4073, 3072)):
         files["LIMIT"].write_text(f"{limit}\n")
-        assert memory_use.available_bytes() == expected
+        assert system_features.available_bytes() == expected
 
 
 def test_the_limit_of_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, expected in ((7, 7), (descriptor_limit.resource.RLIM_INFINITY, 0)):
-        monkeypatch.setattr(descriptor_limit.resource, "getrlimit", lambda name, limit=limit: (limit, 9))
-        assert descriptor_limit.most_descriptors() == expected
+    for limit, expected in ((7, 7), (system_features.resource.RLIM_INFINITY, 0)):
+        monkeypatch.setattr(system_features.resource, "getrlimit", lambda name, limit=limit: (limit, 9))
+        assert system_features.most_descriptors() == expected
 
 
 def test_an_alarm_raises_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGALRM)
     set_to: list[int] = []
-    monkeypatch.setattr(alarms.signal, "alarm", set_to.append)
-    alarms.raise_after(7, TimeoutError)
+    monkeypatch.setattr(system_features.signal, "alarm", set_to.append)
+    system_features.raise_after(7, TimeoutError)
     try:
         with pytest.raises(TimeoutError):
             signal.raise_signal(signal.SIGALRM)
     finally:
         signal.signal(signal.SIGALRM, before)
-    alarms.stop_timer()
+    system_features.stop_timer()
     assert set_to == [7, 0]
 
 
@@ -518,6 +512,6 @@ def test_what_systemd_gives_to_a_service(
 ) -> None:
     status: Any = SimpleNamespace(st_mode=mode, st_uid=owner)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", "/run/credentials/s/")
-    assert private_files.is_credential(path, status) is is_given
+    assert own_files.is_credential(path, status) is is_given
     monkeypatch.delenv("CREDENTIALS_DIRECTORY")
-    assert not private_files.is_credential(path, status)
+    assert not own_files.is_credential(path, status)

@@ -31,7 +31,7 @@ from mcpc.frontends.introspection.settings import SettingTypeError, describe_set
 from mcpc_runtime.artifact.build_time.absent_variables import absent_variables, watch_variables
 from mcpc_runtime.artifact.build_time.raised import raised_facts, relative
 from mcpc_runtime.handlers.python import authoring
-from mcpc_runtime.transports.platforms.alarms import raise_after, stop_timer
+from mcpc_runtime.transports.platforms.system_features import raise_after, stop_timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from mcpc_runtime.tools.clients.files import read_text
 from mcpc_runtime.tools.clients.installing import Target, all_targets
 from mcpc_runtime.tools.clients.table import CLIENTS
 from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
-from mcpc_runtime.transports.platforms.private_files import access_of_others, is_own_file
+from mcpc_runtime.transports.platforms.files import access_of_others, is_own_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.sandbox.platforms.files import cache_home
 from mcpc.workbench.doctor.model import fine, note, problem
-from mcpc_runtime.transports.platforms import private_files
+from mcpc_runtime.transports.platforms import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,10 +47,10 @@ def check_cache(_: Examination) -> Iterator[Symptom]:
 def _distrust(path: Path, existing: Path) -> str:
     """Return why a folder is not private to this user, or an empty text."""
     try:
-        private_files.check_unshared(os.path.realpath(existing.parent if existing == path else existing))
+        files.check_unshared(os.path.realpath(existing.parent if existing == path else existing))
         if existing == path:
-            private_files.check_private(str(path), path.lstat())
-    except private_files.UnusableFolderError as refusal:
+            files.check_private(str(path), path.lstat())
+    except files.UnusableFolderError as refusal:
         return str(refusal)
     return ""
 

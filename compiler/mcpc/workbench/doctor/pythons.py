@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.workbench.doctor.model import fine, note, problem
 from mcpc_runtime.tools.clients.interpreters import NEWEST, OLDEST, version_of, why_temporary
-from mcpc_runtime.transports.platforms.installed_pythons import installed_pythons
+from mcpc_runtime.transports.platforms.program_search import installed_pythons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

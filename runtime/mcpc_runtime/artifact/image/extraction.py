@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.extraction_folders import candidate_folders, check_folder, make_folder
+from mcpc_runtime.transports.platforms.files import candidate_folders, check_folder, make_folder
 from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.transports.platforms.rollback import Rollback
 

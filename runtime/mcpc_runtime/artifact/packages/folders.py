@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from mcpc_runtime.artifact.packages.parallel import for_each
-from mcpc_runtime.transports.platforms.private_files import (
+from mcpc_runtime.transports.platforms.files import (
     UnusableFolderError,
     check_private,
     check_unshared,

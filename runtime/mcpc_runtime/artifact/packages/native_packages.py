@@ -10,7 +10,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from typing import TypedDict
 
 from mcpc_runtime.artifact.packages.folders import CACHE_VARIABLE, write_memory_file
-from mcpc_runtime.transports.platforms.private_files import UnusableFolderError
+from mcpc_runtime.transports.platforms.files import UnusableFolderError
 
 
 class Variant(TypedDict):

@@ -26,7 +26,7 @@ from mcpc_runtime.artifact.packages.folders import (
     write_file,
 )
 from mcpc_runtime.artifact.packages.parallel import for_each
-from mcpc_runtime.transports.platforms.private_files import (
+from mcpc_runtime.transports.platforms.files import (
     UnusableFolderError,
     check_unshared,
     make_private_folders,

@@ -19,7 +19,7 @@ from mcpc_runtime.artifact import packages
 from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
 from mcpc_runtime.handlers.python.program_bytecode import use_program_code
 from mcpc_runtime.protocol.jsonrpc import Json, encode_text, parse, quote
-from mcpc_runtime.transports.platforms.nonblocking_writer import write_patiently
+from mcpc_runtime.transports.platforms.pipes import write_patiently
 
 try:
     from _json import make_encoder

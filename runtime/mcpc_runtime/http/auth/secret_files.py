@@ -10,7 +10,7 @@ import stat
 
 from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.private_files import access_of_others, is_credential, is_own_file
+from mcpc_runtime.transports.platforms.files import access_of_others, is_credential, is_own_file
 
 MAX_BYTES = 4096
 FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_CLOEXEC

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from mcpc_runtime.transports.platforms import c_library, system
+from mcpc_runtime.transports.platforms import system, system_features
 
 RESET_HANDLER, ON_STACK = 0x80000000, 0x08000000
 LAYOUTS = {
@@ -50,17 +50,17 @@ class SignalActions:
     """The function `sigaction` of the C library; `_ctypes` alone costs a fifth of `ctypes`; ImportError without it."""
 
     def __init__(self) -> None:
-        self._address = c_library.address_of("sigaction")
+        self._address = system_features.address_of("sigaction")
         byte = type("Byte", (_ctypes._SimpleCData,), {"_type_": "B"})
         self._action: Any = (byte * SIZE)()  # type: ignore[operator]
 
     def set_reset_flag(self, number: int, offset: int, reset: int, on_stack: int) -> bool:
         """Set SA_RESETHAND for one signal; False if the structure has another layout than the table."""
-        if c_library.call(self._address, (number, None, self._action)) != 0:
+        if system_features.call(self._address, (number, None, self._action)) != 0:
             return False
         view = memoryview(self._action).cast("B")[offset : offset + FLAGS_SIZE]
         flags = int.from_bytes(view, sys.byteorder)
         if not flags & on_stack:
             return False
         view[:] = (flags | reset).to_bytes(FLAGS_SIZE, sys.byteorder)
-        return c_library.call(self._address, (number, self._action, None)) == 0
+        return system_features.call(self._address, (number, self._action, None)) == 0

@@ -20,7 +20,7 @@ from errno import ELOOP
 from time import time
 
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.private_files import access_of_others, is_credential, is_own_file
+from mcpc_runtime.transports.platforms.files import access_of_others, is_credential, is_own_file
 
 KEYS, KEYS_FILE = b"MCPC_STATE_KEYS", b"MCPC_STATE_KEYS_FILE"
 MIN_KEY_BYTES = 16

@@ -14,7 +14,7 @@ from mcpc_runtime.server.replicas.redis_connection import NOT_BUNDLED, is_redis_
 from mcpc_runtime.server.tasks.redis import RedisStore
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
 from mcpc_runtime.server.tasks.store import MemoryStore, Store, StoreError, UnavailableStore
-from mcpc_runtime.transports.platforms.private_files import UnusableFolderError, check_unshared, state_folder
+from mcpc_runtime.transports.platforms.files import UnusableFolderError, check_unshared, state_folder
 
 VARIABLE = "MCPC_TASKS"
 MEMORY_ONLY = "tasks are stored in memory only and end with this server"

@@ -25,7 +25,7 @@ from mcpc_runtime.server.tasks.store import (
     set_queue_position,
 )
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.private_files import access_of_others, is_own_file, make_private_folders
+from mcpc_runtime.transports.platforms.files import access_of_others, is_own_file, make_private_folders
 
 FORMAT = 1
 BUSY_SECONDS = 3.0

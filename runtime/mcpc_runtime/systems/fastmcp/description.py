@@ -39,7 +39,7 @@ from mcpc_runtime.systems.fastmcp.standins.exports import (
     PlaceholderModule,
     touched,
 )
-from mcpc_runtime.transports.platforms.alarms import raise_after
+from mcpc_runtime.transports.platforms.system_features import raise_after
 
 STDERR = 2
 OWN_FILE = re.compile(rf" \({re.escape(str(standins.__path__[0]))}[^()]*\)")

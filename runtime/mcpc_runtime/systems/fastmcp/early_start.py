@@ -14,8 +14,7 @@ from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.protocol.effects import Call, Request
 from mcpc_runtime.systems.fastmcp.contract import build_invocation
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.memory_use import available_bytes
-from mcpc_runtime.transports.platforms.system_features import WITHOUT
+from mcpc_runtime.transports.platforms.system_features import WITHOUT, available_bytes
 
 
 class StdioDriver(DriverInterface, Protocol):

@@ -9,8 +9,8 @@ from _stat import S_ISREG
 from errno import EEXIST
 
 from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.files import access_of_others
 from mcpc_runtime.transports.platforms.note_streams import open_stream
-from mcpc_runtime.transports.platforms.private_files import access_of_others
 from mcpc_runtime.transports.platforms.processes import remove_quietly, remove_tree
 
 CALLS_FOLDER = ".mcpc/calls"

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from mcpc_runtime.tools.clients.text_edits import CannotEditError
-from mcpc_runtime.transports.platforms.edited_files import (
+from mcpc_runtime.transports.platforms.files import (
     keep_attributes,
     lock_descriptor,
     refusal_of_file,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from mcpc_runtime.tools.clients import messages
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError
-from mcpc_runtime.transports.platforms.installed_pythons import installed_pythons, lasting_path
+from mcpc_runtime.transports.platforms.program_search import installed_pythons, lasting_path
 
 OLDEST, NEWEST = 11, 15
 TEMPORARY = (

@@ -7,7 +7,7 @@ separate pages; the buffers of asyncio are smaller, and are still allocated quic
 
 from __future__ import annotations
 
-from mcpc_runtime.transports.platforms import c_library
+from mcpc_runtime.transports.platforms import system_features
 
 MMAP_THRESHOLD = -3
 LARGE = 1 << 20
@@ -16,7 +16,7 @@ LARGE = 1 << 20
 def return_large_blocks() -> bool:
     """Return large blocks to the system when they are freed; False where the C library has no such option."""
     try:
-        mallopt = c_library.address_of("mallopt")
+        mallopt = system_features.address_of("mallopt")
     except (ImportError, OSError):
         return False
-    return bool(c_library.call(mallopt, (MMAP_THRESHOLD, LARGE)))
+    return bool(system_features.call(mallopt, (MMAP_THRESHOLD, LARGE)))

@@ -1,11 +1,31 @@
-"""Port: pipes whose end in this process does not block."""
+"""Port: pipes, those that children inherit, and writers that do not block."""
 
 from mcpc_runtime.transports.platforms import ADAPTER, bind_port
 
-__all__ = ["close", "incoming", "outgoing", "recallable", "recalled", "wake_pipe"]
+__all__ = [
+    "adopt",
+    "close",
+    "incoming",
+    "open_nonblocking",
+    "outgoing",
+    "recallable",
+    "recalled",
+    "wake_pipe",
+    "write_patiently",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mcpc_runtime.transports.platforms.posix.pipes import close, incoming, outgoing, recallable, recalled, wake_pipe
+    from mcpc_runtime.transports.platforms.posix.pipes import (
+        adopt,
+        close,
+        incoming,
+        open_nonblocking,
+        outgoing,
+        recallable,
+        recalled,
+        wake_pipe,
+        write_patiently,
+    )
 else:
     bind_port(globals(), f"{ADAPTER}.pipes")

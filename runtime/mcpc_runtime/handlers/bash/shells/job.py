@@ -21,7 +21,7 @@ from mcpc_runtime.handlers.output_capture import (
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Note, Notify
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.memory_files import new_memory_file
+from mcpc_runtime.transports.platforms.files import new_memory_file
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import SIGKILL, SupervisedProcess, signal_group
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE

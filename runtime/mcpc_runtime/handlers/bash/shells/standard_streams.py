@@ -15,7 +15,7 @@ from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, ShellPrograms,
 from mcpc_runtime.handlers.invocations import NOTES
 from mcpc_runtime.handlers.output_capture import NoteReader, TakeData, drain, write_memory_file
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.memory_files import new_memory_file
+from mcpc_runtime.transports.platforms.files import new_memory_file
 from mcpc_runtime.transports.platforms.pipes import incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
 

@@ -51,8 +51,8 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import check_unchanged, watch_archive
-from mcpc_runtime.transports.platforms.inherited_pipes import adopt
-from mcpc_runtime.transports.platforms.null_device import open_null
+from mcpc_runtime.transports.platforms.files import open_null
+from mcpc_runtime.transports.platforms.pipes import adopt
 
 Message = tuple[str, str, list[str], dict[str, Json], str, dict[str, Json], str, dict[str, Json]]
 """File, function, binding, arguments, parameter for the context, `_meta`, name, and `more` of an invocation."""

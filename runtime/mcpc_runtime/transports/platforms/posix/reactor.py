@@ -6,10 +6,10 @@ One thread at a time turns the reactor; it releases the lock that it is given on
 from __future__ import annotations
 
 import posix
-from _heapq import heappop, heappush  # heapq itself is imported from source: slower
+from _heapq import heappop, heappush
 from _thread import LockType
 from collections.abc import Callable
-from select import POLLIN, POLLOUT
+from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT
 from time import monotonic
 
 from mcpc_runtime.transports.platforms.posix.pipes import wake_pipe
@@ -107,3 +107,34 @@ class Reactor:
     def _drain(self) -> None:
         if self._wake_pipe is not None:
             posix.read(self._wake_pipe[0], 1024)
+
+
+CHECK_SECONDS = 0.5
+ENDS = POLLHUP | POLLERR | POLLNVAL
+watched: set[int] = set()
+"""The descriptors that a timer checks."""
+
+
+def watch_end(reactor: Reactor, descriptor: int, is_wanted: Callable[[], bool], callback: Callable[[], None]) -> None:
+    """Call `callback` once when the other end of `descriptor` has closed, unless `is_wanted()` is false then."""
+
+    def check() -> None:
+        if not is_wanted():
+            watched.discard(descriptor)
+        elif has_ended(descriptor):
+            watched.discard(descriptor)
+            callback()
+        else:
+            reactor.after(CHECK_SECONDS, check)
+
+    reactor.forget(descriptor)
+    if descriptor not in watched:
+        watched.add(descriptor)
+        reactor.after(CHECK_SECONDS, check)
+
+
+def has_ended(descriptor: int) -> bool:
+    """Tell whether the other end is closed, even if unread input remains."""
+    poller = new_poll()
+    poller.register(descriptor, POLLIN)
+    return any(events & ENDS for _, events in poller.poll(0))

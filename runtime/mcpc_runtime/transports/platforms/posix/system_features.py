@@ -1,4 +1,4 @@
-"""Detect optional features of the system; callers use a slower fallback where one is missing or disabled.
+"""Optional features of the system, its limits, and the C library; callers use a slower fallback where one is missing.
 
 `has` is called where a feature is used, never before: a probe costs some microseconds, once.  The variable
 MCPC_WITHOUT (`proc,memfd`) disables features, so that every fallback can be tested on a system that has them all.
@@ -6,14 +6,20 @@ MCPC_WITHOUT (`proc,memfd`) disables features, so that every fallback can be tes
 
 from __future__ import annotations
 
+import _ctypes
 import _socket
+import os
 import posix
+import resource
 import select
+import signal
 import sys
 from collections.abc import Callable
 from errno import EMFILE, ENFILE, ENOMEM
+from typing import Any
 
-from mcpc_runtime.transports.platforms.posix import c_library
+__all__ = ["available_bytes", "raise_after", "resident_bytes", "stop_timer"]
+
 
 WITHOUT = b"MCPC_WITHOUT"
 MEMORY_FILE_SIZE = 64 << 20
@@ -54,7 +60,7 @@ def pidfd() -> bool:
 def subreaper() -> bool:
     """Tell whether a process can adopt its orphaned descendants; that takes `prctl` of the C library."""
     try:
-        return bool(c_library.address_of("prctl"))
+        return bool(address_of("prctl"))
     except ImportError:
         posix.close(posix.open("/dev/null", posix.O_RDONLY))  # raises OSError if only descriptors were lacking
         return False
@@ -131,3 +137,92 @@ def has(name: str) -> bool:
                 return True  # unknown: the caller meets the same error, and tries again later
             result = probed[name] = False
     return result
+
+
+def address_of(name: str) -> int:
+    """Return the address of a function; raise ImportError without `_ctypes`, OSError if there is no such function."""
+    return _ctypes.dlsym(_ctypes.dlopen(None, 0), name)  # type: ignore[arg-type]
+
+
+def call(address: int, arguments: tuple[object, ...]) -> int:
+    """Call a function that returns an integer."""
+    return int(_ctypes.call_function(address, arguments))
+
+
+def buffer(size: int) -> Any:
+    """Return memory of this size, all zeros, that a function may write to; `bytes` returns its contents."""
+    return (number_type("B") * size)()
+
+
+def unsigned_64(value: int) -> Any:
+    """Return an argument of 64 bits; a plain number is an `int`."""
+    return number_type("Q")(value)
+
+
+def number_type(code: str) -> Any:
+    """Return the C type of numbers with this code of the module `struct`."""
+    if code not in number_types:
+
+        class Number(_ctypes._SimpleCData):  # type: ignore[type-arg]  # not generic at run time
+            _type_ = code
+
+        number_types[code] = Number
+    return number_types[code]
+
+
+number_types: dict[str, Any] = {}
+
+
+def most_descriptors() -> int:
+    """Return how many descriptors this process may open, 0 without a limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 0 if soft == resource.RLIM_INFINITY else soft
+
+
+RESIDENT = 1
+"""The field of `statm` with the resident pages."""
+
+MEMORY = "/proc/meminfo"
+AVAILABLE = b"MemAvailable:"
+LIMIT, USED = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"
+"""Files of the control group of a container; a group without a limit has a word in the first."""
+
+
+def available_bytes() -> int | None:
+    """Return the bytes of memory that more processes can have; None if the system does not tell."""
+    limits = []
+    try:
+        with open(MEMORY, "rb") as file:
+            limits += [int(line.split()[1]) << 10 for line in file if line.startswith(AVAILABLE)]
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        with open(LIMIT, "rb") as limit, open(USED, "rb") as used:
+            limits.append(int(limit.read()) - int(used.read()))
+    except (OSError, ValueError):
+        pass
+    return min(limits, default=None)
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the bytes of memory that a process has; 0 if the system does not tell, or there is no such process."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[RESIDENT]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def raise_after(seconds: int, problem: type[BaseException]) -> None:
+    """Raise an exception on the main thread after so many seconds."""
+
+    def end(*_: object) -> None:
+        raise problem
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+
+
+def stop_timer() -> None:
+    """Remove the time limit."""
+    signal.alarm(0)

@@ -9,7 +9,7 @@ import sys
 
 assert sys.platform == "win32"
 
-from _heapq import heappop, heappush  # heapq itself is imported from source: slower
+from _heapq import heappop, heappush
 from _overlapped import (
     INVALID_HANDLE_VALUE,
     CreateIoCompletionPort,
@@ -142,3 +142,14 @@ def release_wait(wait: int) -> None:
         UnregisterWait(wait)
     except OSError:
         return
+
+
+def watch_end(reactor: Reactor, descriptor: int, is_wanted: Callable[[], bool], callback: Callable[[], None]) -> None:
+    """Call `callback` once when the other end of `descriptor` has closed, unless `is_wanted()` is false then."""
+
+    def take() -> None:
+        reactor.forget(descriptor)
+        if is_wanted():
+            callback()
+
+    reactor.watch(descriptor, 0, take)

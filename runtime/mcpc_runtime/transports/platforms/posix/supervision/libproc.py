@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix.supervision import ProcessEntry
 
 PID_BYTES = 4
@@ -33,7 +33,7 @@ def exists() -> bool:
     """Tell whether the C library has these functions."""
     try:
         for name in ("proc_listallpids", "proc_pidinfo", "sysctl"):
-            addresses[name] = c_library.address_of(name)
+            addresses[name] = system_features.address_of(name)
     except (ImportError, OSError):
         return False
     return True
@@ -41,11 +41,11 @@ def exists() -> bool:
 
 def process_ids() -> list[int]:
     """Return the process ids of this machine."""
-    count = c_library.call(addresses["proc_listallpids"], (None, 0))
+    count = system_features.call(addresses["proc_listallpids"], (None, 0))
     while True:
         room = max(count, 0) + SPARE_PIDS
-        buffer = c_library.buffer(room * PID_BYTES)
-        count = c_library.call(addresses["proc_listallpids"], (buffer, room * PID_BYTES))
+        buffer = system_features.buffer(room * PID_BYTES)
+        count = system_features.call(addresses["proc_listallpids"], (buffer, room * PID_BYTES))
         if count < room:
             data = bytes(buffer)
             return [number(data, at * PID_BYTES, PID_BYTES) for at in range(max(count, 0))]
@@ -53,9 +53,9 @@ def process_ids() -> list[int]:
 
 def process_entry(pid: int) -> ProcessEntry | None:
     """Return one process, or None if it does not exist or belongs to another user; its start is in microseconds."""
-    buffer = c_library.buffer(BSD_INFO_BYTES)
-    size = c_library.call(
-        addresses["proc_pidinfo"], (pid, BSD_INFO, c_library.unsigned_64(ZOMBIES_TOO), buffer, BSD_INFO_BYTES)
+    buffer = system_features.buffer(BSD_INFO_BYTES)
+    size = system_features.call(
+        addresses["proc_pidinfo"], (pid, BSD_INFO, system_features.unsigned_64(ZOMBIES_TOO), buffer, BSD_INFO_BYTES)
     )
     if size != BSD_INFO_BYTES:
         return None
@@ -78,11 +78,11 @@ def environment_block(pid: int) -> bytes:
 def kernel_value(name: tuple[int, ...]) -> bytes:
     """Return a value of the kernel; empty if it may not be read."""
     words = b"".join(word.to_bytes(4, sys.byteorder) for word in name)
-    size = c_library.buffer(SIZE_BYTES)
-    if c_library.call(addresses["sysctl"], (words, len(name), None, size, None, c_library.unsigned_64(0))):
+    size = system_features.buffer(SIZE_BYTES)
+    if system_features.call(addresses["sysctl"], (words, len(name), None, size, None, system_features.unsigned_64(0))):
         return b""
-    value = c_library.buffer(number(bytes(size), 0, SIZE_BYTES))
-    if c_library.call(addresses["sysctl"], (words, len(name), value, size, None, c_library.unsigned_64(0))):
+    value = system_features.buffer(number(bytes(size), 0, SIZE_BYTES))
+    if system_features.call(addresses["sysctl"], (words, len(name), value, size, None, system_features.unsigned_64(0))):
         return b""
     return bytes(value)[: number(bytes(size), 0, SIZE_BYTES)]
 

@@ -24,7 +24,7 @@ from time import monotonic
 from typing import NoReturn
 
 from mcpc_runtime.transports.platforms.posix import system_features
-from mcpc_runtime.transports.platforms.posix.null_device import open_null
+from mcpc_runtime.transports.platforms.posix.files import open_null
 from mcpc_runtime.transports.platforms.posix.supervision.program import start_program
 from mcpc_runtime.transports.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
 from mcpc_runtime.transports.platforms.posix.supervision.termination import ProcessGroups, Termination

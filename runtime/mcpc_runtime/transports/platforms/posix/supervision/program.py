@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from errno import EACCES, ENOENT, ENOTDIR
 from typing import Any
 
-from mcpc_runtime.transports.platforms.posix.null_device import open_null
+from mcpc_runtime.transports.platforms.posix.files import open_null
 from mcpc_runtime.transports.platforms.posix.program_search import preferred_program
 
 Variables = Mapping[Any, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posix
 from errno import EMFILE
 
-from mcpc_runtime.transports.platforms.posix import c_library, system_features
+from mcpc_runtime.transports.platforms.posix import system_features
 
 SET_CHILD_SUBREAPER, SET_DUMPABLE = 36, 4
 
@@ -31,7 +31,7 @@ def call_prctl(option: int, value: int) -> bool:
     if not system_features.has("subreaper"):
         return False
     try:
-        prctl = c_library.address_of("prctl")
+        prctl = system_features.address_of("prctl")
     except ImportError:
         raise OSError(EMFILE, posix.strerror(EMFILE)) from None
-    return c_library.call(prctl, (option, value, 0, 0, 0)) == 0
+    return system_features.call(prctl, (option, value, 0, 0, 0)) == 0
