@@ -8,16 +8,16 @@ import tomllib
 import pytest
 import yaml
 
-from mcpc.workbench.language_server.syntaxes import SYNTAXES, syntax_of, yaml_text
+from mcpc.workbench.language_server.completion import WRITERS, yaml_text
+from mcpc.workbench.language_server.descriptions import CURSORS
 
 
-@pytest.mark.parametrize("name", [*SYNTAXES])
+@pytest.mark.parametrize("name", [*CURSORS])
 def test_a_cursor_is_found_in_any_text(name: str) -> None:
-    chance, syntax = random.Random(name), syntax_of(f"x.{name}")
-    assert syntax is not None
+    chance = random.Random(name)
     for _ in range(300):
         text = "".join(chance.choices("ab:- \n\n{}[],\"'#=.|>&*!%\t\r😀---", k=chance.randrange(40)))
-        found = syntax.cursor_at(text, chance.randint(0, len(text)))
+        found = CURSORS[name](text, chance.randint(0, len(text)))
         assert found is None or 0 <= found.start <= found.end <= len(text)
 
 
@@ -26,5 +26,5 @@ def test_a_cursor_is_found_in_any_text(name: str) -> None:
 )
 def test_a_written_text_is_that_text(text: str) -> None:
     assert yaml.safe_load(f"k: {yaml_text(text)}") == {"k": text}
-    written = SYNTAXES["toml"].write_value(text)
+    written = WRITERS["toml"][1](text)
     assert tomllib.loads(f"k = {written}") == {"k": text}

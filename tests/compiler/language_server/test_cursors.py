@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from mcpc.workbench.language_server import cursor, json_cursor, toml_cursor, yaml_cursor
-from mcpc.workbench.language_server.syntaxes import SYNTAXES, syntax_of
+from mcpc.workbench.language_server import cursors, yaml_cursor
+from mcpc.workbench.language_server.completion import WRITERS
+from mcpc.workbench.language_server.descriptions import CURSORS, cursor_at, ending_of
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 TEXTS = sorted(path.name for path in Path(__file__).with_name("cursors").iterdir())
 
 
-def described(found: cursor.Cursor | None, text: str) -> str:
+def described(found: cursors.Cursor | None, text: str) -> str:
     """Return all that is known of a place."""
     if found is None:
         return "nothing can be written"
@@ -35,9 +36,8 @@ def described(found: cursor.Cursor | None, text: str) -> str:
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_cursor_at_every_offset_of_a_text(name: str, golden: Callable[[Path, str], None]) -> None:
     text = (Path(__file__).parent / "cursors" / name).read_bytes().decode()
-    syntax = syntax_of(name)
-    assert syntax is not None
-    rows = [(described(syntax.cursor_at(text, offset), text), offset) for offset in range(len(text) + 1)]
+    find = CURSORS[ending_of(name)]
+    rows = [(described(find(text, offset), text), offset) for offset in range(len(text) + 1)]
     lines = []
     for row, group in groupby(rows, key=lambda each: each[0]):
         offsets = [offset for _, offset in group]
@@ -51,13 +51,18 @@ def test_the_cursor_in_unfinished_texts(golden: Callable[[Path, str], None]) -> 
         name, _, written = row.partition(" ")
         marked = written.encode().decode("unicode_escape")
         text = marked.replace("|", "", 1)
-        lines.append(f"{row}\n  {described(SYNTAXES[name].cursor_at(text, marked.index('|')), text)}\n")
+        lines.append(f"{row}\n  {described(CURSORS[name](text, marked.index('|')), text)}\n")
     golden(ROOT / "tests/golden/language_server/cursors" / "marked.txt", "".join(lines))
 
 
-def test_the_syntax_of_a_file_is_that_of_its_ending() -> None:
-    assert {name: syntax_of(f"a.b/x.{name}") for name in SYNTAXES} == SYNTAXES
-    assert [syntax_of(path) for path in ("json", "x.py", "x.json.bak", "")] == [SYNTAXES["json"], None, None, None]
+def test_the_cursor_in_a_file_is_that_of_its_ending() -> None:
+    paths = ("tools.json", "tests/x.yaml", "tests/x.yml", "pyproject.toml", "skills/a/SKILL.md")
+    found = {path: cursor_at(path, "---\nk", 5) for path in paths}
+    assert {path: place and place.is_key for path, place in found.items()} == {
+        path: place and place.is_key for path in paths for place in (CURSORS[ending_of(path)]("---\nk", 5),)
+    }
+    assert [cursor_at(path, "k", 1) for path in ("json", "x.py", "tools.json.bak", "", "other.json")] == [None] * 5
+    assert WRITERS.keys() == CURSORS.keys()
 
 
 @pytest.mark.skipif(not hasattr(yaml, "CLoader"), reason="PyYAML's own scanner is slower, and reads less")
@@ -68,7 +73,7 @@ def test_a_place_behind_a_million_characters_is_not_looked_for() -> None:
 
 
 def test_a_name_of_toml_may_not_be_closed() -> None:
-    found = [toml_cursor.name_of(token) for token in ("a", "'b'", "'b", '"\\u0063"', '"d', '"')]
+    found = [cursors.name_of(token) for token in ("a", "'b'", "'b", '"\\u0063"', '"d', '"')]
     assert found == ["a", "b", "b", "c", "d", ""]
 
 
@@ -82,8 +87,8 @@ KEYS = [
 
 @pytest.mark.parametrize(("name", "has_colon", "kind", "written"), KEYS)
 def test_a_key_is_written_with_an_empty_value(name: str, has_colon: bool, kind: object, written: str) -> None:
-    place = cursor.Cursor((), True, 0, 0, has_colon=has_colon)
-    assert SYNTAXES[name].write_key(place, "k", {"type": kind}) == written
+    place = cursors.Cursor((), True, 0, 0, has_colon=has_colon)
+    assert WRITERS[name][0](place, "k", {"type": kind}) == written
 
 
 OBJECTS = {"type": "array", "items": {"type": "object"}}
@@ -99,7 +104,7 @@ TABLES = [
 def test_a_table_is_written_as_a_header_where_one_can_stand(
     place: dict[str, str], schema: dict[str, object], written: str | None
 ) -> None:
-    assert SYNTAXES["toml"].write_key(cursor.Cursor((), True, 0, 0, **place), "k", schema) == written  # type: ignore[arg-type]
+    assert WRITERS["toml"][0](cursors.Cursor((), True, 0, 0, **place), "k", schema) == written  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -111,17 +116,17 @@ def test_a_table_is_written_as_a_header_where_one_can_stand(
     ],
 )  # fmt: skip
 def test_a_value_is_written_as_its_syntax_has_it(value: object, written: tuple[str | None, ...]) -> None:
-    assert tuple(SYNTAXES[name].write_value(value) for name in ("json", "yaml", "toml")) == written
+    assert tuple(WRITERS[name][1](value) for name in ("json", "yaml", "toml")) == written
 
 
 def test_limits_of_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_cursor, "MAX_CHARACTERS", 5)
-    monkeypatch.setattr(toml_cursor, "MAX_CHARACTERS", 5)
-    for find in (yaml_cursor.cursor_in_yaml, toml_cursor.cursor_in_toml):
+    monkeypatch.setattr(cursors, "MAX_CHARACTERS", 5)
+    for find in (yaml_cursor.cursor_in_yaml, cursors.cursor_in_toml):
         assert [find("a\nb\nc\n", offset) is None for offset in (4, 5, 6)] == [False, False, True]
     for most, keys in ((5, ["a"]), (6, ["a", "b"])):
-        monkeypatch.setattr(json_cursor, "MAX_KEYS", most)
-        assert json_cursor.keys_behind(' , "a": 1, "b": 2, "c": 3}', 0) == keys
+        monkeypatch.setattr(cursors, "MAX_KEYS", most)
+        assert cursors.keys_behind(' , "a": 1, "b": 2, "c": 3}', 0) == keys
     monkeypatch.setattr(yaml_cursor, "MAX_LINES", 3)
     found = yaml_cursor.cursor_in_yaml("|\na: 1\nb: 2\nc: 3\n".replace("|", ""), 0)
     assert found is not None

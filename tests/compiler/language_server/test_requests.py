@@ -15,9 +15,9 @@ from pygls.protocol import default_converter
 from mcpc.diagnostics import Span, diagnose
 from mcpc.options import Options
 from mcpc.reading.source import source_of_text
-from mcpc.workbench.language_server import completion, definitions, fixes, hover, protocol_values
-from mcpc.workbench.language_server.checking import check_completely
+from mcpc.workbench.language_server import completion, descriptions, fixes, open_project, protocol_values
 from mcpc.workbench.language_server.open_project import OpenProject
+from mcpc.workbench.language_server.workspace import check_project
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
 
@@ -34,10 +34,10 @@ AS_JSON = default_converter().unstructure
 
 @cache
 def checked(name: str) -> tuple[SourceTree, CheckResult]:
-    """Return a project's files, and what a complete check says of them."""
+    """Return a project's files, and what a check says of them."""
     tree = tree_of(parse_project_text((HERE / "projects" / f"{name}.txt").read_text("utf-8")).faulty)
     texts = {path: source_of_text(path, source.text) for path, source in tree.files.items()}
-    return tree, check_completely(replace(tree, files=texts), (), OPTIONS)
+    return tree, check_project(replace(tree, files=texts), (), OPTIONS)
 
 
 def opened(name: str, encoding: str = "utf-16") -> OpenProject:
@@ -46,7 +46,7 @@ def opened(name: str, encoding: str = "utf-16") -> OpenProject:
     project = OpenProject(Path("/nowhere"), tree, OPTIONS)
     for path, source in tree.files.items():
         project.open(path, source.text, encoding)
-    assert project.accept(result, project.version, 1.0)
+    project.accept(tree, result)
     return project
 
 
@@ -60,7 +60,7 @@ def grouped(project: OpenProject, path: str, answer: Callable[[OpenProject, str,
 
 def definition(project: OpenProject, path: str, offset: int) -> str:
     """Return which definition a place is in, and which one it handles."""
-    found = definitions.definition_at(project, path, offset), definitions.handled_at(project, path, offset)
+    found = open_project.definition_at(project, path, offset), open_project.handled_at(project, path, offset)
     shown = [
         f"{each.kind} {each.name} {each.is_function} {each.named} {each.handled}" if each else "-" for each in found
     ]
@@ -79,7 +79,7 @@ def test_what_is_shown_at_every_offset(name: str, golden: Callable[[Path, str], 
     project, texts = opened(name), dict[str, int]()
 
     def shown(project: OpenProject, path: str, offset: int) -> str:
-        text, span = hover.hover_at(project, path, offset)
+        text, span = descriptions.hover_at(project, path, offset)
         return f"{texts.setdefault(text, len(texts))} {'' if span is None else f'{span.start}-{span.end}'}"
 
     rows = [row for path in project.disk.files for row in grouped(project, path, shown)]
@@ -128,7 +128,7 @@ def test_no_function_is_written_for_a_definition_without_a_name() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 def test_symbols_and_locations(encoding: str, golden: Callable[[Path, str], None]) -> None:
     project, rows = opened("good", encoding), []
-    for each in definitions.definitions_in(project):
+    for each in open_project.definitions_in(project):
         buffer = protocol_values.buffer_of(project, each.whole.path, encoding)
         place = protocol_values.location_of(project, each.handled or each.named, encoding)
         rows += [AS_JSON(protocol_values.symbol_of(each, buffer)), AS_JSON(place)]
@@ -152,10 +152,10 @@ def test_a_proposal_is_an_item_of_the_protocol() -> None:
 def test_a_file_that_nobody_knows() -> None:
     project = opened("good")
     assert completion.proposals_at(project, "gone.json", 0) == []
-    assert hover.hover_at(project, "gone.json", 0) == ("", None)
+    assert descriptions.hover_at(project, "gone.json", 0) == ("", None)
     assert protocol_values.diagnostics_of(project, "gone.json", "utf-16") == []
     project.server = None
-    assert [*definitions.definitions_in(project)] == []
+    assert [*open_project.definitions_in(project)] == []
 
 
 def test_places_of_definitions_move_with_the_text() -> None:
@@ -164,6 +164,6 @@ def test_places_of_definitions_move_with_the_text() -> None:
     project.edited("tools.py", buffer.replace(0, 0, "# more\n"))
     before = opened("good")
     for path, number in (("tools.py", 7), ("tools.json", 0)):
-        pairs = zip(definitions.definitions_in(before), definitions.definitions_in(project), strict=True)
+        pairs = zip(open_project.definitions_in(before), open_project.definitions_in(project), strict=True)
         moved = [(a.handled, b.handled) for a, b in pairs if a.handled and a.handled.path == path and a.handled.end]
         assert all(b and (b.start - a.start, b.end - a.end) == (number, number) for a, b in moved)

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.workbench.language_server.json_cursor import string_of
-from mcpc.workbench.language_server.reduction import JSON_NAME, definition_key
+from mcpc.workbench.language_server.completion import definition_key
+from mcpc.workbench.language_server.cursors import string_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +25,7 @@ CHOICES = re.compile(r"^one of (`[^`]+`(?:, `[^`]+`)*)$")
 ITEM = re.compile(r"`([^`]+)`")
 MISSING_MEMBER = re.compile(r" has no `([\w$-]+)`$")
 MISSING_FUNCTION = re.compile(r"^no function implements (?:the )?(tool|prompt|resource|resource template) `([^`]+)`")
+JSON_NAME = re.compile(r'"(?:name|id|uri|uriTemplate)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
 MISSING_FILE = re.compile(r"^no file implements the (tool|prompt|resource)s$")
 NO_ARGUMENTS = '{"type": "object", "additionalProperties": false}'
 MEMBERS = {"inputSchema": NO_ARGUMENTS, "serverInfo": '{"name": "", "version": "0.1.0"}', "version": '"0.1.0"'}
@@ -141,18 +142,18 @@ def _unix_lines(problem: Diagnostic, text: str, project: OpenProject) -> Iterato
 
 
 def _comma(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix]:
-    """Offer to remove a comma that is too much, or to add one that is missing."""
+    """Offer to remove a comma that is too much, or to add one, or a colon, that is missing."""
     span = problem.span
     if span is None:
         return
     if text[span.start : span.end] == ",":
         yield Fix("Remove the comma", (TextChange(span.path, span.start, span.end, ""),), preferred=True)
-    elif "comma is missing" in problem.message:
-        before = len(text[: span.start].rstrip())
-        yield Fix("Add the comma", (TextChange(span.path, before, before, ","),), preferred=True)
-    elif "colon is missing" in problem.message:
-        before = len(text[: span.start].rstrip())
-        yield Fix("Add the colon", (TextChange(span.path, before, before, ":"),), preferred=True)
+        return
+    before = len(text[: span.start].rstrip())
+    for name, mark in (("comma", ","), ("colon", ":")):
+        if f"{name} is missing" in problem.message:
+            yield Fix(f"Add the {name}", (TextChange(span.path, before, before, mark),), preferred=True)
+            return
 
 
 def _stub(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix]:

@@ -1,7 +1,7 @@
-"""One project that is open in an editor: its files on disk, open texts over them, and what is known of both.
+"""One project that is open in an editor: open texts over its files, and what the last check found in both.
 
-Diagnostics always point into the current texts: a change moves those after it. `moves` leads from the texts of the last
-complete check, into which the definitions of `server` point, to the current ones.
+Diagnostics and definitions always point into the current texts: a change moves those after it. `moves` leads from the
+texts of the last check, into which the definitions of `server` point, to the current ones.
 """
 
 from __future__ import annotations
@@ -12,65 +12,65 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span
+from mcpc.model.ir import Completion, Executable, Prompt, Resource, ResourceTemplate, Tool
 from mcpc.reading.source import source_of_text
-from mcpc.workbench.language_server.reduction import slicer_of
 from mcpc.workbench.language_server.text_buffer import TextBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from mcpc.model.ir import Server
+    from mcpc.model.ir import Handler, Server
+    from mcpc.model.ir.printer import AnyDefinition
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
-    from mcpc.reading import Source, SourceTree
-    from mcpc.workbench.language_server.reduction import Slices
+    from mcpc.reading import SourceTree
     from mcpc.workbench.language_server.text_buffer import BufferEdit
 
-NO_SLICES: Mapping[str, Slices | None] = MappingProxyType({})
 MAX_MOVES = 200
-"""After this many changes without a complete check, places of earlier definitions are forgotten."""
+"""After this many changes without a check, places of earlier definitions are forgotten."""
+OUTSIDE = ("__pycache__", "node_modules")
+KINDS: dict[type, str] = {
+    Tool: "tool",
+    Prompt: "prompt",
+    Resource: "resource",
+    ResourceTemplate: "resource template",
+    Completion: "completion",
+}
 
 
 @dataclass(slots=True)
 class OpenProject:
     """`disk`: the files as they were read; `buffers`: open texts; `found`: diagnostics, by path.
 
-    `dirty`: what changed since the last quick check: numbers of slices by path, None for the whole file; `outside`: the
-    last change that was not in a slice; `touched`: names that changed definitions had. `version` counts changes.
-    `seconds`: how long the last complete check took. `published`: paths with diagnostics in the client.
+    `version` counts changes. `published`: paths with diagnostics in the client.
     """
 
     root: Path
     disk: SourceTree
     options: Options
     buffers: dict[str, TextBuffer] = field(default_factory=dict)
-    slices: dict[str, Slices | None] = field(default_factory=dict)
     found: dict[str, list[Diagnostic]] = field(default_factory=dict)
-    dirty: dict[str, set[int] | None] = field(default_factory=dict)
-    outside: dict[str, BufferEdit] = field(default_factory=dict)
-    touched: set[str] = field(default_factory=set)
     moves: dict[str, list[BufferEdit]] = field(default_factory=dict)
     server: Server | None = None
     version: int = 0
-    checked_version: int = -1
-    seconds: float = 1.0
+    is_checked: bool = False
     published: set[str] = field(default_factory=set)
 
     def open(self, path: str, text: str, encoding: str) -> None:
         """Put the text of an editor over a file, which need not exist on disk."""
         self.buffers[path] = TextBuffer(text, encoding)
-        self.slices_of(path)
-        before = self.disk.get(path)
-        if before is None or before.text.removeprefix("\ufeff") != text:
-            self._changed_whole(path)
+        self._compare_with_disk(path, text)
 
     def close(self, path: str) -> None:
         """Forget the text of an editor: the file on disk counts again."""
-        text = self.buffers.pop(path).text
+        self._compare_with_disk(path, self.buffers.pop(path).text)
+
+    def _compare_with_disk(self, path: str, text: str) -> None:
         source = self.disk.get(path)
         if source is None or source.text.removeprefix("\ufeff") != text:
-            self._changed_whole(path)
+            self.version += 1
+            self.moves.pop(path, None)
 
     def edited(self, path: str, edit: BufferEdit) -> None:
         """Take over a change of an open text, which is done."""
@@ -80,50 +80,6 @@ class OpenProject:
         self.moves.setdefault(path, []).append(edit)
         if len(self.moves[path]) > MAX_MOVES:
             self.server, self.moves = None, {}
-        self._slice_again(path, edit)
-
-    def _slice_again(self, path: str, edit: BufferEdit) -> None:
-        slicer = slicer_of(path)
-        if slicer is None:
-            self.dirty[path] = None
-            return
-        text, before = self.buffers[path].text, self.slices.get(path)
-        marked = self.dirty.setdefault(path, set())
-        number = -1 if before is None else before.at(edit.start, edit.end)
-        if before is not None and number >= 0:
-            self.touched |= before.keys[number]
-            before.edited(number, edit, text)
-            if marked is not None:
-                marked.add(number)
-            return
-        around = [] if before is None else before.edited_between(edit, text)
-        self.outside[path] = edit
-        if around and marked is not None:
-            marked.update(around)
-            return
-        known = set() if before is None else _texts(before, marked or set())
-        self.touched |= set() if before is None else before.keys_around(edit)
-        sliced = self.slices[path] = slicer(text)
-        if sliced is None or before is None or marked is None:
-            self.dirty[path] = None
-        else:
-            self.dirty[path] = different_slices(sliced, known)
-
-    def slices_of(self, path: str) -> Slices | None:
-        """Return the slices of a file, if it is of a kind that has some."""
-        slicer = slicer_of(path)
-        if slicer is None:
-            return None
-        if path not in self.slices:
-            text = self.text(path)
-            self.slices[path] = None if text is None else slicer(text)
-        return self.slices[path]
-
-    def _changed_whole(self, path: str) -> None:
-        self.version += 1
-        self.slices.pop(path, None)
-        self.dirty[path] = None
-        self.moves.pop(path, None)
 
     def text(self, path: str) -> str | None:
         """Return the current text of a file."""
@@ -132,53 +88,14 @@ class OpenProject:
         source = self.disk.get(path)
         return None if source is None else source.text
 
-    def source(self, path: str) -> Source | None:
-        """Return the current content of a file."""
-        below = self.disk.get(path)
-        if path not in self.buffers:
-            return below
-        return source_of_text(path, self.buffers[path].text, 0o644 if below is None else below.mode)
-
-    def tree(self) -> SourceTree:
-        """Return the project with the open texts over its files."""
-        return self.tree_over(self.disk)
-
-    def tree_over(self, disk: SourceTree) -> SourceTree:
-        """Return files of the project with the open texts over them."""
-        open_files = {path: self.source(path) for path in self.buffers}
-        files = {**disk.files, **{path: source for path, source in open_files.items() if source is not None}}
-        if len(files) > len(disk.files):
-            files = dict(sorted(files.items()))
-        return replace(disk, files=MappingProxyType(files))
-
-    def replace_disk(self, tree: SourceTree) -> None:
-        """Take over the files as they are on disk now, which were checked."""
-        before, self.disk = self.disk, tree
-        for path in {*before.files, *tree.files} - self.buffers.keys():
-            if before.files.get(path) != tree.files.get(path):
-                self.slices.pop(path, None)
-
-    def sliced_again(self) -> dict[str, Slices | None]:
-        """Return new slices of the files in which something between slices has changed."""
-        loose = (path for path, slices in self.slices.items() if slices is not None and slices.is_loose)
-        slicers = ((path, slicer_of(path)) for path in loose)
-        return {path: slicer(self.text(path) or "") for path, slicer in slicers if slicer is not None}
-
-    def accept(
-        self, result: CheckResult, version: int, seconds: float, slices: Mapping[str, Slices | None] = NO_SLICES
-    ) -> bool:
-        """Take over a complete check of a version, and its slices; False if the project has changed since."""
-        if version != self.version:
-            return False
-        self.checked_version, self.seconds = version, seconds
-        self.dirty, self.moves = {}, {}
-        self.slices.update(slices)
+    def accept(self, disk: SourceTree, result: CheckResult) -> None:
+        """Take over a check of the current texts, and the files that were read for it."""
+        self.disk, self.is_checked, self.moves = disk, True, {}
         self.found = by_path(result.diagnostics)
         self.server = result.server or self.server
-        return True
 
     def now(self, span: Span) -> Span:
-        """Return where a span of the last complete check is in the current text."""
+        """Return where a span of the last check is in the current text."""
         for edit in self.moves.get(span.path, ()):
             span = moved_span(span, edit)
         return span
@@ -188,7 +105,11 @@ class OpenProject:
         return not any(part.startswith(".") or part in OUTSIDE for part in PurePosixPath(path).parts[:-1])
 
 
-OUTSIDE = ("__pycache__", "node_modules")
+def with_texts(disk: SourceTree, texts: Mapping[str, str]) -> SourceTree:
+    """Return files with the texts of an editor over them."""
+    modes = {path: source.mode for path, source in disk.files.items()}
+    written = {path: source_of_text(path, text, modes.get(path, 0o644)) for path, text in texts.items()}
+    return replace(disk, files=MappingProxyType(dict(sorted({**disk.files, **written}.items()))))
 
 
 def by_path(diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
@@ -215,13 +136,67 @@ def moved_span(span: Span, edit: BufferEdit) -> Span:
     return Span(span.path, start, max(start, edit.moved(span.end)))
 
 
-def _texts(slices: Slices, changed: set[int]) -> set[str]:
-    """Return the texts of the slices that have not changed since the last check."""
-    pairs = enumerate(zip(slices.starts, slices.ends, strict=True))
-    return {slices.text[start:end] for number, (start, end) in pairs if number not in changed}
+@dataclass(frozen=True, slots=True)
+class PlacedDefinition:
+    """One definition: where it is, where its name is, and that of its handler; places are in the current texts."""
+
+    kind: str
+    name: str
+    whole: Span
+    named: Span
+    handled: Span | None
+    item: AnyDefinition
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the definition is its own handler: a decorated function."""
+        return self.handled is not None and self.handled.path == self.whole.path and self.whole.path.endswith(".py")
 
 
-def different_slices(slices: Slices, known: set[str]) -> set[int]:
-    """Return the numbers of the slices whose texts are not known."""
-    pairs = enumerate(zip(slices.starts, slices.ends, strict=True))
-    return {number for number, (start, end) in pairs if slices.text[start:end] not in known}
+def definitions_in(project: OpenProject) -> Iterator[PlacedDefinition]:
+    """Yield every definition of a project."""
+    server = project.server
+    if server is None:
+        return
+    for item in (*server.tools, *server.prompts, *server.readable, *server.completions):
+        yield PlacedDefinition(
+            kind=KINDS[type(item)],
+            name=item.name,
+            whole=project.now(item.node.span),
+            named=project.now(item.span),
+            handled=None if item.handler is None else _handled(project, item.handler),
+            item=item,
+        )
+
+
+def _handled(project: OpenProject, handler: Handler) -> Span | None:
+    file = handler.file or handler.span.path
+    if isinstance(handler, Executable) or handler.span.path != file:
+        return Span(file) if project.text(file) is not None else None
+    return project.now(handler.span)
+
+
+def definition_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition | None:
+    """Return the definition at a place, of its text or of its name."""
+    found = (each for each in definitions_in(project) if holds(each.whole, path, offset))
+    return next(found, None)
+
+
+def handled_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition | None:
+    """Return the definition whose handler is at a place: its function, or the whole script."""
+    found, last = None, -1
+    text = project.text(path) or ""
+    for each in definitions_in(project):
+        span = each.handled
+        if span is None or span.path != path:
+            continue
+        if span.start == span.end == 0:
+            return each
+        if text.rfind("\n", 0, span.start) < offset and last < span.start:
+            found, last = each, span.start
+    return found
+
+
+def holds(span: Span, path: str, offset: int) -> bool:
+    """Tell whether a place is in a span, or at its end."""
+    return span.path == path and span.start <= offset <= span.end

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.workbench.language_server.definitions import PlacedDefinition
+    from mcpc.workbench.language_server.completion import Proposal
     from mcpc.workbench.language_server.fixes import Fix
-    from mcpc.workbench.language_server.open_project import OpenProject
-    from mcpc.workbench.language_server.proposal import Proposal
+    from mcpc.workbench.language_server.open_project import OpenProject, PlacedDefinition
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

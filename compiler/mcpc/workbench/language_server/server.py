@@ -9,9 +9,10 @@ from __future__ import annotations
 import gc
 import sys
 import traceback
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -22,13 +23,13 @@ from mcpc import __version__
 from mcpc.diagnostics import Span
 from mcpc.workbench.language_server import protocol_values as values
 from mcpc.workbench.language_server.completion import proposals_at
-from mcpc.workbench.language_server.definitions import definition_at, definitions_in, handled_at
+from mcpc.workbench.language_server.descriptions import hover_at
 from mcpc.workbench.language_server.fixes import fixes_of
-from mcpc.workbench.language_server.hover import hover_at
+from mcpc.workbench.language_server.open_project import definition_at, definitions_in, handled_at
 from mcpc.workbench.language_server.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from mcpc.options import Options
     from mcpc.workbench.language_server.open_project import OpenProject
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
 WATCHED = "**/*"
 SWITCH_SECONDS = 0.001
-"""How soon an answer takes its turn while the complete check runs in its thread."""
+"""How soon an answer takes its turn while a check runs in its thread."""
 TRIGGERS = ['"', ":", "$", "{", "[", ".", " "]
+BEGINNING = types.Position(0, 0)
 
 
 class Protocol(LanguageServerProtocol):
@@ -47,6 +49,15 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
         """Pass a change on to its feature."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
+class FilePosition(NamedTuple):
+    """A place in a file of a project, and the text of the file."""
+
+    project: OpenProject
+    path: str
+    offset: int
+    buffer: TextBuffer
 
 
 class ProjectServer(LanguageServer):
@@ -61,30 +72,27 @@ class ProjectServer(LanguageServer):
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
     def publish(self, project: OpenProject, paths: set[str]) -> None:
-        """Send the diagnostics of files; those of the whole project are shown in the file that describes it."""
+        """Send the diagnostics of files."""
         for path in sorted(path for path in paths if path):
             found = values.diagnostics_of(project, path, self.open_workspace.encoding)
             if found or path in project.published or path in project.buffers:
-                project.published.add(path)
-                self.text_document_publish_diagnostics(
-                    types.PublishDiagnosticsParams(values.uri_of(project, path), found)
-                )
-            if not found:
-                project.published.discard(path)
+                uri = values.uri_of(project, path)
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+            (project.published.add if found else project.published.discard)(path)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log an error that no request waits for."""
         self.log("".join(traceback.format_exception(error)))
 
-    async def resolve_position(
-        self, document: types.TextDocumentIdentifier, position: types.Position
-    ) -> tuple[OpenProject, str, int] | None:
-        """Return the project, the path and the offset of a position; None outside of any project."""
+    async def place_of(
+        self, document: types.TextDocumentIdentifier, position: types.Position = BEGINNING
+    ) -> FilePosition | None:
+        """Return the place that a position means; None outside of any project."""
         found = await self.open_workspace.find_checked(file_of(document.uri))
         if found is None or found[0].text(found[1]) is None:
             return None
         buffer = values.buffer_of(*found, self.open_workspace.encoding)
-        return *found, buffer.offset(position.line, position.character)
+        return FilePosition(*found, buffer.offset(position.line, position.character), buffer)
 
 
 def file_of(uri: str) -> Path:
@@ -96,25 +104,27 @@ def make_server(options: Options) -> ProjectServer:
     """Return a server with all features."""
     server = ProjectServer(options)
     for method, feature in FEATURES.items():
-        server.feature(method, OPTIONS.get(method))(_guarded(server, feature))
+        server.feature(method, OPTIONS.get(method))(_logging(server, feature))
     return server
 
 
-def _guarded(server: ProjectServer, feature: Callable[[ProjectServer, Any], Any]) -> Callable[[Any], Any]:
+def _logging(server: ProjectServer, feature: Callable[[ProjectServer, Any], Any]) -> Callable[[Any], Any]:
     """Return a feature whose mistakes are logged, and answered with nothing."""
 
-    async def answer(params: Any) -> Any:
+    @contextmanager
+    def logged() -> Iterator[None]:
         try:
-            return await feature(server, params)
+            yield
         except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
             server.log(traceback.format_exc())
-            return None
+
+    async def answer(params: Any) -> Any:
+        with logged():
+            return await feature(server, params)
 
     def notice(params: Any) -> None:
-        try:
+        with logged():
             feature(server, params)
-        except Exception:  # noqa: BLE001 - it is logged, and the server keeps running
-            server.log(traceback.format_exc())
 
     return answer if iscoroutinefunction(feature) else notice
 
@@ -123,7 +133,7 @@ def initialized(server: ProjectServer, params: types.InitializedParams) -> None:
     """Take over the folders, the units and the options of the client; ask for notifications of changes on disk."""
     workspace = server.open_workspace
     workspace.encoding = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
-    workspace.folders = [file_of(folder.uri) for folder in server.workspace.folders.values()]
+    folders_changed(server, params)
     if not workspace.folders and server.workspace.root_path:
         workspace.folders = [Path(server.workspace.root_path)]
     watching = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
@@ -134,7 +144,7 @@ def initialized(server: ProjectServer, params: types.InitializedParams) -> None:
         server.client_register_capability(types.RegistrationParams([types.Registration("files", method, options)]))
 
 
-def folders_changed(server: ProjectServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+def folders_changed(server: ProjectServer, params: Any) -> None:
     """Take over the folders that the client has open."""
     server.open_workspace.folders = [file_of(folder.uri) for folder in server.workspace.folders.values()]
 
@@ -156,10 +166,8 @@ def changed(server: ProjectServer, params: types.DidChangeTextDocumentParams) ->
 def _apply(buffer: TextBuffer, change: Any) -> BufferEdit:
     if isinstance(change, types.TextDocumentContentChangeWholeDocument):
         return buffer.replace_all(change.text)
-    start, end = change.range.start, change.range.end
-    return buffer.replace(
-        buffer.offset(start.line, start.character), buffer.offset(end.line, end.character), change.text
-    )
+    start, end = (buffer.offset(each.line, each.character) for each in (change.range.start, change.range.end))
+    return buffer.replace(start, end, change.text)
 
 
 def closed(server: ProjectServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -174,59 +182,53 @@ def saved(server: ProjectServer, params: Any) -> None:
 
 async def hover(server: ProjectServer, params: types.HoverParams) -> types.Hover | None:
     """Show what is known of a place."""
-    place = await server.resolve_position(params.text_document, params.position)
-    if place is None:
+    place = await server.place_of(params.text_document, params.position)
+    text, span = hover_at(*place[:3]) if place else ("", None)
+    if place is None or not text:
         return None
-    text, span = hover_at(*place)
-    buffer = values.buffer_of(place[0], place[1], server.open_workspace.encoding)
-    about = None if span is None else values.range_of(buffer, span.start, span.end)
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), about) if text else None
+    about = None if span is None else values.range_of(place.buffer, span.start, span.end)
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), about)
 
 
 async def completion(server: ProjectServer, params: types.CompletionParams) -> list[types.CompletionItem]:
     """Complete what is written at a place."""
-    place = await server.resolve_position(params.text_document, params.position)
-    if place is None:
-        return []
-    buffer = values.buffer_of(place[0], place[1], server.open_workspace.encoding)
-    return [values.completion_item(each, buffer) for each in proposals_at(*place)]
+    place = await server.place_of(params.text_document, params.position)
+    return [values.completion_item(each, place.buffer) for each in proposals_at(*place[:3])] if place else []
 
 
 async def definition(server: ProjectServer, params: types.DefinitionParams) -> types.Location | None:
     """Go from a definition to its handler, and back."""
-    place = await server.resolve_position(params.text_document, params.position)
+    place = await server.place_of(params.text_document, params.position)
     if place is None:
         return None
-    project, encoding = place[0], server.open_workspace.encoding
-    found = definition_at(*place)
+    found, handled = definition_at(*place[:3]), handled_at(*place[:3])
     if found is not None and found.handled is not None and not found.is_function:
-        return values.location_of(project, found.handled, encoding)
-    found = handled_at(*place)
-    return None if found is None else values.location_of(project, found.named, encoding)
+        span = found.handled
+    elif handled is not None:
+        span = handled.named
+    else:
+        return None
+    return values.location_of(place.project, span, place.buffer.encoding)
 
 
 async def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     """List the definitions of a file."""
-    place = await server.resolve_position(params.text_document, types.Position(0, 0))
-    if place is None:
-        return []
-    project, path, _ = place
-    buffer = values.buffer_of(project, path, server.open_workspace.encoding)
-    return [values.symbol_of(each, buffer) for each in definitions_in(project) if each.whole.path == path]
+    place = await server.place_of(params.text_document)
+    found = definitions_in(place.project) if place else ()
+    return [values.symbol_of(each, place.buffer) for each in found if place and each.whole.path == place.path]
 
 
 async def actions(server: ProjectServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Offer the corrections of the problems in a range."""
-    place = await server.resolve_position(params.text_document, params.range.start)
-    last = await server.resolve_position(params.text_document, params.range.end)
-    if place is None or last is None:
+    place = await server.place_of(params.text_document, params.range.start)
+    if place is None:
         return []
-    project, path, start = place
-    buffer = values.buffer_of(project, path, server.open_workspace.encoding)
+    project, path, start, buffer = place
+    end = buffer.offset(params.range.end.line, params.range.end.character)
     found = []
     for problem in project.found.get(path, ()):
         span = problem.span or Span("")
-        if span.start <= last[2] and start <= max(span.end, span.start):
+        if span.start <= end and start <= max(span.end, span.start):
             shown = values.diagnostic_of(problem, buffer, project)
             found += [values.code_action(fix, shown, project, buffer.encoding) for fix in fixes_of(problem, project)]
     return found

@@ -1,7 +1,7 @@
 """The text of an open file, with its lines, and positions in the units of a client.
 
 An offset counts code points, as in `Span`; a position is a line and a character in UTF-8, UTF-16 or UTF-32 units.
-Lines end at LF, CR LF or a lone CR. A change costs its lines, and moving the offsets of the lines after it.
+Lines end at LF, CR LF or a lone CR.
 """
 
 from __future__ import annotations
@@ -69,20 +69,12 @@ class TextBuffer:
 
     def replace(self, start: int, end: int, new: str) -> BufferEdit:
         """Change a part of the text."""
-        first = max(bisect_right(self.starts, start) - 2, 0)  # a CR before the change may become a CR LF
-        last = min(bisect_right(self.starts, end) + 1, len(self.starts))
-        edit = BufferEdit(start, end, start + len(new))
         self.text = self.text[:start] + new + self.text[end:]
-        low = self.starts[first]
-        high = self.starts[last] + edit.shift if last < len(self.starts) else len(self.text)
-        again = [low + place for place in line_starts(self.text[low:high])]
-        if last < len(self.starts) and again[-1] == high:
-            again.pop()
-        self.starts[first:] = [*again, *(place + edit.shift for place in self.starts[last:])]
-        return edit
+        self.starts = line_starts(self.text)
+        return BufferEdit(start, end, start + len(new))
 
     def replace_all(self, new: str) -> BufferEdit:
-        """Change the whole text; the edit is only what differs, so that a client without ranges is as quick."""
+        """Change the whole text; the edit is only what differs, so that places around it stay known."""
         old, same = self.text, _common_length(self.text, new)
         behind = _common_length(old[same:][::-1], new[same:][::-1])
         return self.replace(same, len(old) - behind, new[same : len(new) - behind])
@@ -109,12 +101,6 @@ def code_points(line: str, length: int, encoding: str) -> int:
 
 
 def _common_length(one: str, other: str) -> int:
-    """Return the length of the common beginning of two texts, by halving: comparing slices is fast."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """Return the length of the common beginning of two texts."""
+    differing = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(differing, min(len(one), len(other)))

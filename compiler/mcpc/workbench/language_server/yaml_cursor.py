@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mcpc.workbench.language_server.cursor import Cursor, OpenValue
-from mcpc.workbench.language_server.json_cursor import keys_behind, string_of
+from mcpc.workbench.language_server.cursors import Cursor, OpenValue, cursor_in, keys_behind, string_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,11 +53,13 @@ def _is_in_comment(line: str) -> bool:
 def _found(text: str, start: int, end: int) -> Cursor | None:
     open_values, last = _read(text[:start])
     line = text.rfind("\n", 0, start) + 1
+    found = cursor_in(open_values, start, end)
     if open_values and open_values[-1].column < 0:
-        return _in_brackets(text, end, open_values)
+        return replace(found, keys=(*found.keys, *keys_behind(text, end))) if found.is_key else found
     if not text[line:start].strip():
         return _at_line(text, end, open_values, start - line)
-    return _in_line(open_values, last)
+    is_item = isinstance(last, yaml.BlockEntryToken)
+    return replace(found, may_be_key=is_item) if is_item or isinstance(last, yaml.ValueToken) else None
 
 
 def cursor_in_frontmatter(text: str, offset: int) -> Cursor | None:
@@ -130,6 +131,11 @@ def _begin(is_array: bool, in_brackets: bool) -> Callable[[list[OpenValue], Any]
     return begin
 
 
+def _in_last(take: Callable[[OpenValue, Any], None]) -> Callable[[list[OpenValue], Any], None]:
+    """Return what takes a token over in the last of the open values, if there is one."""
+    return lambda open_values, token: take(open_values[-1], token) if open_values else None
+
+
 def _end_block(open_values: list[OpenValue], _token: Any) -> None:
     _end_implied(open_values)
     if open_values:
@@ -149,12 +155,13 @@ def _end_brackets(open_values: list[OpenValue], _token: Any) -> None:
 def _key(open_values: list[OpenValue], _token: Any) -> None:
     _end_implied(open_values)
     if open_values:
-        open_values[-1].key, open_values[-1].has_colon, open_values[-1].has_value = None, False, False
+        open_values[-1].begin_member()
 
 
-def _colon(open_values: list[OpenValue], _token: Any) -> None:
+def _comma(open_values: list[OpenValue], token: Any) -> None:
+    _end_implied(open_values)
     if open_values:
-        open_values[-1].has_colon = True
+        open_values[-1].pass_comma()
 
 
 def _dash(open_values: list[OpenValue], _token: Any) -> None:
@@ -167,24 +174,6 @@ def _dash(open_values: list[OpenValue], _token: Any) -> None:
         holder.has_value = False
 
 
-def _comma(open_values: list[OpenValue], token: Any) -> None:
-    _key(open_values, token)
-    if open_values:
-        open_values[-1].index += 1
-
-
-def _scalar(open_values: list[OpenValue], token: Any) -> None:
-    holder = open_values[-1] if open_values else None
-    if holder is None:
-        return
-    if holder.is_array or holder.has_colon:
-        holder.has_value = True
-        holder.scalars[holder.key or ""] = token.value
-    else:
-        holder.key = token.value
-        holder.keys.append(token.value)
-
-
 PASSES: dict[type, Callable[[list[OpenValue], Any], None]] = {
     yaml.BlockMappingStartToken: _begin(False, False),
     yaml.BlockSequenceStartToken: _begin(True, False),
@@ -194,34 +183,12 @@ PASSES: dict[type, Callable[[list[OpenValue], Any], None]] = {
     yaml.FlowMappingEndToken: _end_brackets,
     yaml.FlowSequenceEndToken: _end_brackets,
     yaml.KeyToken: _key,
-    yaml.ValueToken: _colon,
+    yaml.ValueToken: _in_last(lambda holder, _token: setattr(holder, "has_colon", True)),
     yaml.BlockEntryToken: _dash,
     yaml.FlowEntryToken: _comma,
-    yaml.ScalarToken: _scalar,
+    yaml.ScalarToken: _in_last(lambda holder, token: holder.pass_text(token.value)),
 }
 """What a token does to the values that are open."""
-
-
-def _cursor(open_values: list[OpenValue], *, is_key: bool = False, may_be_key: bool = False) -> Cursor:
-    """Return the cursor in the last of the open values."""
-    holder = open_values[-1] if open_values else None
-    above = open_values[:-1] if is_key else open_values
-    keys = tuple(holder.keys) if holder is not None and is_key else ()
-    steps, beside = tuple(each.step for each in above), tuple(each.scalars for each in above)
-    return Cursor(steps, is_key, 0, 0, keys, may_be_key=may_be_key, beside=beside)
-
-
-def _in_brackets(text: str, end: int, open_values: list[OpenValue]) -> Cursor:
-    holder = open_values[-1]
-    found = _cursor(open_values, is_key=not holder.is_array and not holder.has_colon)
-    return replace(found, keys=(*found.keys, *keys_behind(text, end))) if found.is_key else found
-
-
-def _in_line(open_values: list[OpenValue], last: object) -> Cursor | None:
-    """Return the cursor behind the beginning of a line: a value behind its key, or an item behind its dash."""
-    if isinstance(last, yaml.ValueToken):
-        return _cursor(open_values)
-    return _cursor(open_values, may_be_key=True) if isinstance(last, yaml.BlockEntryToken) else None
 
 
 def _at_line(text: str, end: int, open_values: list[OpenValue], column: int) -> Cursor | None:
@@ -229,15 +196,15 @@ def _at_line(text: str, end: int, open_values: list[OpenValue], column: int) -> 
     while open_values and _is_behind(open_values[-1], column):
         open_values.pop()
     holder = open_values[-1] if open_values else None
-    if holder is None:
-        found = _cursor([], is_key=False, may_be_key=True)
-    elif holder.column == column and not holder.is_array:
-        found = _cursor(open_values, is_key=True)
-    elif holder.has_value or holder.column == column or not (holder.is_array or holder.has_colon):
+    is_key = holder is not None and holder.column == column and not holder.is_array
+    if holder is not None and is_key:
+        holder.begin_member()
+    elif holder is not None and (
+        holder.has_value or holder.column == column or not (holder.is_array or holder.has_colon)
+    ):
         return None
-    else:
-        found = _cursor(open_values, may_be_key=True)
-    return replace(found, keys=(*found.keys, *_keys_below(text, end, column)))
+    found = cursor_in(open_values, end, end)
+    return replace(found, keys=(*found.keys, *_keys_below(text, end, column)), may_be_key=not is_key)
 
 
 def _is_behind(value: OpenValue, column: int) -> bool:
