@@ -13,6 +13,7 @@ from mcpc.release.comparison import Impact, compare
 from mcpc.release.comparison.accepted import Policy, PolicyError, read_policy
 from mcpc.release.comparison.formats import FORMATS
 from mcpc.release.comparison.formats.markdown import as_changelog
+from mcpc.release.comparison.inclusion import MAX_DEPTH, MAX_STEPS, accepts
 from mcpc.release.comparison.next_version import is_enough, next_version
 from mcpc.release.comparison.rules import RULES
 from support.needs import ROOT
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Json = Any
 
 ROWS = json.loads((Path(__file__).parent / "comparison/changes.json").read_text("utf-8"))
+SCHEMAS = json.loads((Path(__file__).parent / "comparison/inclusion.json").read_text("utf-8"))
 TOOL = {"name": "t", "inputSchema": {"type": "object"}}
 
 
@@ -71,6 +73,23 @@ def test_the_reverse_of_a_breaking_change_is_not_the_same_change() -> None:
         backwards = {*reported({**row, "old": row["new"], "new": row["old"]})}
         both_ways = {text for text in forwards & backwards if "is another" not in text}
         assert not both_ways or row["change"] in BOTH_WAYS, (row["change"], both_ways)
+
+
+@pytest.mark.parametrize("row", SCHEMAS, ids=lambda row: json.dumps([row["old"], row["new"]])[:80])
+def test_a_schema_accepts_what_another_accepts(row: Json) -> None:
+    answer = accepts(row["new"], row["old"])
+    assert (answer.holds, bool(answer.reason)) == (row["accepted"], row["accepted"] is None)
+    for schema in (row["old"], row["new"]):
+        assert accepts(schema, schema).holds is not False
+
+
+def test_alternatives_that_multiply_and_deep_schemas_are_undecided() -> None:
+    many = {"allOf": [{"anyOf": [{"minLength": n}, {"maxLength": n}]} for n in range(MAX_STEPS)], "type": "string"}
+    assert accepts({"anyOf": [{"minLength": 1}, {"maxLength": 2}]}, many).holds is None
+    deep: Json = {"type": "string"}
+    for _ in range(MAX_DEPTH + 1):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert accepts(deep, json.loads(json.dumps(deep).replace("string", "null"))).holds is None
 
 
 BOTH_WAYS = {"a type is another", "the media type of a resource", "the media type of a template"}

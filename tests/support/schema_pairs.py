@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referencing import Registry
 
-from mcpc.release.subsumption.judge import CHECKER
+from mcpc.release.comparison.placed_schemas import CHECKER
 from mcpc.schema.dialects import DRAFT_BY_NAME
 from mcpc.schema.jsonschema_oracle import DRAFTS, is_valid
 from support.random_schemas import Generator, as_object, plain

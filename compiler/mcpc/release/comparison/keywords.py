@@ -1,7 +1,7 @@
 """The keywords of one schema object in groups that are decided together, and what has become of each group.
 
 A group is decided by itself: does what the old keywords of the group accept remain accepted, and the reverse.  So a
-change is named where it is, whatever else has changed.
+change is named where it is, whatever else has changed.  Annotations are texts for people and models.
 """
 
 from __future__ import annotations
@@ -9,43 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.subsumption import Answer, subsumes
+from mcpc.release.comparison import rules
+from mcpc.release.comparison.inclusion import OWNERS, RULES, accepts
+from mcpc.release.comparison.model import Change, change
+from mcpc.release.comparison.pointers import escaped, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.release.subsumption import Decision
+    from mcpc.release.comparison.properties import Side
 
     Json = Any
+    Object = dict[str, Any]
 
-GROUPS = {
-    "type": ("type",),
-    "enum": ("enum", "const"),
-    "bounds": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    "multipleOf": ("multipleOf",),
-    "length": ("minLength", "maxLength"),
-    "pattern": ("pattern",),
-    "format": ("format",),
-    "number of items": ("minItems", "maxItems"),
-    "uniqueItems": ("uniqueItems",),
-    "contains": ("contains", "minContains", "maxContains"),
-    "number of properties": ("minProperties", "maxProperties"),
-    "propertyNames": ("propertyNames",),
-    "patternProperties": ("patternProperties",),
-    "dependencies": ("dependentRequired", "dependentSchemas", "dependencies"),
-    "allOf": ("allOf",),
-    "anyOf": ("anyOf",),
-    "oneOf": ("oneOf",),
-    "not": ("not",),
-    "condition": ("if", "then", "else"),
-    "unevaluated": ("unevaluatedProperties", "unevaluatedItems"),
-    "reference": ("$dynamicRef", "$recursiveRef"),
-}
+APART = ("properties", "required", "items", "$ref")
+"""Rules of keywords that are compared part by part."""
+GROUPS = {name: keywords for name, (_, keywords, _) in RULES.items() if name not in APART}
+GROUPS["patternProperties"] = ("patternProperties",)
 COMBINED = ("allOf", "anyOf", "oneOf", "not", "condition", "dependencies", "unevaluated", "reference")
 """Groups whose effect depends on other keywords, so that only the whole schema decides whether they break callers."""
-STRUCTURE = ("properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "$ref")
-"""Keywords that are compared part by part."""
-HOLDERS = ("$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "$comment")
+MEANINGFUL = {*OWNERS, "$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "$comment"}
+"""Keywords that are not annotations."""
+
+TEXTS = {"title": "title", "description": "description", "default": "default", "examples": "examples"}
+TEXTS |= {"example": "examples", "deprecated": "deprecated"}
+"""Annotations that have a rule of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +45,14 @@ class Effect:
 
     narrowed: bool | None
     widened: bool | None
-    witness: tuple[Json, ...] = ()
-    added: tuple[Json, ...] = ()
     reason: str = ""
 
 
-def effect_of(old: Json, new: Json) -> Effect:
+def effect_of(old: Json, new: Json, old_root: Json, new_root: Json) -> Effect:
     """Return what has become of a schema."""
-    forth, back = subsumes(old, new), subsumes(new, old)
-    return Effect(_is_no(forth), _is_no(back), _witness(forth), _witness(back), forth.reason or back.reason)
-
-
-def _is_no(decision: Decision) -> bool | None:
-    return None if decision.answer is Answer.UNDECIDED else decision.answer is Answer.NO
-
-
-def _witness(decision: Decision) -> tuple[Json, ...]:
-    return (decision.witness,) if decision.answer is Answer.NO else ()
+    forth, back = accepts(new, old, new_root, old_root), accepts(old, new, old_root, new_root)
+    narrowed, widened = (None if each.holds is None else not each.holds for each in (forth, back))
+    return Effect(narrowed, widened, forth.reason or back.reason)
 
 
 def changed_groups(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
@@ -84,11 +63,24 @@ def changed_groups(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator
             yield group, before, after
 
 
-def in_context(keywords: Mapping[str, Json], schema: Mapping[str, Json], root: Json, group: str) -> Json:
-    """Return the keywords of a group as a whole schema: with the type beside them, and what references lead to."""
-    found = dict(keywords)
-    if group != "type" and "type" in schema:
-        found["type"] = schema["type"]
-    if isinstance(root, dict):
-        found.update((name, root[name]) for name in ("$schema", "$defs", "definitions") if name in root)
-    return found
+def with_type(keywords: Mapping[str, Json], schema: Mapping[str, Json]) -> Json:
+    """Return keywords with the type beside them, on which it depends whether they mean anything."""
+    return {**({"type": schema["type"]} if "type" in schema else {}), **keywords}
+
+
+def annotation_changes(tool: str, side: Side, pointer: str, old: Object, new: Object) -> Iterator[Change]:
+    """Yield the changes of annotations of one schema."""
+    for name in sorted({*old, *new} - MEANINGFUL):
+        if old.get(name) == new.get(name) and (name in old) == (name in new):
+            continue
+        rule = f"{side.name}-{TEXTS.get(name, 'annotation')}-changed"
+        rule = rule if rule in rules.RULES else f"{side.name}-annotation-changed"
+        message = f"{label(pointer)}: {name} is {_verb(name, old, new)}"
+        details = {"pointer": f"{pointer}/{escaped(name)}", "old": old.get(name), "new": new.get(name)}
+        yield change(rule, "tool", tool, message, **details)
+
+
+def _verb(name: str, old: Object, new: Object) -> str:
+    if name not in old:
+        return "new"
+    return "gone" if name not in new else "another"

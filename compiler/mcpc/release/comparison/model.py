@@ -20,9 +20,9 @@ ORDER = {verdict: number for number, verdict in enumerate(Impact)}
 class Change:
     """One change.
 
-    `kind` and `item`: what it is a change of (`tool`, its name); `pointer`: where in its definition.  `witness`: a
-    value that shows it.  `reason`: why it is undecided, or has no effect.  `hint`: the likely new name of what is gone.
-    `accepted`: the project has accepted it, with this reason.
+    `kind` and `item`: what it is a change of (`tool`, its name); `pointer`: where in its definition.  `reason`:
+    why it is undecided, or has no effect.  `hint`: the likely new name of what is gone.  `accepted`: the project has
+    accepted it, with this reason.
     """
 
     rule: str
@@ -32,7 +32,6 @@ class Change:
     message: str = ""
     old: Json = None
     new: Json = None
-    witness: tuple[Json, ...] = ()
     reason: str = ""
     hint: str = ""
     verdict: Impact = Impact.COSMETIC

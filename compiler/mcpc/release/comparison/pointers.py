@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.subsumption.nodes import Document
+from mcpc.release.comparison.placed_schemas import Document
 
 if TYPE_CHECKING:
     Json = Any
@@ -42,7 +42,7 @@ def quoted_value(value: Json) -> str:
 
 def resolved(schema: Json, root: Json) -> Json:
     """Return a schema with the keywords of what `$ref` leads to; its own come first."""
-    document = Document(root, "")
+    document = Document(root)
     for _ in range(MAX_REFERENCES):
         if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
             return schema

@@ -1,7 +1,7 @@
 """Changes of a tool's input or output schema.
 
-A walk through both schemas names what has changed, and where; the subsumption of the whole schemas decides.  If all
-that the old input schema accepts is still accepted, no narrower keyword breaks a caller; if not, there is a witness.
+A walk through both schemas names what has changed, and where; whether the new schema as a whole accepts what the old
+one accepts decides.  If it does, no narrower keyword breaks a caller.
 
 For outputs it is the reverse: what the new schema describes must be what the old one described.
 """
@@ -12,15 +12,13 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.comparison.annotations import annotation_changes
 from mcpc.release.comparison.declared import closed
-from mcpc.release.comparison.keywords import COMBINED, Effect, changed_groups, effect_of, in_context
+from mcpc.release.comparison.inclusion import Answer, accepts
+from mcpc.release.comparison.keywords import COMBINED, Effect, annotation_changes, changed_groups, effect_of, with_type
 from mcpc.release.comparison.model import Change, change
 from mcpc.release.comparison.pointers import escaped, label, quoted_value, resolved
 from mcpc.release.comparison.properties import Side, property_changes
 from mcpc.release.comparison.rules import RULES, Impact
-from mcpc.release.subsumption import Answer, Decision, subsumes
-from mcpc.release.subsumption.branches import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,42 +43,39 @@ def schema_changes(tool: str, side: Side, old: Json, new: Json) -> list[Change]:
         return []
     walk = SchemaWalk(tool, side, old, new)
     walk.compare(f"/{side.member}", old, new)
-    is_input = side is INPUT
-    return settled(walk, subsumes(closed(old), new, ("object",)) if is_input else subsumes(closed(new), old, KINDS))
+    return settled(walk, accepts(new, closed(old), kind="object") if side is INPUT else accepts(old, closed(new)))
 
 
-def settled(walk: SchemaWalk, decision: Decision) -> list[Change]:
+def settled(walk: SchemaWalk, answer: Answer) -> list[Change]:
     """Return the changes of a walk, with the verdicts that the whole schemas demand."""
     side = walk.side
-    if decision.answer is Answer.YES:
+    if answer.holds:
         return [_without_effect(each, side) for each in walk.changes]
-    if decision.answer is Answer.UNDECIDED:
-        changes = [_in_doubt(each, side, decision) if each in walk.combined else each for each in walk.changes]
+    if answer.holds is None:
+        changes = [_in_doubt(each, side, answer) if each in walk.combined else each for each in walk.changes]
         if any(each.verdict in (Impact.BREAKING, Impact.UNDECIDED) for each in changes):
             return changes
         message = "it cannot be decided what this changes for clients"
         rule = f"{side.name}-schema-undecided"
-        return [*changes, change(rule, "tool", walk.tool, message, pointer=f"/{side.member}", reason=decision.reason)]
+        return [*changes, change(rule, "tool", walk.tool, message, pointer=f"/{side.member}", reason=answer.reason)]
     if any(each.verdict is Impact.BREAKING for each in walk.changes):
         return walk.changes
-    verb = "is refused now" if side is INPUT else "is possible now, and was not"
-    message = f"{quoted_value(decision.witness)} {verb}"
-    details = {"pointer": f"/{side.member}", "witness": (decision.witness,)}
-    return [*walk.changes, change(f"{side.name}-schema-{side.worse}", "tool", walk.tool, message, **details)]
+    rule = f"{side.name}-schema-{side.worse}"
+    return [*walk.changes, change(rule, "tool", walk.tool, RULES[rule].title, pointer=f"/{side.member}")]
 
 
 def _without_effect(each: Change, side: Side) -> Change:
     if each.verdict not in (Impact.BREAKING, Impact.UNDECIDED) or each.rule in BY_RULE:
         return each
     rule = f"{side.name}-schema-rewritten"
-    return replace(each, rule=rule, verdict=RULES[rule].verdict, witness=(), reason=STILL[side.name])
+    return replace(each, rule=rule, verdict=RULES[rule].verdict, reason=STILL[side.name])
 
 
-def _in_doubt(each: Change, side: Side, decision: Decision) -> Change:
+def _in_doubt(each: Change, side: Side, answer: Answer) -> Change:
     if each.verdict is not Impact.BREAKING:
         return each
     rule = f"{side.name}-schema-undecided"
-    return replace(each, rule=rule, verdict=RULES[rule].verdict, reason=decision.reason)
+    return replace(each, rule=rule, verdict=RULES[rule].verdict, reason=answer.reason)
 
 
 @dataclass(slots=True)
@@ -107,8 +102,7 @@ class SchemaWalk:
         if isinstance(old, dict) and isinstance(new, dict):
             self._compare_objects(pointer, old, new)
         else:
-            effect = effect_of(self._whole(old, self.old_root), self._whole(new, self.new_root))
-            self._add(pointer, "the schema", (old, new), effect)
+            self._add(pointer, "the schema", (old, new), self._effect(old, new))
         self._depth -= 1
 
     def _compare_objects(self, pointer: str, old: Object, new: Object) -> None:
@@ -135,29 +129,30 @@ class SchemaWalk:
         }
         if not groups:
             return
-        joint = self._effect(old, new, [*groups])
+        before, after = (
+            {name: each for row in rows for name, each in row.items()} for rows in zip(*groups.values(), strict=True)
+        )
+        context = {} if "type" in groups else old
+        joint = self._effect(with_type(before, context), with_type(after, context))
         if self._is_worse(joint) is not False:
-            found = [(group, self._effect(old, new, [group])) for group in groups if group not in COMBINED]
+            rows = {
+                name: [with_type(each, {} if name == "type" else old) for each in pair] for name, pair in groups.items()
+            }
+            found = [(name, self._effect(*pair)) for name, pair in rows.items() if name not in COMBINED]
             worse = [(group, effect) for group, effect in found if self._is_worse(effect)]
             for group, effect in worse:
                 self._add(f"{pointer}/{_keyword(group, *groups[group])}", f"`{group}`", groups[group], effect)
             if worse:
                 return
         names = ", ".join(f"`{group}`" for group in groups)
-        before = {name: each for one, _ in groups.values() for name, each in one.items()}
-        after = {name: each for _, other in groups.values() for name, each in other.items()}
         count = len(self.changes)
         at = f"{pointer}/{_keyword(next(iter(groups)), before, after)}" if len(groups) == 1 else pointer
         self._add(at, names, (before, after), joint)
         if any(group in COMBINED for group in groups):
             self.combined += self.changes[count:]
 
-    def _effect(self, old: Object, new: Object, groups: list[str]) -> Effect:
-        chosen = {group: (before, after) for group, before, after in changed_groups(old, new) if group in groups}
-        before = {name: each for one, _ in chosen.values() for name, each in one.items()}
-        after = {name: each for _, other in chosen.values() for name, each in other.items()}
-        group = "type" if "type" in groups else groups[0]
-        return effect_of(in_context(before, old, self.old_root, group), in_context(after, old, self.new_root, group))
+    def _effect(self, old: Json, new: Json) -> Effect:
+        return effect_of(old, new, self.old_root, self.new_root)
 
     def _compare_others(self, pointer: str, old: Object, new: Object) -> None:
         """Compare `additionalProperties`."""
@@ -170,8 +165,7 @@ class SchemaWalk:
             return
         names = dict.fromkeys((*_objects(old, "properties"), *_objects(new, "properties")), True)
         rows = [{"type": "object", "properties": names, "additionalProperties": each} for each in (before, after)]
-        pair = zip(rows, (self.old_root, self.new_root), strict=True)
-        effect = effect_of(*(in_context(each, {}, root, "type") for each, root in pair))
+        effect = self._effect(*rows)
         if self.side.name == "input" and effect.narrowed:
             message = f"{label(pointer)}: properties that are not declared are refused now"
             self.changes.append(self._change("input-additional-refused", at, message, old=before, new=after))
@@ -192,14 +186,8 @@ class SchemaWalk:
         names = ("items", "prefixItems", "additionalItems")
         before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
         if before != after and not (before.keys() == after.keys() == {"items"} and _are_objects(before, after)):
-            effect = effect_of(
-                in_context(before, {"type": "array"}, self.old_root, "items"),
-                in_context(after, {"type": "array"}, self.new_root, "items"),
-            )
+            effect = self._effect({"type": "array", **before}, {"type": "array", **after})
             self._add(f"{pointer}/items", "`items`", (before, after), effect)
-
-    def _whole(self, schema: Json, root: Json) -> Json:
-        return in_context(schema, {}, root, "type") if isinstance(schema, dict) else schema
 
     def _is_worse(self, effect: Effect) -> bool | None:
         return effect.narrowed if self.side.worse == "narrowed" else effect.widened
@@ -216,23 +204,22 @@ def effect_change(walk: SchemaWalk, pointer: str, what: str, values: tuple[Json,
     """Return the change that an effect is."""
     side = walk.side
     is_worse, is_better = effect.narrowed, effect.widened
-    worse, better = effect.witness, effect.added
     if side.worse == "widened":
-        is_worse, is_better, worse, better = is_better, is_worse, better, worse
+        is_worse, is_better = is_better, is_worse
     details = {"pointer": pointer, "old": values[0], "new": values[1]}
-    place = f"{label(pointer)}: {what}"
+    place, became = f"{label(pointer)}: {what}", f"{quoted_value(values[0])} became {quoted_value(values[1])}"
     if is_worse:
-        verb = "is refused now" if side.worse == "narrowed" else "is possible now"
-        message = f"{place}: {quoted_value(worse[0])} {verb}"
-        return change(f"{side.name}-schema-{side.worse}", "tool", walk.tool, message, witness=worse, **details)
+        verb = "accepts less" if side.worse == "narrowed" else "allows more"
+        return change(f"{side.name}-schema-{side.worse}", "tool", walk.tool, f"{place} {verb}: {became}", **details)
     if is_worse is None:
         rule = f"{side.name}-schema-undecided"
-        return change(rule, "tool", walk.tool, f"{place} cannot be compared", reason=effect.reason, **details)
+        message = f"{place} cannot be compared: {became}"
+        return change(rule, "tool", walk.tool, message, reason=effect.reason, **details)
     if is_better is False:
         rule = f"{side.name}-schema-rewritten"
         return change(rule, "tool", walk.tool, f"{place} is written differently, and means the same", **details)
     verb = "accepts more" if side.worse == "narrowed" else "is more exact"
-    return change(f"{side.name}-schema-{side.better}", "tool", walk.tool, f"{place} {verb}", witness=better, **details)
+    return change(f"{side.name}-schema-{side.better}", "tool", walk.tool, f"{place} {verb}: {became}", **details)
 
 
 def _keyword(group: str, before: Mapping[str, Json], after: Mapping[str, Json]) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mcpc.release.comparison.inclusion import accepts
 from mcpc.release.comparison.model import Change, change
 from mcpc.release.comparison.pointers import escaped
-from mcpc.release.subsumption import Answer, subsumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,7 +118,7 @@ def _setting_changes(name: str, old: Item, new: Item) -> Iterator[Change]:
         yield change(rule, "setting", name, words, old=was, new=required)
     one, other = _setting_schema(old), _setting_schema(new)
     if one != other:
-        is_narrower = subsumes(one, other).answer is not Answer.YES
+        is_narrower = not accepts(other, one).holds
         rule, words = ("setting-narrowed", "fewer") if is_narrower else ("setting-widened", "more")
         message = f"{words} values are accepted: type or choices are others"
         yield change(rule, "setting", name, message, old=one, new=other)

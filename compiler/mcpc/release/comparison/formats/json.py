@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def as_json(comparison: Comparison, failing: frozenset[Impact]) -> str:
-    """Return the comparison as JSON; `witness` and `reason` are there where they are known."""
+    """Return the comparison as JSON; `reason` is there where it is known."""
     version = {"level": comparison.level, "suggested": comparison.suggested, "fits": comparison.fits}
     report = {
         "old": {"name": comparison.old.name, "version": comparison.old.version},
@@ -40,8 +40,6 @@ def _entry(change: Change, failing: frozenset[Impact]) -> dict[str, Any]:
         "new": change.new,
         "fails": fails(change, failing),
     }
-    if change.witness:
-        found["witness"] = change.witness[0]
     if change.hint:
         found["renamed"] = change.hint
     if change.reason:

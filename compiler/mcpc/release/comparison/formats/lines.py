@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.release.comparison.pointers import quoted_value
 from mcpc.release.comparison.rules import Impact
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ def details(change: Change) -> list[str]:
     found = []
     if change.hint:
         found.append(f"probably renamed to `{change.hint}`")
-    if change.witness and quoted_value(change.witness[0]) not in change.message:
-        found.append(f"example: {quoted_value(change.witness[0])}")
     if change.reason:
         found.append(change.reason)
     if change.accepted is not None:

@@ -1,0 +1,214 @@
+"""Schemas in their documents, the schemas that hold together with them, and the types that they leave."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import unquote
+
+from jsonschema import FormatChecker
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from mcpc.schema.dialects import DRAFT_2020_12
+from mcpc.schema.jsonschema_oracle import DRAFTS, TooLongError, is_valid
+from mcpc_runtime.protocol.validation.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Json = Any
+
+ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+NAMED = ("dependentSchemas", "patternProperties", "properties")
+OLD_DRAFTS = ("draft-07", "draft-06", "draft-04", "draft-03")
+"""Drafts in which keywords beside `$ref` mean nothing."""
+NAMES = ("null", "boolean", "number", "string", "array", "object")
+KINDS = frozenset((*NAMES, "integer", "fraction")) - {"number"}
+"""JSON types, with numbers that are integers apart from those that are not."""
+MAX_PARTS = 100
+MAX_REFERENCES = 60
+"""References that are followed for one value."""
+UNUSABLE = (KeyError, Unresolvable, TooLongError, RecursionError, re.error, ValueError, TypeError, OverflowError)
+"""What is raised for a schema that the library cannot use."""
+
+
+def _format_checker() -> FormatChecker:
+    checker = FormatChecker(formats=())
+    for name, accepts in FORMATS.items():
+        check = lambda value, accepts=accepts: not isinstance(value, str) or accepts(value)  # noqa: E731
+        checker.checkers = {**checker.checkers, name: (check, ())}
+    return checker
+
+
+CHECKER = _format_checker()
+"""The formats, which are a part of a contract whether or not a server checks them."""
+
+
+class MalformedError(ValueError):
+    """A keyword has a value of another type, or a schema cannot be used to validate values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A whole schema."""
+
+    value: Json
+
+    def target(self, reference: str) -> Json | None:
+        """Return the schema that a local reference leads to; None for any other, and below another `$id`."""
+        if not reference.startswith("#") or any(each is not self.value for each in self.ids):
+            return None
+        found = self.value
+        for step in unquote(reference[1:]).split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            rows = {str(at): each for at, each in enumerate(found)} if isinstance(found, list) else found
+            found = rows.get(name) if isinstance(rows, dict) else None
+        is_pointer = reference == "#" or reference.startswith("#/")
+        return found if is_pointer and isinstance(found, dict | bool) else None
+
+    @cached_property
+    def ids(self) -> list[Json]:
+        """The schemas in it that have an address."""
+        return [each for each in _objects(self.value) if "$id" in each]
+
+    @cached_property
+    def text(self) -> str:
+        """The same text for equal documents."""
+        return json.dumps(self.value, sort_keys=True)
+
+    @property
+    def draft(self) -> str:
+        """The URI of its draft; empty if it names none."""
+        return str(self.value.get("$schema", "")).rstrip("#") if isinstance(self.value, dict) else ""
+
+
+def _objects(value: Json) -> Iterator[dict[str, Json]]:
+    """Yield every object in a document, which includes all its schemas."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, dict):
+            yield found
+        waiting += found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+
+
+class PlacedSchema(NamedTuple):
+    """A schema in its document."""
+
+    schema: Json
+    document: Document
+
+    @property
+    def keywords(self) -> dict[str, Json]:
+        """Its keywords; none if it is a boolean."""
+        return self.schema if isinstance(self.schema, dict) else {}
+
+    def get(self, name: str, form: type | tuple[type, ...], default: Any) -> Any:
+        """Return the value of a keyword; raise MalformedError."""
+        found = self.keywords.get(name, default)
+        if not isinstance(found, form) and found is not default:
+            raise MalformedError(f"`{name}`")
+        return found
+
+    def at(self, schema: Json) -> PlacedSchema:
+        """Return another schema of the same document."""
+        return PlacedSchema(schema, self.document)
+
+    def among(self, name: str) -> list[PlacedSchema]:
+        """Return the schemas of a keyword that has a list of them."""
+        return [*map(self.at, self.get(name, list, []))]
+
+    def effective(self) -> PlacedSchema:
+        """Return it with the keywords that mean something."""
+        is_old = any(name in self.document.draft for name in OLD_DRAFTS)
+        return self.at({"$ref": self.keywords["$ref"]}) if is_old and "$ref" in self.keywords else self
+
+    def target(self) -> PlacedSchema | None:
+        """Return what `$ref` leads to; None if that is not a part of the document."""
+        found = self.document.target(self.get("$ref", str, ""))
+        return None if found is None else self.at(found)
+
+    def accepts(self, value: Json, *, formats: bool) -> bool:
+        """Tell whether a value is valid; raise MalformedError."""
+        try:
+            draft = DRAFTS[self.document.draft or DRAFT_2020_12.uri]
+            validator = draft(self.document.value, registry=Registry(), format_checker=CHECKER if formats else None)
+            return is_valid(validator.evolve(schema=self.schema), value, MAX_REFERENCES)
+        except UNUSABLE as problem:
+            raise MalformedError(type(problem).__name__) from None
+
+
+class Search(Protocol):
+    """What a rule can ask."""
+
+    def decide(self, wide: PlacedSchema, narrow: tuple[PlacedSchema, ...]) -> bool | None:
+        """Tell whether `wide` accepts every value that all of `narrow` accept."""
+
+    def below(self, wide: PlacedSchema, *narrow: PlacedSchema) -> bool | None:
+        """Tell the same of the values of a property or an item."""
+
+
+def together(*parts: PlacedSchema) -> tuple[PlacedSchema, ...]:
+    """Return schemas with all that hold together with them: by `allOf` and `$ref`."""
+    waiting, found = [*parts], list[PlacedSchema]()
+    while waiting and len(found) < MAX_PARTS:
+        part = waiting.pop(0).effective()
+        target = part.target()
+        waiting += [*part.among("allOf"), *([] if target is None else [target])]
+        found.append(part)
+    return tuple(found)
+
+
+def kinds_of(parts: tuple[PlacedSchema, ...]) -> frozenset[str]:
+    """Return the types of the values that parts may have."""
+    found = KINDS
+    for part in parts:
+        names = part.get("type", (str, list), None)
+        found = frozenset() if part.schema is False else found if names is None else found & named_kinds(names)
+    return found
+
+
+def named_kinds(given: str | list[str]) -> frozenset[str]:
+    """Return the types that a value of `type` names."""
+    names = {given} if isinstance(given, str) else {*given}
+    return KINDS & (names | {"integer", "fraction"} if "number" in names else names)
+
+
+def values_of(parts: tuple[PlacedSchema, ...]) -> list[Json] | None:
+    """Return the values that parts have, and perhaps others that they have not; None if these are not finitely many."""
+    for part in parts:
+        if "const" in part.keywords or "enum" in part.keywords:
+            values: list[Json] = part.get("enum", list, [])
+            return [part.keywords["const"]] if "const" in part.keywords else values
+    kinds = kinds_of(parts)
+    return (
+        [*[None] * ("null" in kinds), *[False, True] * ("boolean" in kinds)] if kinds <= {"null", "boolean"} else None
+    )
+
+
+def is_same(one: PlacedSchema, other: PlacedSchema) -> bool:
+    """Tell whether two schemas are written the same, in any order and with any annotations."""
+    text = json.dumps(_meaning(one.schema), sort_keys=True)
+    if text != json.dumps(_meaning(other.schema), sort_keys=True):
+        return False
+    has_reference = any(f'"{name}"' in text for name in ("$ref", "$dynamicRef", "$recursiveRef"))
+    return not has_reference or one.document.text == other.document.text
+
+
+def _meaning(schema: Json) -> Json:
+    """Return a schema without the annotations in it."""
+    if isinstance(schema, list):
+        return [*map(_meaning, schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: each for name, each in schema.items() if name not in ANNOTATIONS}
+    for name, each in found.items():
+        if name in NAMED and isinstance(each, dict):
+            found[name] = {key: _meaning(value) for key, value in each.items()}
+        elif name not in ("const", "enum"):
+            found[name] = _meaning(each)
+    return found
