@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from mcpc.cli import cli
 from mcpc.release.scan import ScannedServer, scan_servers
-from mcpc.release.scan.formats import SCAN_FORMATS
-from mcpc.release.scan.formats.report import ScanReport
+from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
 from support.client_home import use_home
 from support.files import write_files
 

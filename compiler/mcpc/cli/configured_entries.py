@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
-from mcpc.release.scan.entry_positions import entry_position
+from mcpc.release.scan.model import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
+from mcpc.release.scan.positions import entry_position
 from mcpc.workbench.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
 from mcpc_runtime.tools.clients.files import read_text
 from mcpc_runtime.tools.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
@@ -136,7 +136,7 @@ def locator(server: ConfiguredServer) -> Callable[[Hit], Position | None]:
     target = server.client.target
 
     def locate(hit: Hit) -> Position | None:
-        keys = [server.name, *(hit.text.pointer.split("/")[2:] if hit.text.pointer.startswith("/entry") else ())]
+        keys = (server.name, *(hit.text.pointer.split("/")[2:] if hit.text.pointer.startswith("/entry") else ()))
         try:
             text = read_text(target.path)
         except OSError:

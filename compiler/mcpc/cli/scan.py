@@ -15,18 +15,25 @@ from mcpc.cli.scan_targets import RequestOptions, ignored_of_project, scanned_co
 from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.release.scan import scan_groups, scan_pins
-from mcpc.release.scan.formats import SCAN_FORMATS
-from mcpc.release.scan.formats.report import ScanReport
-from mcpc.release.scan.ignored import IgnoreError, parse_ignored, without_ignored
+from mcpc.release.scan.approved import (
+    MAX_PIN_BYTES,
+    IgnoreError,
+    PinError,
+    parse_ignored,
+    parse_pins,
+    pins_of,
+    pins_text,
+    without_ignored,
+)
 from mcpc.release.scan.model import RISKS
-from mcpc.release.scan.pins import MAX_PIN_BYTES, PinError, parse_pins, pins_of, pins_text
+from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
 from mcpc.sandbox.platforms.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.release.scan import Finding, ScannedServer
-    from mcpc.release.scan.ignored import Ignored
+    from mcpc.release.scan.approved import Ignored
 
 CHANGED, GATE = 6, 7
 WIDTH = 80

@@ -24,17 +24,15 @@ from mcpc.client.contents import ServerContents, read_server_contents
 from mcpc.client.http import UnsafeAddressError, connected
 from mcpc.client.processes import conversation_with
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.release.scan.client_entries import (
+from mcpc.release.scan.entries import (
     HIDDEN,
     SECRET_NAME,
     SHORTEST,
-    WORD,
-    ClientEntry,
     secret_parts,
     shown_address,
     shown_command,
 )
-from mcpc.release.scan.model import ScannedServer
+from mcpc.release.scan.model import WORD, ClientEntry, ScannedServer
 from mcpc.workbench.doctor.client_files import ClientServers, read_clients
 from mcpc.workbench.doctor.client_logs import without_secrets
 from mcpc.workbench.doctor.entries import configured_servers

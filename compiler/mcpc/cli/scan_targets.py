@@ -25,7 +25,7 @@ from mcpc.cli.server_targets import (
 from mcpc.client.http import is_address
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.frontends.project import PYPROJECT
-from mcpc.release.scan.ignored import IgnoreError, project_ignored
+from mcpc.release.scan.approved import IgnoreError, project_ignored
 from mcpc.release.scan.model import Role, ScannedFile, ScannedServer
 from mcpc.release.scan.positions import locator
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from mcpc.client import ServerLists
     from mcpc.client.contents import ServerContents
-    from mcpc.release.scan.ignored import Ignored
+    from mcpc.release.scan.approved import Ignored
     from mcpc.release.scan.model import Hit, Position
 
 HANDLERS, HANDLERS_ZIP, SUPPORT = "handlers/", "handlers.zip", "handlers/.mcpc/"

@@ -22,7 +22,7 @@ from mcpc.cli.configured_entries import (
     others_write,
     shown_path,
 )
-from mcpc.release.scan.client_entries import ADDRESS, HEADER, VARIABLE, WORD, EntryText
+from mcpc.release.scan.model import ADDRESS, HEADER, VARIABLE, WORD, EntryText
 from mcpc.workbench.doctor import checks, entries, folders, pythons, tools, trials
 from mcpc.workbench.doctor.client_files import ClientServers, is_literal_secret, secrets_of
 from mcpc.workbench.doctor.client_logs import failure_lines, log_patterns, without_secrets

@@ -1,12 +1,11 @@
 """What in a server's definitions can attack or mislead a model or a person; nothing is sent, and nothing is run.
 
-    texts.py, readings.py, payloads.py   what is read: all texts of a server, in words, and what is hidden in them
-    vocabulary.py, confusables.py        tables of phrases by meaning, and of letters that look alike
-    client_entries.py, secret_forms.py, downloads.py, entry_positions.py   entries of servers in clients' files
-    rules/                               one module a family; codes.py has the risk and the advice of each code
-    scanning.py                          run all rules over servers
-    pins.py, ignored.py, positions.py    approved digests, ignored findings, positions in projects
-    formats/                             reports
+    model.py, texts.py           servers, all their texts, and findings
+    hidden_text.py, leaks.py     what people do not see; secrets and addresses
+    lexicon.py, orders.py        phrases that give a model orders; names of other servers' tools
+    entries.py, downloads.py     entries of servers in clients' files
+    scanning.py, codes.py        run all rules over servers; the risk and the advice of each code
+    approved.py, reports.py      pins and ignored findings; formats of the report
 
 Every rule takes linear time in the bytes of the texts.
 """

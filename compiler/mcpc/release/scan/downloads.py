@@ -14,54 +14,48 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Downloader(NamedTuple):
-    """A program that downloads.
+class PackageSource(NamedTuple):
+    """Where programs come from.
 
-    `before`: the words before the package; `naming`: options that name it; `valued`: other options with a value;
-    `fixed`: the form of a package whose version is fixed.
+    `fixed`: the form of a package whose version is fixed; `naming`: options that name the package; `valued`: other
+    options with a value.
     """
 
-    before: tuple[str, ...] = ()
-    naming: frozenset[str] = frozenset()
-    valued: frozenset[str] = frozenset()
-    fixed: re.Pattern[str] = re.compile(r".{1,200}@v?\d+\.\d+\.\d+[\w.+-]{0,60}$|.{1,500}#[0-9a-f]{40}$")
+    fixed: re.Pattern[str]
+    naming: str
+    valued: str
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-NPM_NAMING = frozenset({"-p", "--package"})
-NPM_VALUED = frozenset({"-c", "--call", "--registry", "--cache", "--prefix", "-w", "--workspace"})
-PYTHON_FIXED = re.compile(r".{1,200}(?:==|@)v?\d+[\w.+!-]{0,80}$|.{1,500}@[0-9a-f]{40}(?:#.{1,200})?$")
-PYTHON_NAMING = frozenset({"--from", "--spec"})
-PYTHON_VALUED = _words(
-    "--with --python -p --index --index-url --default-index --extra-index-url --with-requirements --refresh-package "
-    "--directory --cache-dir --project --find-links --constraints -c --env-file"
+NPM = PackageSource(
+    re.compile(r".{1,200}@v?\d+\.\d+\.\d+[\w.+-]{0,60}$|.{1,500}#[0-9a-f]{40}$"),
+    "-p --package",
+    "-c --call --registry --cache --prefix -w --workspace",
 )
-IMAGE_FIXED = re.compile(r".{1,400}@sha256:[0-9a-f]{64}$|.{1,400}:(?!latest$)[\w][\w.-]{0,127}$")
-IMAGE_VALUED = _words(
-    "-e --env --env-file -v --volume --mount -p --publish --name --network --net -w --workdir -u --user --entrypoint "
-    "--platform -l --label -m --memory --cpus --add-host --cap-add --cap-drop --security-opt --tmpfs --ulimit --dns "
-    "-h --hostname --gpus --device --pull --log-driver --log-opt --shm-size --restart --runtime --userns"
+PYTHON = PackageSource(
+    re.compile(r".{1,200}(?:==|@)v?\d+[\w.+!-]{0,80}$|.{1,500}@[0-9a-f]{40}(?:#.{1,200})?$"),
+    "--from --spec",
+    "--with --python -p --index --index-url --default-index --extra-index-url --with-requirements "
+    "--refresh-package --directory --cache-dir --project --find-links --constraints -c --env-file",
 )
-NPM = Downloader((), NPM_NAMING, NPM_VALUED)
-PYTHON = Downloader((), PYTHON_NAMING, PYTHON_VALUED, PYTHON_FIXED)
-IMAGE = Downloader(("run",), frozenset(), IMAGE_VALUED, IMAGE_FIXED)
-DOWNLOADERS: dict[str, tuple[Downloader, ...]] = {
-    "npx": (NPM,),
-    "bunx": (NPM,),
-    "pnpx": (NPM,),
-    "bun": (NPM._replace(before=("x",)),),
-    "pnpm": (NPM._replace(before=("dlx",)),),
-    "yarn": (NPM._replace(before=("dlx",)),),
-    "npm": (NPM._replace(before=("exec",)), NPM._replace(before=("x",))),
-    "uvx": (PYTHON,),
-    "uv": (PYTHON._replace(before=("tool", "run")),),
-    "pipx": (PYTHON._replace(before=("run",)),),
-    **dict.fromkeys(("docker", "podman", "nerdctl"), (IMAGE,)),
-}
-"""The programs that download, by name."""
+IMAGE = PackageSource(
+    re.compile(r".{1,400}@sha256:[0-9a-f]{64}$|.{1,400}:(?!latest$)[\w][\w.-]{0,127}$"),
+    "",
+    "-e --env --env-file -v --volume --mount -p --publish --name --network --net -w --workdir -u --user "
+    "--entrypoint --platform -l --label -m --memory --cpus --add-host --cap-add --cap-drop --security-opt --tmpfs "
+    "--ulimit --dns -h --hostname --gpus --device --pull --log-driver --log-opt --shm-size --restart --runtime "
+    "--userns",
+)
+DOWNLOADERS: tuple[tuple[str, str, PackageSource], ...] = (
+    ("npx bunx pnpx", "", NPM),
+    ("bun npm", "x", NPM),
+    ("pnpm yarn", "dlx", NPM),
+    ("npm", "exec", NPM),
+    ("uvx", "", PYTHON),
+    ("uv", "tool run", PYTHON),
+    ("pipx", "run", PYTHON),
+    ("docker podman nerdctl", "run", IMAGE),
+)
+"""The programs that download, the words before the package, and where it comes from."""
 ENDINGS = (".exe", ".cmd", ".bat", ".ps1")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "cmd"})
 LOCAL = re.compile(r"\.{0,2}[/\\]|~|file:|[A-Za-z]:[/\\]|\.{1,2}$")
@@ -81,40 +75,38 @@ def unwrapped(words: Sequence[str]) -> list[str]:
         return found
     if found[1].lower() == "/c":
         return found[2:]
-    if found[1].startswith("-") and found[1].endswith("c"):
-        try:
-            return shlex.split(found[2])
-        except ValueError:
-            return found
-    return found
+    try:
+        return shlex.split(found[2]) if re.match("-.*c$", found[1]) else found
+    except ValueError:
+        return found
 
 
 def unfixed_package(words: Sequence[str]) -> str:
     """Return the package of a command that downloads it in no fixed version, or an empty text."""
     command = unwrapped(words)
-    for downloader in DOWNLOADERS.get(program_name(command[0]), ()) if command else ():
-        package = _package(command[1:], downloader)
-        if package and not downloader.fixed.fullmatch(package) and not LOCAL.match(package):
-            return package
+    for programs, before, source in DOWNLOADERS if command else ():
+        if program_name(command[0]) in programs.split():
+            package = _package(command[1:], before.split(), source)
+            if package and not source.fixed.fullmatch(package) and not LOCAL.match(package):
+                return package
     return ""
 
 
-def _package(words: Sequence[str], downloader: Downloader) -> str:
+def _package(words: Sequence[str], before: list[str], source: PackageSource) -> str:
     """Return the package that a command names: by an option, else its first word that is not an option."""
-    waiting, first = [*downloader.before], ""
-    at = 0
+    first, at = "", 0
     while at < len(words):
         word = words[at]
         name, sign, value = word.partition("=")
-        if name in downloader.naming:
+        if name in source.naming.split():
             return value if sign else "".join(words[at + 1 : at + 2])
         if word.startswith("-"):
-            at += 1 + (word in downloader.valued)
+            at += 1 + (word in source.valued.split())
             continue
-        if not waiting:
+        if not before:
             first = word
             break
-        if word != waiting.pop(0):
+        if word != before.pop(0):
             return ""
         at += 1
     return first

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from mcpc.release.scan.client_entries import ClientEntry
-
 
 class Risk(StrEnum):
     """How much a finding matters; the order is that of reports."""
@@ -25,6 +23,7 @@ class Risk(StrEnum):
 
 
 RISKS = tuple(Risk)
+WORD, VARIABLE, HEADER, ADDRESS = "word", "variable", "header", "address"
 
 
 class Role(StrEnum):
@@ -94,6 +93,36 @@ class Position(NamedTuple):
     column: int
     end_line: int
     end_column: int
+
+
+class EntryText(NamedTuple):
+    """A text of an entry: what it is (`word`, `variable`, `header`, `address`), its name, and its JSON Pointer."""
+
+    kind: str
+    name: str
+    value: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientEntry:
+    """A server in a client's file.
+
+    `client`: the client's title; `path`: its file; `started`: the command and its arguments with references replaced;
+    `replaceable`: files of the command that every user of this machine can replace; `is_shared`: whether others read
+    the file, because it belongs to a project or because of its permissions.
+    """
+
+    client: str
+    path: str
+    parts: tuple[EntryText, ...] = ()
+    started: tuple[str, ...] = ()
+    replaceable: tuple[str, ...] = ()
+    is_shared: bool = False
+
+    def of(self, kind: str) -> list[EntryText]:
+        """Return the texts of one kind, in order."""
+        return [part for part in self.parts if part.kind == kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,28 @@
-"""Where a hit is in the files of a project: its definition by kind and name, then along the JSON Pointer.
+"""Where a hit is: in the files of a project, and in the entry of a server in a client's file.
 
-The front ends read definitions from several kinds of files.  Where the pointer ends early, the position is that of the
-deepest value that was found, at least that of the definition.
+A definition is found by its kind and name, an entry by its name, a value in it along the JSON Pointer.  Where that ends
+early, the position is that of the deepest value that was found.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span
+from mcpc.reading import Node, parse_json
+from mcpc.reading.source import source_of_text
+from mcpc.reading.yaml_tree import YamlError, read_yaml
 from mcpc.release.scan.model import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mcpc.model.ir import Server
-    from mcpc.reading import Node, Source
+    from mcpc.reading import Source
     from mcpc.release.scan.model import Hit
+    from mcpc_runtime.tools.clients.text_edits import EntryPlace
 
 
 def locator(server: Server, sources: Mapping[str, Source], folder: str) -> Callable[[Hit], Position | None]:
@@ -30,33 +36,38 @@ def locator(server: Server, sources: Mapping[str, Source], folder: str) -> Calla
     def locate(hit: Hit) -> Position | None:
         text = hit.text
         if text.kind == "file" and text.item in sources:
-            return position(Span(text.item, hit.start, max(hit.end, hit.start)), sources, folder)
+            return _position(Span(text.item, hit.start, max(hit.end, hit.start)), sources, folder)
         kind = "resource" if text.kind == "file" else text.kind
         if (kind, text.item) not in definitions:
             return None
         span, node = definitions[kind, text.item]
-        found = deepest(node, text.pointer.split("/")[2 if text.kind == "server" else 3 :])
+        steps = _steps(node, text.pointer.split("/")[2 if text.kind == "server" else 3 :])
+        found = [node, *(value for _, value in steps)][-1]
         if text.kind == "server" and text.field:
             found = node.get(text.field.partition(".")[0]) or found
         if found is not node:
-            span = within(found, hit, sources)
-        return position(span, sources, folder)
+            span = _within(found, hit, sources)
+        return _position(span, sources, folder)
 
     return locate
 
 
-def deepest(node: Node, keys: list[str]) -> Node:
-    """Return the value at a JSON Pointer's keys, or the last one on the way that exists."""
-    for key in keys:
-        name = key.replace("~1", "/").replace("~0", "~")
-        below = node.items[int(name)] if name.isdecimal() and int(name) < len(node.items) else node.get(name)
-        if below is None:
-            break
-        node = below
-    return node
+def _steps(node: Node, keys: Iterable[str]) -> Iterator[tuple[Span, Node]]:
+    """Yield the place and the value of each key, or item of a list by number or name, as far as there are any."""
+    for written in keys:
+        key = written.replace("~1", "/").replace("~0", "~")
+        steps = [(member.key_span, member.node) for member in reversed(node.members) if member.key == key]
+        for number, item in enumerate(node.items):
+            name = item.get("name")
+            if key == str(number) or (name is not None and name.value == key):
+                steps.append(((name or item).span, item))
+        if not steps:
+            return
+        yield steps[0]
+        node = steps[0][1]
 
 
-def within(node: Node, hit: Hit, sources: Mapping[str, Source]) -> Span:
+def _within(node: Node, hit: Hit, sources: Mapping[str, Source]) -> Span:
     """Return the position of a hit in a text; that of the whole text if it is written with escapes."""
     source = sources.get(node.path)
     if source is None or node.value != hit.text.text or hit.end <= hit.start:
@@ -65,10 +76,44 @@ def within(node: Node, hit: Hit, sources: Mapping[str, Source]) -> Span:
     return node.span if start < 0 else Span(node.path, start + hit.start, start + hit.end)
 
 
-def position(span: Span, sources: Mapping[str, Source], folder: str) -> Position | None:
+def _position(span: Span, sources: Mapping[str, Source], folder: str) -> Position | None:
     """Return a span as lines and columns, with the path from the working folder."""
     source = sources.get(span.path)
     if source is None:
         return None
     path = span.path if folder in ("", ".") else f"{folder}/{span.path}"
     return Position(path, *source.position(span.start), *source.position(max(span.start, span.end)))
+
+
+def entry_position(path: str, text: str, form: str, place: EntryPlace, keys: tuple[str, ...]) -> Position | None:
+    """Return the position of a key in a client's file; `keys`: the server's name, then those in its entry."""
+    if form == "toml":
+        span = _toml_line(path, text, keys)
+    else:
+        root = _root(path, text, form)
+        steps = max(([*_steps(root, (*above, *keys))] for above in place.keys), key=len)
+        span = steps[-1][0] if steps else Span(path)
+    return _position(span, {path: source_of_text(path, text)}, "")
+
+
+@lru_cache(maxsize=2)
+def _root(path: str, text: str, form: str) -> Node:
+    """Return what can be read of JSON or YAML."""
+    try:
+        root = read_yaml(text, path) if form == "yaml" else parse_json(source_of_text(path, text))[0]
+    except YamlError:
+        root = None
+    return root or Node(None, path, 0, 0)
+
+
+def _toml_line(path: str, text: str, keys: Iterable[str]) -> Span:
+    """Return the range of the line that names the last key after the line that names the server."""
+    at, span = 0, Span(path)
+    for key in (key for key in keys if not key.isdecimal()):
+        name = rf"[\"']?{re.escape(key)}[\"']?"
+        line = re.compile(rf"^[ \t]{{0,80}}((?:\[[^\n\]]{{0,200}}\.)?{name}(?:[ \t]{{0,8}}=|\]))", re.MULTILINE)
+        found = line.search(text, at)
+        if not found:
+            break
+        at, span = found.end(), Span(path, *found.span(1))
+    return span

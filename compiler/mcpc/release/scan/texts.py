@@ -26,9 +26,9 @@ ROLES = {
     "url": Role.ADDRESS,
     "text": Role.CONTENTS,
     "blob": Role.SYNTAX,
-    **dict.fromkeys(("type", "format", "pattern", "mimeType", "version", "sizes", "theme"), Role.SYNTAX),
+    **dict.fromkeys(("type", "format", "pattern", "mimeType", "version", "sizes", "theme", "required"), Role.SYNTAX),
     **dict.fromkeys(("$ref", "$schema", "$id", "$anchor", "$dynamicRef", "contentEncoding"), Role.SYNTAX),
-    **dict.fromkeys(("required", "taskSupport", "priority", "audience", "lastModified"), Role.SYNTAX),
+    **dict.fromkeys(("taskSupport", "priority", "audience", "lastModified"), Role.SYNTAX),
 }
 """The roles of members by their key; any other text is prose."""
 VALUES = frozenset({"default", "enum", "examples", "example", "const"})
@@ -77,11 +77,8 @@ def _walk(kind: str, name: str, root: Mapping[str, Any], base: str) -> Iterator[
         if isinstance(at.value, str):
             yield Text(kind, name, at.field, at.pointer, at.role, at.value)
         elif isinstance(at.value, list):
-            below = [
-                _Waiting(item, f"{at.pointer}/{number}", at.field, at.role, is_named=False)
-                for number, item in enumerate(at.value)
-            ]
-            waiting += reversed(below)
+            below = [(f"{at.pointer}/{number}", item) for number, item in enumerate(at.value)]
+            waiting += (_Waiting(item, pointer, at.field, at.role, is_named=False) for pointer, item in below[::-1])
         elif isinstance(at.value, dict):
             for key in at.value:
                 if at.is_named or key not in PLAIN_KEYS:

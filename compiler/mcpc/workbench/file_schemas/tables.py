@@ -87,5 +87,5 @@ def _registered(key: str) -> JsonSchema:
 
 
 def _ignored() -> JsonSchema:
-    text = 'Findings that are ignored: a code, and where: `"SCAN605 tool login"`.'
+    text = 'Findings that are ignored: a code, and where: `"SCAN501 tool login"`.'
     return {"description": text, "type": "array", "items": {"type": "string", "pattern": "^ *SCAN[0-9]{3}"}}

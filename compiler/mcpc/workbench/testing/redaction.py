@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.scan.secret_forms import IN_ADDRESS, KNOWN, PRIVATE_KEY
+from mcpc.release.scan.leaks import IN_ADDRESS, KNOWN, PRIVATE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

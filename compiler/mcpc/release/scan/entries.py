@@ -1,22 +1,25 @@
-"""How a server is written in a client's configuration, and how it is shown without its secrets.
+"""Entries of servers in clients' files: secrets, downloads, files that others can replace, addresses, and equal names.
 
-Each text of an entry has its place in the file.  What a report shows of a command is what cannot be a secret: programs,
-packages, paths and names of options.
+Each text of an entry has its place in the file.  Nothing is started or asked.  What a report shows of a command is what
+cannot be a secret: programs, packages, paths and names of options.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections import defaultdict
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from mcpc.release.scan.secret_forms import known_secrets, password_in_address
+from mcpc.release.scan.downloads import program_name, unfixed_package, unwrapped
+from mcpc.release.scan.leaks import known_secrets, password_in_address
+from mcpc.release.scan.model import ADDRESS, HEADER, VARIABLE, WORD, Hit, Role, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-WORD, VARIABLE, HEADER, ADDRESS = "word", "variable", "header", "address"
+    from mcpc.release.scan.model import ClientEntry, EntryText, ServerTexts
+
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|(?:^|[_-])(?:PAT|PWD)$", re.IGNORECASE)
 NOT_SECRET_NAME = re.compile(
     r"(?:TYPE|MODE|URL|URI|FILE|PATH|DIR|NAME|LIMIT|TOKENS|ID|ISSUER|METHOD|PROVIDER|ENABLED|TIMEOUT|HOST|PORT|SCOPES?)$",
@@ -31,38 +34,9 @@ PLACEHOLDER = re.compile(r"your|xxxx|\.\.\.|\*\*\*|change_?me|replace|placeholde
 UNCLEAR = re.compile(r"[A-Za-z0-9_-]{16}")
 SHORTEST = 8
 """Characters of the shortest secret."""
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_SHOWN = 100
 HIDDEN = "…"
-
-
-class EntryText(NamedTuple):
-    """A text of an entry: what it is (`word`, `variable`, `header`, `address`), its name, and its JSON Pointer."""
-
-    kind: str
-    name: str
-    value: str
-    pointer: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClientEntry:
-    """A server in a client's file.
-
-    `client`: the client's title; `path`: its file; `started`: the command and its arguments with references replaced;
-    `replaceable`: files of the command that every user of this machine can replace; `is_shared`: whether others read
-    the file, because it belongs to a project or because of its permissions.
-    """
-
-    client: str
-    path: str
-    parts: tuple[EntryText, ...] = ()
-    started: tuple[str, ...] = ()
-    replaceable: tuple[str, ...] = ()
-    is_shared: bool = False
-
-    def of(self, kind: str) -> list[EntryText]:
-        """Return the texts of one kind, in order."""
-        return [part for part in self.parts if part.kind == kind]
 
 
 def secret_parts(entry: ClientEntry) -> Iterator[tuple[EntryText, str]]:
@@ -146,3 +120,62 @@ def shown_address(url: str) -> str:
         return HIDDEN
     path = parts.path if not UNCLEAR.search(parts.path) else f"/{HIDDEN}"
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}{path}"
+
+
+def find_in_entry(server: ServerTexts) -> Iterator[Hit]:
+    """Yield what is wrong with the entry of a server."""
+    entry = server.server.entry
+    for code, pointer, detail in _in_entry(entry) if entry else ():
+        yield Hit(code, _text(server.server.name, pointer), detail=detail)
+
+
+def _in_entry(entry: ClientEntry) -> Iterator[tuple[str, str, str]]:
+    """Yield codes with the place and the details."""
+    words = entry.of(WORD)
+    for part, what in secret_parts(entry):
+        yield "SCAN802" if entry.is_shared else "SCAN801", part.pointer, f"{what} ({len(part.value)} characters)"
+    package = unfixed_package([part.value for part in words])
+    if package:
+        at = next((part for part in words if package in part.value), words[0])
+        yield "SCAN803", at.pointer, shown_command([package])
+    for path in entry.replaceable:
+        yield "SCAN804", next((part for part in words if part.value == path), words[0]).pointer, path
+    for part in entry.parts:
+        if part.kind in (ADDRESS, WORD) and part.value.startswith("http://") and _host(part.value) not in LOOPBACK:
+            yield "SCAN805", part.pointer, shown_address(part.value)
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def find_different_entries(servers: Sequence[ServerTexts]) -> Iterator[tuple[ServerTexts, Hit]]:
+    """Yield servers that have the name of one in another client, and are another one."""
+    named: dict[str, list[ServerTexts]] = defaultdict(list)
+    for server in servers:
+        if server.server.entry is not None:
+            named[server.server.name].append(server)
+    for name, same in named.items():
+        first = same[0].server.entry
+        for other in same[1:]:
+            entry = other.server.entry
+            if first is not None and entry is not None and _started(entry) != _started(first):
+                yield other, Hit("SCAN806", _text(name, ""), detail=f"in {first.client}: {_shown_start(first)}")
+
+
+def _started(entry: ClientEntry) -> tuple[str, ...]:
+    """Return what an entry starts or reaches, whatever the folder of the program and the shell around it."""
+    words = unwrapped(entry.started)
+    return (program_name(words[0]), *words[1:]) if words else tuple(part.value for part in entry.of(ADDRESS))
+
+
+def _shown_start(entry: ClientEntry) -> str:
+    words = [part.value for part in entry.of(WORD)]
+    return shown_command(words) if words else " ".join(shown_address(part.value) for part in entry.of(ADDRESS))
+
+
+def _text(name: str, pointer: str) -> Text:
+    return Text("entry", name, pointer.strip("/").replace("/", "."), f"/entry{pointer}", Role.SYNTAX, "")
