@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.model.ir import PythonFunction
 from mcpc.pack.closure import ADAPTERS, MODULE, eager_closure, module_closure
-from mcpc.pack.late_imports import packed_texts
+from mcpc.pack.late_imports import packed_modules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from mcpc.emit import ArtifactFile
     from mcpc.model.ir import Server
+    from mcpc.pack.closure import Edges
+    from mcpc.pack.late_imports import PackedModule
 
 START_MODULES = (
     "mcpc_app",
@@ -71,7 +73,7 @@ GATES: dict[str, Callable[[Server], bool]] = {
 def start_modules(server: Server) -> tuple[str, ...]:
     """Return the modules that the start of a server imports, including those of its hooks."""
     hooked = (row.partition(":")[0] for hook, row in server.traits.hooks if hook == "start")
-    more = dict.fromkeys(name for module in hooked for name in eager_closure(runtime_texts(), module))
+    more = dict.fromkeys(name for module in hooked for name in eager_closure(runtime_edges(), module))
     *path, main = START_MODULES
     return (*path, *(name for name in more if name not in START_MODULES), main)
 
@@ -79,35 +81,46 @@ def start_modules(server: Server) -> tuple[str, ...]:
 def runtime_files(server: Server, generated: Sequence[ArtifactFile]) -> dict[str, bytes]:
     """Return the runtime sources that this server needs, by their names in the archive."""
     sources = runtime_sources()
-    texts = runtime_texts()
+    edges = runtime_edges()
     ours = (module.data for module in generated if module.name.startswith(GENERATED))
     roots = {
         *START_MODULES,
         *OTHER_PYTHONS,
         *(name for data in ours for name in MODULE.findall(data.decode("utf-8", "replace"))),
     }
-    roots.update(name for name in texts if is_within(name, server.traits.whole_packages))
+    roots.update(name for name in edges if is_within(name, server.traits.whole_packages))
     tables = {
         "mcpc_runtime.handlers.contracts": used_contracts(server),
         "mcpc_runtime.handlers.python.bindings": used_bindings(server),
     }
     closed = frozenset(name for name, is_open in GATES.items() if not is_open(server))
-    needed = module_closure(texts, sorted(roots), tables, closed)
+    needed = module_closure(edges, sorted(roots), tables, closed)
     return {name: data for name, data in sources.items() if module_name(name) in needed}
 
 
 @cache
 def runtime_sources() -> dict[str, bytes]:
     """Return the runtime's source files as they are packed, by their names in the archive."""
-    found = dict(sorted(python_files(files("mcpc_runtime"), "mcpc_runtime")))
-    packed = packed_texts({module_name(name): data.decode() for name, data in found.items()}, START_MODULES)
-    return {name: packed[module_name(name)].encode() for name in found}
+    modules = runtime_modules()
+    return {name: modules[module_name(name)].text.encode() for name in source_files()}
 
 
 @cache
-def runtime_texts() -> dict[str, str]:
-    """Return the runtime's sources as text, by the names of their modules."""
-    return {module_name(name): data.decode() for name, data in runtime_sources().items()}
+def runtime_modules() -> dict[str, PackedModule]:
+    """Return the runtime's modules as they are packed, by their names."""
+    return packed_modules({module_name(name): data.decode() for name, data in source_files().items()}, START_MODULES)
+
+
+@cache
+def runtime_edges() -> dict[str, Edges]:
+    """Return what each module of the runtime refers to."""
+    return {name: module.edges for name, module in runtime_modules().items()}
+
+
+@cache
+def source_files() -> dict[str, bytes]:
+    """Return the runtime's source files as they are, by their names in the archive."""
+    return dict(sorted(python_files(files("mcpc_runtime"), "mcpc_runtime")))
 
 
 def python_files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

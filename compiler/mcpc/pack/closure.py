@@ -1,80 +1,149 @@
 """Compute the runtime modules that a server needs: all that its start, its tables and its generated code refer to.
 
-An edge is an import, or a string of the code that names a module: `lazy("mcpc_runtime.x:y")`, a row of a table, the
-code of a new process. Imports for type checkers and docstrings are not edges. What a port takes from its adapter
-(`{ADAPTER}.pipes`) is an edge to that module of every adapter: one file runs on every platform. Two kinds of edges
-depend on the server: rows of the tables in `tables` are followed if their key is used, and closed modules are left out
-together with their importers. Reading the sources costs O(bytes of the runtime), once per process.
+An edge is an import, or a string that names a module: `lazy("mcpc_runtime.x:y")`, a row of a table, the code of a new
+process. Imports for type checkers and docstrings are not edges. What a port takes from its adapter (`{ADAPTER}.pipes`)
+is an edge to that module of every adapter: one file runs on every platform. Two kinds of edges depend on the server:
+rows of the tables in `tables` are followed if their key is used, and closed modules are left out together with their
+importers. O(modules and edges) for each server; the sources are read once (`mcpc.pack.late_imports`).
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mcpc_runtime.transports.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-UNUSED_AT_RUN_TIME = re.compile(r'^if TYPE_CHECKING:\n(?:(?:    .*)?\n)+|"""[\s\S]*?"""', re.MULTILINE)
 MODULE = re.compile(r"\bmcpc_runtime(?:\.\w+)*")
-FROM = re.compile(r"\bfrom (mcpc_runtime[\w.]*) import (\([^)]*\)|[^;\n]*)")
-EAGER = re.compile(r"^(?:from|import) (mcpc_runtime[\w.]*)", re.MULTILINE)
-"""An import at the beginning of a line; others are inside a function or branch."""
-ROW = re.compile(r'^    "(\w+)": (\(\n(?:        .*\n)+    \)|.*),$', re.MULTILINE)
+FROM = re.compile(r"\bfrom (mcpc_runtime[\w.]*) import ([\w, ]+)")
+"""An import in the code of a new process, which is a string."""
 NAME = re.compile(r"\w+")
-OF_ADAPTER = re.compile(r"\{ADAPTER\}((?:\.\w+)+)")
 ADAPTERS = tuple(row[0] for row in (POSIX, *PLATFORMS.values()))
 
 
+class Edges(NamedTuple):
+    """What a module refers to: by imports at the beginning of a line, by all else, and by rows of tables with keys."""
+
+    eager: tuple[str, ...]
+    late: tuple[str, ...]
+    rows: dict[str, tuple[str, ...]]
+
+
+def read_edges(text: str) -> Edges:
+    """Return what a module of this text refers to when a server runs."""
+    eager: list[str] = []
+    late: list[str] = []
+    rows: dict[str, tuple[str, ...]] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            eager += imported(node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                named = tuple(named_below(value))
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    rows[key.value] = (*rows.get(key.value, ()), *named)
+                else:
+                    late += named
+        else:
+            late += named_below(node)
+    return Edges(tuple(dict.fromkeys(eager)), tuple(dict.fromkeys(late)), rows)
+
+
+def named_below(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that code names when it runs."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from imported(node)
+    elif isinstance(node, ast.Constant):
+        yield from named_in(node.value if isinstance(node.value, str) else "")
+    elif isinstance(node, ast.JoinedStr):
+        yield from of_adapters(node)
+    for child in children_at_run_time(node):
+        yield from named_below(child)
+
+
+def children_at_run_time(node: ast.AST) -> Iterable[ast.AST]:
+    """Return what is in a node, without docstrings and what is for type checkers."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return ()
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return node.orelse
+    return ast.iter_child_nodes(node)
+
+
+def of_adapters(node: ast.JoinedStr) -> Iterator[str]:
+    """Yield the modules that `f"{ADAPTER}.name"` names: one of each adapter."""
+    begin, *rest = node.values
+    if isinstance(begin, ast.FormattedValue) and isinstance(begin.value, ast.Name) and begin.value.id == "ADAPTER":
+        for part in rest[:1]:
+            if isinstance(part, ast.Constant):
+                yield from (f"{adapter}{part.value.partition(':')[0]}" for adapter in ADAPTERS)
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the modules that a statement may import: a name of a package may be one."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    module = node.module or ""
+    return [module, *(f"{module}.{alias.name}" for alias in node.names)]
+
+
+def named_in(text: str) -> list[str]:
+    """Return the modules that a string names."""
+    members = [f"{package}.{name}" for package, names in FROM.findall(text) for name in NAME.findall(names)]
+    return [*MODULE.findall(text), *members]
+
+
 def module_closure(
-    sources: Mapping[str, str], roots: Iterable[str], tables: Mapping[str, Collection[str]], closed: frozenset[str]
+    modules: Mapping[str, Edges], roots: Iterable[str], tables: Mapping[str, Collection[str]], closed: frozenset[str]
 ) -> frozenset[str]:
     """Return the names of the modules reachable from `roots`; each module comes with its packages.
 
-    `sources`: the text of every module by its name; `tables`: by module, the used keys of its table; `closed`: the
-    modules and packages that are left out.
+    `tables`: by module, the used keys of its tables; `closed`: the modules and packages that are left out.
     """
     found: set[str] = set()
-    unusable = importers(sources, closed)
+    unusable = importers(modules, closed)
     todo = list(roots)
     while todo:
         module = todo.pop()
-        if module in found or module not in sources or module in unusable or not closed.isdisjoint(lineage(module)):
+        if module in found or module not in modules or module in unusable or not closed.isdisjoint(lineage(module)):
             continue
         found.add(module)
-        todo += lineage(module)
-        todo += edges(sources[module], tables.get(module))
+        edges = modules[module]
+        used = tables.get(module, edges.rows)
+        todo += [*lineage(module), *edges.eager, *edges.late]
+        todo += [name for key, names in edges.rows.items() if key in used for name in names]
     return frozenset(found)
 
 
-def importers(sources: Mapping[str, str], closed: frozenset[str]) -> frozenset[str]:
+def importers(modules: Mapping[str, Edges], closed: frozenset[str]) -> frozenset[str]:
     """Return the modules that cannot be imported without a closed one, because they import it at module level."""
     found: set[str] = set()
-    eager = {module: eager_imports(source) for module, source in sources.items()}
     while True:
         more = {
             module
-            for module, names in eager.items()
-            if module not in found and any(name in found or not closed.isdisjoint(lineage(name)) for name in names)
+            for module, edges in modules.items()
+            if module not in found
+            and any(name in found or not closed.isdisjoint(lineage(name)) for name in edges.eager)
         }
         if not more:
             return frozenset(found)
         found |= more
 
 
-def eager_closure(sources: Mapping[str, str], root: str) -> list[str]:
+def eager_closure(modules: Mapping[str, Edges], root: str) -> list[str]:
     """Return a module after its module-level imports, each once; packages come before their modules."""
     found: dict[str, None] = {}
 
     def visit(module: str) -> None:
-        if module in found or module not in sources:
+        if module in found or module not in modules:
             return
         for parent in lineage(module)[:-1]:
             visit(parent)
-        for name in eager_imports(sources[module]):
+        for name in modules[module].eager:
             visit(name)
         found[module] = None
 
@@ -86,32 +155,3 @@ def lineage(module: str) -> list[str]:
     """Return a module and its packages."""
     parts = module.split(".")
     return [".".join(parts[: number + 1]) for number in range(len(parts))]
-
-
-def edges(source: str, keys: Collection[str] | None = None) -> Iterator[str]:
-    """Yield the modules that a module's source refers to; `keys`: the used keys of its table, None without a table."""
-    text = at_run_time(source)
-    if keys is not None:
-        yield from (name for key, row in ROW.findall(text) if key in keys for name in MODULE.findall(row))
-        text = ROW.sub("", text)
-    yield from named_modules(text)
-
-
-@cache
-def eager_imports(source: str) -> tuple[str, ...]:
-    """Return the modules that a source imports at module level, except for type checkers."""
-    return tuple(EAGER.findall(source))
-
-
-@cache
-def at_run_time(source: str) -> str:
-    """Return a source without its imports for type checkers and its docstrings."""
-    return UNUSED_AT_RUN_TIME.sub("", source)
-
-
-@cache
-def named_modules(text: str) -> tuple[str, ...]:
-    """Return the modules that a text names; a name imported from a package may be one of its modules."""
-    members = [f"{package}.{name}" for package, names in FROM.findall(text) for name in NAME.findall(names)]
-    adapted = [f"{adapter}{name}" for name in OF_ADAPTER.findall(text) for adapter in ADAPTERS]
-    return (*MODULE.findall(text), *members, *adapted)

@@ -7,7 +7,7 @@ The modules import what they use as any module does.  In a built file each impor
   stands for the import, and imports the module when the name is first used.
 - **eager**: all others, those of one module of the start by another, and those of modules that Python has anyway.
 
-Lines keep their numbers, for tracebacks.  O(bytes of the runtime), once for each version of it (`packed_texts`).
+Lines keep their numbers, for tracebacks.  O(bytes of the runtime), once for each version of it (`packed_modules`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mcpc.pack import closure
+from mcpc.pack.closure import ADAPTERS, Edges
 from mcpc.sandbox import cache_dir
-from mcpc_runtime.transports.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -56,7 +57,6 @@ READ_BY_DATACLASSES = frozenset({"ClassVar", "InitVar", "KW_ONLY"})
 """What dataclasses look for in annotations."""
 DESCRIBING = frozenset({"Protocol", "TypedDict"})
 """The bases of classes that only say what others look like."""
-ADAPTERS = (POSIX[0], *(row[0] for row in PLATFORMS.values()))
 LATE, OTHER = "late", "other"
 ROW = re.compile(r"\b(mcpc_runtime(?:\.\w+)*):(\w+)")
 """A name in a table, or in the code of a new process."""
@@ -117,22 +117,32 @@ class RuntimeModule:
         return self.reader.uses.get(name) == {LATE} and name not in self.exported
 
 
-def packed_texts(texts: Mapping[str, str], start: Collection[str]) -> dict[str, str]:
-    """Return the texts of the runtime's modules, by their names, with their imports as they are packed.
+class PackedModule(NamedTuple):
+    """A module of the runtime as it is packed: its text, and what it refers to then."""
+
+    text: str
+    edges: Edges
+
+
+def packed_modules(texts: Mapping[str, str], start: Collection[str]) -> dict[str, PackedModule]:
+    """Return the runtime's modules, by their names, with their imports as they are packed; `texts`: their sources.
 
     `start`: the modules that every start imports.  The result is kept in the cache folder.
     """
-    parts = (Path(__file__).read_text(encoding="utf-8"), *start, *(f"{name}\0{text}" for name, text in texts.items()))
+    rules = [Path(file).read_text(encoding="utf-8") for file in (__file__, closure.__file__)]
+    parts = (*rules, *start, *(f"{name}\0{text}" for name, text in texts.items()))
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     with suppress(ValueError, EOFError, TypeError):
-        kept: dict[str, str] = marshal.loads(cache_dir.load_entry(KIND, key) or b"")
-        return kept
+        kept = marshal.loads(cache_dir.load_entry(KIND, key) or b"")
+        return {name: PackedModule(text, Edges(*edges)) for name, (text, edges) in kept.items()}
     modules = {name: RuntimeModule(text) for name, text in texts.items()}
     find_needed(modules)
     late = late_imports(modules, frozenset(start))
     packed = {name: packed_text(module, late[name]) for name, module in modules.items()}
-    cache_dir.store_entry(KIND, key, marshal.dumps(packed, 2))
-    return packed
+    made = {name: PackedModule(text, closure.read_edges(text)) for name, text in packed.items()}
+    kept = {name: (module.text, tuple(module.edges)) for name, module in made.items()}
+    cache_dir.store_entry(KIND, key, marshal.dumps(kept, 2))
+    return made
 
 
 def find_needed(modules: Mapping[str, RuntimeModule]) -> None:

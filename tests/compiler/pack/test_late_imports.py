@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.pack import late_imports
-from mcpc.pack.carried import START_MODULES, runtime_sources, runtime_texts
-from mcpc.pack.late_imports import packed_texts
+from mcpc.pack.carried import START_MODULES, runtime_modules
+from mcpc.pack.late_imports import packed_modules
 from mcpc_runtime.systems.fastmcp.standins import exports
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def packed(text: str, **others: str) -> str:
     """Return a module as it is packed, without what stands at its beginning."""
     texts = {"mcpc_runtime.x": HEAD + text, **{f"mcpc_runtime.{name}": HEAD + other for name, other in others.items()}}
-    made = packed_texts(texts, ["mcpc_runtime.x", "mcpc_runtime.started"])["mcpc_runtime.x"]
+    made = packed_modules(texts, ["mcpc_runtime.x", "mcpc_runtime.started"])["mcpc_runtime.x"].text
     assert made.count("\n") == text.count("\n") + 1
     return made.removeprefix(HEAD[:-1]).removeprefix("; from mcpc_runtime.lazy import lazy").strip("\n")
 
@@ -138,17 +138,17 @@ def test_a_second_reading_takes_what_the_first_has_kept(monkeypatch: pytest.Monk
 
 
 def test_the_whole_runtime_compiles_and_its_start_is_eager() -> None:
-    texts = runtime_texts()
+    texts = {name: module.text for name, module in runtime_modules().items()}
     for name, text in texts.items():
         compile(text, name, "exec")
     for name in START_MODULES:
         assert not [other for other in START_MODULES if f'lazy("{other}:' in texts.get(name, "")]
-    assert sum(data.count(b"= lazy(") for data in runtime_sources().values()) > 500
+    assert sum(text.count("= lazy(") for text in texts.values()) > 500
 
 
 def test_no_name_that_a_stand_in_exports_is_late() -> None:
     """A project would get the object that stands for it."""
-    texts = runtime_texts()
+    texts = {name: module.text for name, module in runtime_modules().items()}
     for package, table in exports.TABLES.items():
         for row in table.values():
             for name, (part, inner) in exports.names_of(row).items():
