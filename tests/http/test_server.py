@@ -210,12 +210,12 @@ def test_a_second_signal_is_the_systems(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_large_blocks_go_back_where_the_library_can(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[Any] = []
-    monkeypatch.setattr(allocation.c_library, "address_of", lambda name: name)
-    monkeypatch.setattr(allocation.c_library, "call", lambda *words: called.append(words) or 1)
+    monkeypatch.setattr(allocation.system_features, "address_of", lambda name: name)
+    monkeypatch.setattr(allocation.system_features, "call", lambda *words: called.append(words) or 1)
     assert allocation.return_large_blocks() is True and called == [("mallopt", (-3, 1 << 20))]
-    monkeypatch.setattr(allocation.c_library, "call", lambda *words: 0)
+    monkeypatch.setattr(allocation.system_features, "call", lambda *words: 0)
     assert allocation.return_large_blocks() is False
-    monkeypatch.setattr(allocation.c_library, "address_of", lambda name: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr(allocation.system_features, "address_of", lambda name: (_ for _ in ()).throw(OSError()))
     assert allocation.return_large_blocks() is False
 
 

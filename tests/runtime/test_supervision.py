@@ -85,9 +85,9 @@ class Server:
 AS_ON_MACOS = f"""
 import sys
 sys.path[:0] = [{str(RUNTIME)!r}, {str(TESTS)!r}]
-from mcpc_runtime.transports.platforms.posix import c_library
+from mcpc_runtime.transports.platforms.posix import system_features
 from support.libproc import FakeLibproc
-c_library.address_of = FakeLibproc().address_of
+system_features.address_of = FakeLibproc().address_of
 """
 """How a program begins that has the fake of macOS's functions."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.systems.mcp_bash.project_environment import PRINT_ENVIRONMENT, parse_exported
-from mcpc_runtime.transports.platforms.windows import program_search
+from mcpc_runtime.transports.platforms.windows import script_paths
 from mcpc_runtime.transports.platforms.windows.supervision.programs import shell_path
 from support.needs import needs
 
@@ -36,8 +36,8 @@ SHELL, OTHER = b"#!/usr/bin/env bash\n", b"#!/usr/bin/env python3\n"
     ],
 )
 def test_a_path_is_read_however_it_is_written(text: str, path: str) -> None:
-    assert program_search.local_path(text) == path
-    assert program_search.local_path(path) == path
+    assert script_paths.local_path(text) == path
+    assert script_paths.local_path(path) == path
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def test_a_path_is_read_however_it_is_written(text: str, path: str) -> None:
     [("C:/x", True), ("//host/share", True), ("C:x", False), ("/tmp/x", False), ("x", False), ("", False)],
 )
 def test_a_path_begins_at_a_drive_or_a_share(path: str, is_absolute: bool) -> None:
-    assert program_search.is_absolute(path) == is_absolute
+    assert script_paths.is_absolute(path) == is_absolute
 
 
 def test_paths_are_written_for_the_program_that_reads_them() -> None:
     for head, path, both in ((SHELL, "/c/a b/x", "/c/a b/x:/d/y"), (OTHER, "C:\\a b\\x", "C:\\a b\\x;D:\\y")):
-        write_path = program_search.path_writer(head)
+        write_path = script_paths.path_writer(head)
         assert write_path("C:/a b/x") == path
-        assert program_search.joined_paths(["C:/a b/x", "D:/y"], write_path) == both
-    assert program_search.path_writer(b"#!/bin/sh -e\n") is shell_path
+        assert script_paths.joined_paths(["C:/a b/x", "D:/y"], write_path) == both
+    assert script_paths.path_writer(b"#!/bin/sh -e\n") is shell_path
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_paths_are_written_for_the_program_that_reads_them() -> None:
     ],
 )
 def test_programs_are_known_by_their_first_bytes_or_their_extension(path: str, head: bytes, is_program: bool) -> None:
-    assert program_search.begins_as_program(path, head) == is_program
+    assert script_paths.begins_as_program(path, head) == is_program
 
 
 @pytest.mark.parametrize("translates", [False, True])

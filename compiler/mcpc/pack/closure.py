@@ -80,7 +80,7 @@ def of_adapters(node: ast.JoinedStr) -> Iterator[str]:
     if isinstance(begin, ast.FormattedValue) and isinstance(begin.value, ast.Name) and begin.value.id == "ADAPTER":
         for part in rest[:1]:
             if isinstance(part, ast.Constant):
-                yield from (f"{adapter}{part.value.partition(':')[0]}" for adapter in ADAPTERS)
+                yield from (f"{adapter}{str(part.value).partition(':')[0]}" for adapter in ADAPTERS)
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> list[str]:

@@ -57,6 +57,8 @@ READ_BY_DATACLASSES = frozenset({"ClassVar", "InitVar", "KW_ONLY"})
 """What dataclasses look for in annotations."""
 DESCRIBING = frozenset({"Protocol", "TypedDict"})
 """The bases of classes that only say what others look like."""
+SUPERVISION = tuple(f"{adapter}.supervision" for adapter in ADAPTERS)
+"""The packages whose modules import nothing late: their processes outlive the server, and cannot read its file."""
 LATE, OTHER = "late", "other"
 ROW = re.compile(r"\b(mcpc_runtime(?:\.\w+)*):(\w+)")
 """A name in a table, or in the code of a new process."""
@@ -185,7 +187,7 @@ def late_imports(modules: Mapping[str, RuntimeModule], start: AbstractSet[str]) 
     """
     late = {
         name: {local for local in module.needed & module.imports.keys() if module.imports_late(local)}
-        if FUTURE in module.text
+        if FUTURE in module.text and not name.startswith(SUPERVISION)
         else set()
         for name, module in modules.items()
     }

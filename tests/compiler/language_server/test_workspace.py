@@ -109,9 +109,9 @@ def test_a_check_begins_after_a_pause_without_a_change(tmp_path: Path) -> None:
         assert editor.wait(0) == 1, "a file that is opened is checked at once"
         await editor.checks.run()
         assert editor.published == [{"tools.json": []}]
-        editor.type("tools.json", "description", "descriptio")
+        editor.type("tools.json", "description", "descripti")
         assert editor.wait(0.2) == 0
-        editor.type("tools.json", "descriptio", "descriptionn")
+        editor.type("tools.json", "descripti", "descriptionn")
         assert (editor.wait(0.2), editor.wait(0.099), editor.wait(0.002)) == (0, 0, 1)
         await editor.checks.run()
         assert editor.published[1:] == [{"tools.json": ["MCP103", "MCP108"]}]

@@ -143,6 +143,7 @@ def test_the_whole_runtime_compiles_and_its_start_is_eager() -> None:
         compile(text, name, "exec")
     for name in START_MODULES:
         assert not [other for other in START_MODULES if f'lazy("{other}:' in texts.get(name, "")]
+    assert not [name for name, text in texts.items() if ".supervision" in name and "= lazy(" in text]
     assert sum(text.count("= lazy(") for text in texts.values()) > 500
 
 

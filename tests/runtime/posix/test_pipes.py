@@ -75,15 +75,15 @@ def test_a_process_is_set_up_where_the_system_can(
 ) -> None:
     called: list[Any] = []
     monkeypatch.setattr(subreaper.system_features, "has", lambda name: has_it)
-    monkeypatch.setattr(subreaper.c_library, "address_of", lambda name: name)
-    monkeypatch.setattr(subreaper.c_library, "call", lambda *words: (called.append(words), answer)[1])
+    monkeypatch.setattr(subreaper.system_features, "address_of", lambda name: name)
+    monkeypatch.setattr(subreaper.system_features, "call", lambda *words: (called.append(words), answer)[1])
     assert (subreaper.become_subreaper(), subreaper.make_undumpable()) == (expected, expected)
     assert called == ([("prctl", (36, 1, 0, 0, 0)), ("prctl", (4, 0, 0, 0, 0))] if has_it else [])
 
     def lack(name: str) -> None:
         raise ImportError
 
-    monkeypatch.setattr(subreaper.c_library, "address_of", lack)
+    monkeypatch.setattr(subreaper.system_features, "address_of", lack)
     if has_it:
         with pytest.raises(OSError, match="Too many open files"):
             subreaper.become_subreaper()

@@ -13,7 +13,7 @@ from mcpc_runtime.systems.mcp_bash.script_start import WritePath
 from mcpc_runtime.systems.mcp_bash.scripts import Roots
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.program_search import LIST_SEPARATOR, is_absolute, local_path
+from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
 
 SCHEME, LOCAL_HOSTS = "file://", ("", "localhost")
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")

@@ -31,8 +31,8 @@ from mcpc_runtime.systems.mcp_bash.project_environment import ProjectEnvironment
 from mcpc_runtime.systems.mcp_bash.roots import fallback_roots, parse_client_roots
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots, ScriptCall, ScriptResult
 from mcpc_runtime.transports.platforms.note_streams import forget_stream, watch_stream
-from mcpc_runtime.transports.platforms.program_search import local_path
 from mcpc_runtime.transports.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.script_paths import local_path
 
 ROOTS_SECONDS = 5.0
 QUESTION_SECONDS = 0.025

@@ -27,8 +27,9 @@ from mcpc_runtime.tools.cli.artifact_info import (
     send_request,
 )
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.program_search import begins_as_program, interpreter_lacking
+from mcpc_runtime.transports.platforms.program_search import interpreter_lacking
 from mcpc_runtime.transports.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.script_paths import begins_as_program
 from mcpc_runtime.transports.platforms.system_features import PROBES, has
 
 Check = Callable[[Image], list[str]]

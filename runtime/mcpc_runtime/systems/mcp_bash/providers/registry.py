@@ -25,7 +25,7 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderScript,
 )
 from mcpc_runtime.systems.mcp_bash.settings import TRUE_VALUES, settings_of
-from mcpc_runtime.transports.platforms.program_search import joined_paths, local_path
+from mcpc_runtime.transports.platforms.script_paths import joined_paths, local_path
 
 ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
 

@@ -1,4 +1,4 @@
-"""Programs on PATH, the interpreters of scripts, the Pythons that are installed, and paths as scripts write them.
+"""Programs on PATH, the interpreters of scripts, and the Pythons that are installed.
 
 Prefers a newer Bash to the one of macOS, which is 3.2: that of Homebrew or MacPorts, if one is installed.
 
@@ -11,22 +11,9 @@ import os
 import posix
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-__all__ = [
-    "HOW_TO_INSTALL",
-    "LIST_SEPARATOR",
-    "begins_as_program",
-    "find_program",
-    "installed_pythons",
-    "interpreter_lacking",
-    "is_absolute",
-    "joined_paths",
-    "lasting_path",
-    "local_path",
-    "path_writer",
-    "shell_path",
-]
+__all__ = ["HOW_TO_INSTALL", "find_program", "installed_pythons", "interpreter_lacking", "lasting_path", "shell_path"]
 
 
 HOW_TO_INSTALL: dict[str, str] = {}
@@ -116,37 +103,3 @@ def lasting_path(path: str) -> str:
     found = CELLAR.fullmatch(path)
     link = f"{found[1]}/bin/{found[2]}" if found else ""
     return link if link and os.path.exists(link) else path
-
-
-WritePath = Callable[[str], str]
-
-
-LIST_SEPARATOR = ":"
-"""What is between the paths of a variable that lists some."""
-PROGRAM_MAGIC = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""The first bytes of files that the system can execute."""
-
-
-def begins_as_program(path: str, head: bytes) -> bool:
-    """Tell whether the system can execute a file with these first bytes."""
-    return head.startswith(PROGRAM_MAGIC)
-
-
-def is_absolute(path: str) -> bool:
-    """Tell whether a path begins at the root."""
-    return path.startswith("/")
-
-
-def local_path(text: str) -> str:
-    """Return a path that a script or a client has written, as the server writes it."""
-    return text
-
-
-def path_writer(head: bytes) -> WritePath:
-    """Return the function that writes a path as a script with these first bytes reads it."""
-    return local_path
-
-
-def joined_paths(paths: Iterable[str], write_path: WritePath) -> str:
-    """Return paths as a list for the scripts that `write_path` is for."""
-    return LIST_SEPARATOR.join(map(write_path, paths))

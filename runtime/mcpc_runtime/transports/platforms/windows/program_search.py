@@ -1,4 +1,4 @@
-"""Programs on PATH and the interpreters of scripts as processes are started here, Pythons, and paths in scripts."""
+"""Programs on PATH, the interpreters of scripts as processes are started here, and the Pythons that are installed."""
 
 from __future__ import annotations
 
@@ -9,31 +9,15 @@ assert sys.platform == "win32"
 import nt
 import os
 import winreg
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from mcpc_runtime.transports.platforms.windows.supervision import programs
 from mcpc_runtime.transports.platforms.windows.supervision.git_registry import git_folders
 from mcpc_runtime.transports.platforms.windows.supervision.programs import (
-    SHELLS,
-    base_name,
-    interpreter_words,
     shell_path,
 )
 
-__all__ = [
-    "HOW_TO_INSTALL",
-    "LIST_SEPARATOR",
-    "begins_as_program",
-    "find_program",
-    "installed_pythons",
-    "interpreter_lacking",
-    "is_absolute",
-    "joined_paths",
-    "lasting_path",
-    "local_path",
-    "path_writer",
-    "shell_path",
-]
+__all__ = ["HOW_TO_INSTALL", "find_program", "installed_pythons", "interpreter_lacking", "lasting_path", "shell_path"]
 
 
 HOW_TO_INSTALL = dict.fromkeys(programs.SHELLS, "install Git Bash: https://gitforwindows.org")
@@ -105,52 +89,3 @@ def registered_path(root: int, key: str, view: int) -> Iterator[str]:
 def lasting_path(path: str) -> str:
     """Return the path: an installation is upgraded in its place."""
     return path
-
-
-WritePath = Callable[[str], str]
-
-
-LIST_SEPARATOR = ";"
-SHELL_LIST_SEPARATOR = ":"
-PROGRAM_MAGIC = (b"#!", b"MZ")
-PROGRAM_EXTENSIONS = (".bat", ".cmd", ".com", ".exe")
-
-
-def begins_as_program(path: str, head: bytes) -> bool:
-    """Tell whether a file is a program: by its first bytes, or by its extension."""
-    return head.startswith(PROGRAM_MAGIC) or path.lower().endswith(PROGRAM_EXTENSIONS)
-
-
-def is_absolute(path: str) -> bool:
-    """Tell whether a path begins at the root of a drive, or of another machine's share."""
-    return (path[1:3] == ":/" and path[0].isalpha()) or path.startswith("//")
-
-
-def local_path(text: str) -> str:
-    r"""Return a path that a script or a client has written, as the server writes it.
-
-    `/c/file`, as shells write it, `/C:/file`, as a uri does, and `C:\file` are all `C:/file`.
-    """
-    path = text.replace("\\", "/")
-    if path[:1] == "/" and is_absolute(path[1:]):
-        return path[1:]
-    if path[:1] == "/" and path[1:2].isalpha() and path[2:3] in ("", "/"):
-        return f"{path[1].upper()}:{path[2:] or '/'}"
-    return path
-
-
-def path_writer(head: bytes) -> WritePath:
-    """Return the function that writes a path as a script with these first bytes reads it."""
-    words = interpreter_words(head)
-    return shell_path if words and base_name(words[0]) in SHELLS else program_path
-
-
-def program_path(path: str) -> str:
-    r"""Return a path with backslashes: `cmd.exe` takes a slash for the beginning of an option."""
-    return path.replace("/", "\\")
-
-
-def joined_paths(paths: Iterable[str], write_path: WritePath) -> str:
-    """Return paths as a list for the scripts that `write_path` is for."""
-    separator = SHELL_LIST_SEPARATOR if write_path is shell_path else LIST_SEPARATOR
-    return separator.join(map(write_path, paths))

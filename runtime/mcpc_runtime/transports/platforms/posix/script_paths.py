@@ -1,0 +1,40 @@
+"""Programs by their first bytes, and paths, which every script reads as the server writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+WritePath = Callable[[str], str]
+
+
+__all__ = ["LIST_SEPARATOR", "begins_as_program", "is_absolute", "joined_paths", "local_path", "path_writer"]
+
+LIST_SEPARATOR = ":"
+"""What is between the paths of a variable that lists some."""
+PROGRAM_MAGIC = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+"""The first bytes of files that the system can execute."""
+
+
+def begins_as_program(path: str, head: bytes) -> bool:
+    """Tell whether the system can execute a file with these first bytes."""
+    return head.startswith(PROGRAM_MAGIC)
+
+
+def is_absolute(path: str) -> bool:
+    """Tell whether a path begins at the root."""
+    return path.startswith("/")
+
+
+def local_path(text: str) -> str:
+    """Return a path that a script or a client has written, as the server writes it."""
+    return text
+
+
+def path_writer(head: bytes) -> WritePath:
+    """Return the function that writes a path as a script with these first bytes reads it."""
+    return local_path
+
+
+def joined_paths(paths: Iterable[str], write_path: WritePath) -> str:
+    """Return paths as a list for the scripts that `write_path` is for."""
+    return LIST_SEPARATOR.join(map(write_path, paths))
