@@ -36,21 +36,10 @@ KIND = "imports"
 LAZY = "mcpc_runtime.lazy"
 FUTURE = "from __future__ import annotations"
 AT_HAND = frozenset(
-    {
-        "_frozen_importlib",
-        "_io",
-        "_thread",
-        "builtins",
-        "errno",
-        "gc",
-        "io",
-        "itertools",
-        "marshal",
-        "posix",
-        "sys",
-        "time",
-    }
-    | {"zipimport"}
+    (
+        *("_frozen_importlib", "_io", "_thread", "builtins", "errno", "gc", "io", "itertools"),
+        *("marshal", "posix", "sys", "time", "zipimport"),
+    )
 )
 """The modules of the standard library that are in the interpreter, or that each start imports."""
 READ_BY_DATACLASSES = frozenset({"ClassVar", "InitVar", "KW_ONLY"})
@@ -269,7 +258,8 @@ def described(node: ast.stmt, earlier: Collection[str]) -> str:
         return node.name if is_description and not node.decorator_list else ""
     if not isinstance(node, ast.Assign) or len(node.targets) > 1 or not isinstance(node.targets[0], ast.Name):
         return ""
-    return node.targets[0].id if not isinstance(node.value, ast.Name) and is_type(node.value) else ""
+    is_alias = node.value.id in earlier if isinstance(node.value, ast.Name) else is_type(node.value)
+    return node.targets[0].id if is_alias else ""
 
 
 def is_type(value: ast.expr) -> bool:
@@ -286,7 +276,7 @@ def is_type(value: ast.expr) -> bool:
 class UseReader:
     """Reads which names a module uses outside of annotations, how, which attributes of them, and what functions import.
 
-    Not an `ast.NodeVisitor`, which takes three times as long.
+    Not an `ast.NodeVisitor`, which looks for a method by its name at every node.
     """
 
     def __init__(self) -> None:

@@ -80,6 +80,7 @@ def test_what_is_used_otherwise_is_imported_at_once(text: str) -> None:
         ("from a import T\ndef g(x: T) -> T:\n    y: T = x", "def g(x: T) -> T:\n    y: T = x"),
         ("from a import T, f\nx: T = f", "from a import f\nx: T = f"),
         ("from a import T\nAlias = dict[str, T]\ndef g(x: Alias): ...", "def g(x: Alias): ..."),
+        ("from a import T\nA = dict[str, T]\nB = A\ndef g(x: B): ...", "def g(x: B): ..."),
         ("from a import T\nAlias = T | None\ndef g(x: Alias): ...", "def g(x: Alias): ..."),
         ("from a import TypeVar\nV = TypeVar('V')\ndef g(x: V): ...", "def g(x: V): ..."),
         ("from a import Protocol\nclass P(Protocol):\n    x: int\ndef g(x: P): ...", "def g(x: P): ..."),
@@ -94,6 +95,7 @@ def test_what_only_annotations_use_is_left_out(text: str, expected: str) -> None
     "text",
     [
         "from a import T\nAlias = dict[str, T]\nprint(Alias)",
+        "A = int\nB = A\ndef g(x: B): ...",
         "FLAGS = 1 | 2\ndef g(): return FLAGS",
         "from a import Protocol\nclass P(Protocol): ...\nclass G(P, int): ...\nprint(G)",
         "from a import Protocol, checkable\n@checkable\nclass P(Protocol): ...",
@@ -143,6 +145,7 @@ def test_the_whole_runtime_compiles_and_its_start_is_eager() -> None:
         compile(text, name, "exec")
     for name in START_MODULES:
         assert not [other for other in START_MODULES if f'lazy("{other}:' in texts.get(name, "")]
+        assert "\nfrom typing" not in texts.get(name, "")
     assert not [name for name, text in texts.items() if ".supervision" in name and "= lazy(" in text]
     assert sum(text.count("= lazy(") for text in texts.values()) > 500
 
