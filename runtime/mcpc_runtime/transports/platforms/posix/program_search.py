@@ -80,7 +80,7 @@ MANAGED = (
     "~/.local/share/uv/python",
 )
 """Folders of version managers: a folder of each Python, with its programs in `bin`."""
-CELLAR = re.compile(r"(.*)/Cellar/[^/]+/[^/]+/(?:.*/)?bin/(python3\.\d+)")
+CELLAR = r"(.*)/Cellar/[^/]+/[^/]+/(?:.*/)?bin/(python3\.\d+)"
 """Homebrew's folder of one version, which the next upgrade removes; the link in `bin` stays."""
 
 
@@ -100,6 +100,6 @@ def installed_pythons(minor: str) -> Iterator[str]:
 
 def lasting_path(path: str) -> str:
     """Return the path by which the same Python is found after an upgrade."""
-    found = CELLAR.fullmatch(path)
+    found = re.fullmatch(CELLAR, path)  # the first call of a program searches for it, and needs no `re`
     link = f"{found[1]}/bin/{found[2]}" if found else ""
     return link if link and os.path.exists(link) else path
