@@ -1,5 +1,7 @@
 """The modules of the runtime that a server carries, computed from imports."""
 
+import ast
+
 from mcpc.pack.carried import GATES, START_MODULES, runtime_edges
 from mcpc.pack.closure import ADAPTERS, Edges, module_closure, read_edges
 
@@ -32,7 +34,7 @@ def l(m: mcpc_runtime.n):
     from mcpc_runtime.p import q
     return "import sys; from mcpc_runtime.r import s", f"{ADAPTER}.t:u", f"{x}.mcpc_runtime.v"
 """
-    edges = read_edges(text)
+    edges = read_edges(ast.parse(text).body, text)
     assert edges.eager == (
         "__future__",
         "__future__.annotations",

@@ -22,6 +22,8 @@ MODULE = re.compile(r"\bmcpc_runtime(?:\.\w+)*")
 FROM = re.compile(r"\bfrom (mcpc_runtime[\w.]*) import ([\w, ]+)")
 """An import in the code of a new process, which is a string."""
 NAME = re.compile(r"\w+")
+NAMING = ("mcpc_runtime", "ADAPTER")
+"""What is in the code that names modules; most has neither."""
 ADAPTERS = tuple(row[0] for row in (POSIX, *PLATFORMS.values()))
 
 
@@ -33,12 +35,13 @@ class Edges(NamedTuple):
     rows: dict[str, tuple[str, ...]]
 
 
-def read_edges(text: str) -> Edges:
-    """Return what a module of this text refers to when a server runs."""
+def read_edges(body: Iterable[ast.stmt], text: str, late_modules: Iterable[str] = ()) -> Edges:
+    """Return what some statements of a module's text refer to when a server runs; `late_modules`: by late imports."""
+    lines = text.split("\n")
     eager: list[str] = []
-    late: list[str] = []
+    late = [*late_modules]
     rows: dict[str, tuple[str, ...]] = {}
-    for node in ast.parse(text).body:
+    for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             eager += imported(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
@@ -48,7 +51,7 @@ def read_edges(text: str) -> Edges:
                     rows[key.value] = (*rows.get(key.value, ()), *named)
                 else:
                     late += named
-        else:
+        elif any(word in line for line in lines[node.lineno - 1 : node.end_lineno] for word in NAMING):
             late += named_below(node)
     return Edges(tuple(dict.fromkeys(eager)), tuple(dict.fromkeys(late)), rows)
 

@@ -13,6 +13,7 @@ Lines keep their numbers, for tracebacks.  O(bytes of the runtime), once for eac
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import marshal
 import re
@@ -103,6 +104,10 @@ class RuntimeModule:
         """Note what a description uses, because it is needed itself."""
         self.reader.read(self.descriptions.pop(name))
 
+    def left_out(self) -> set[ast.stmt]:
+        """Return the statements that are replaced, or not packed."""
+        return {*(imported.statement for imported in self.imports.values()), *self.descriptions.values()}
+
     def imports_late(self, name: str) -> bool:
         """Tell whether a name may be imported when it is first used."""
         return self.reader.uses.get(name) == {LATE} and name not in self.exported
@@ -126,14 +131,24 @@ def packed_modules(texts: Mapping[str, str], start: Collection[str]) -> dict[str
     with suppress(ValueError, EOFError, TypeError):
         kept = marshal.loads(cache_dir.load_entry(KIND, key) or b"")
         return {name: PackedModule(text, Edges(*edges)) for name, (text, edges) in kept.items()}
-    modules = {name: RuntimeModule(text) for name, text in texts.items()}
-    find_needed(modules)
-    late = late_imports(modules, frozenset(start))
-    packed = {name: packed_text(module, late[name]) for name, module in modules.items()}
-    made = {name: PackedModule(text, closure.read_edges(text)) for name, text in packed.items()}
+    collects = gc.isenabled()
+    gc.disable()  # of a million nodes none is garbage yet: looking for it takes half of the time
+    try:
+        made = analysed(texts, frozenset(start))
+    finally:
+        if collects:
+            gc.enable()
     kept = {name: (module.text, tuple(module.edges)) for name, module in made.items()}
     cache_dir.store_entry(KIND, key, marshal.dumps(kept, 2))
     return made
+
+
+def analysed(texts: Mapping[str, str], start: AbstractSet[str]) -> dict[str, PackedModule]:
+    """Return modules as they are packed; nothing is kept."""
+    modules = {name: RuntimeModule(text) for name, text in texts.items()}
+    find_needed(modules)
+    late = late_imports(modules, start)
+    return {name: packed_module(module, late[name]) for name, module in modules.items()}
 
 
 def find_needed(modules: Mapping[str, RuntimeModule]) -> None:
@@ -211,18 +226,23 @@ def target_of(imported: Imported, modules: Collection[str]) -> str:
     return whole if whole in modules else imported.module
 
 
-def packed_text(module: RuntimeModule, late: Mapping[str, str]) -> str:
-    """Return the text of a module; `late`: the modules of the names that it imports late."""
+def packed_module(module: RuntimeModule, late: Mapping[str, str]) -> PackedModule:
+    """Return a module as it is packed; `late`: the modules of the names that it imports late."""
     lines = module.text.split("\n")
+    left_out = module.left_out()
+    body = [node for node in module.tree.body if node not in left_out]
     for node in {imported.statement: None for imported in module.imports.values()}:
         kept = [local for local, each in module.imports.items() if each.statement is node and local in module.needed]
         eager = eager_import(node, [local for local in kept if local not in late])
+        body += [eager] if eager else []
         rows = [late_import(local, module.imports[local], late[local]) for local in kept if local in late]
-        replace(lines, node, "; ".join(filter(None, [eager, *rows])))
+        replace(lines, node, "; ".join([*([ast.unparse(eager)] if eager else []), *rows]))
     for description in module.descriptions.values():
         replace(lines, description, "")
     text = "\n".join(lines)
-    return text.replace(FUTURE, f"{FUTURE}; from {LAZY} import lazy", 1) if late else text
+    if late:
+        text = text.replace(FUTURE, f"{FUTURE}; from {LAZY} import lazy", 1)
+    return PackedModule(text, closure.read_edges(body, module.text, [*([LAZY] if late else []), *late.values()]))
 
 
 def late_import(local: str, imported: Imported, target: str) -> str:
@@ -233,12 +253,12 @@ def late_import(local: str, imported: Imported, target: str) -> str:
     return f'{local} = lazy("{row}"' + (")" if own == local else f', "{local}")')
 
 
-def eager_import(node: Statement, names: Collection[str]) -> str:
-    """Return a statement that imports some names (or none) of those that another imports."""
+def eager_import(node: Statement, names: Collection[str]) -> Statement | None:
+    """Return a statement that imports some names of those that another imports, None for no names."""
     aliases = [alias for alias in node.names if (alias.asname or alias.name) in names]
-    begin = f"from {node.module} import" if isinstance(node, ast.ImportFrom) else "import"
-    words = (f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in aliases)
-    return f"{begin} {', '.join(words)}" if aliases else ""
+    if not aliases:
+        return None
+    return ast.ImportFrom(node.module, aliases, 0) if isinstance(node, ast.ImportFrom) else ast.Import(aliases)
 
 
 def replace(lines: list[str], node: ast.stmt, text: str) -> None:
