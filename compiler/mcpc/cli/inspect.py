@@ -13,6 +13,7 @@ from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import NESTED_PACKAGES, built_artifact
 from mcpc.cli.built_contents import READ_ERRORS, artifact_contents, stored_entry
 from mcpc.diagnostics.formats.visible import visible, visible_json
+from mcpc.diagnostics.suggestions import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,11 +56,10 @@ def command(target: Path, tool: str | None, files: bool, sizes: bool, output: st
 
 def find_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the tool with this name, or exit."""
-    for tool in facts.get("tools", []):
-        if tool["name"] == name:
-            found: dict[str, Any] = tool
-            return found
-    raise click.UsageError(messages.UNKNOWN_TOOL.format(name=name))
+    tools: dict[str, dict[str, Any]] = {tool["name"]: tool for tool in facts.get("tools", [])}
+    if name not in tools:
+        raise click.UsageError(messages.UNKNOWN_TOOL.format(name=name, names=quoted([*tools][:8])))
+    return tools[name]
 
 
 def summary(facts: dict[str, Any]) -> str:
