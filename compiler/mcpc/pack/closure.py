@@ -107,51 +107,51 @@ def module_closure(
 
     `tables`: by module, the used keys of its tables; `closed`: the modules and packages that are left out.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
     unusable = importers(modules, closed)
     todo = list(roots)
     while todo:
         module = todo.pop()
-        if module in found or module not in modules or module in unusable or not closed.isdisjoint(lineage(module)):
+        if module in reached or module not in modules or module in unusable or not closed.isdisjoint(lineage(module)):
             continue
-        found.add(module)
+        reached.add(module)
         edges = modules[module]
         used = tables.get(module, edges.rows)
         todo += [*lineage(module), *edges.eager, *edges.late]
         todo += [name for key, names in edges.rows.items() if key in used for name in names]
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def importers(modules: Mapping[str, Edges], closed: frozenset[str]) -> frozenset[str]:
     """Return the modules that cannot be imported without a closed one, because they import it at module level."""
-    found: set[str] = set()
+    unusable: set[str] = set()
     while True:
         more = {
             module
             for module, edges in modules.items()
-            if module not in found
-            and any(name in found or not closed.isdisjoint(lineage(name)) for name in edges.eager)
+            if module not in unusable
+            and any(name in unusable or not closed.isdisjoint(lineage(name)) for name in edges.eager)
         }
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(unusable)
+        unusable |= more
 
 
 def eager_closure(modules: Mapping[str, Edges], root: str) -> list[str]:
     """Return a module after its module-level imports, each once; packages come before their modules."""
-    found: dict[str, None] = {}
+    order: dict[str, None] = {}
 
     def visit(module: str) -> None:
-        if module in found or module not in modules:
+        if module in order or module not in modules:
             return
         for parent in lineage(module)[:-1]:
             visit(parent)
         for name in modules[module].eager:
             visit(name)
-        found[module] = None
+        order[module] = None
 
     visit(root)
-    return list(found)
+    return list(order)
 
 
 def lineage(module: str) -> list[str]:

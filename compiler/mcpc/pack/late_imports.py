@@ -134,13 +134,13 @@ def packed_modules(texts: Mapping[str, str], start: Collection[str]) -> dict[str
     collects = gc.isenabled()
     gc.disable()  # of a million nodes none is garbage yet: looking for it takes half of the time
     try:
-        made = analysed(texts, frozenset(start))
+        packed = analysed(texts, frozenset(start))
     finally:
         if collects:
             gc.enable()
-    kept = {name: (module.text, tuple(module.edges)) for name, module in made.items()}
+    kept = {name: (module.text, tuple(module.edges)) for name, module in packed.items()}
     cache_dir.store_entry(KIND, key, marshal.dumps(kept, 2))
-    return made
+    return packed
 
 
 def analysed(texts: Mapping[str, str], start: AbstractSet[str]) -> dict[str, PackedModule]:

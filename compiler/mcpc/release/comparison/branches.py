@@ -56,11 +56,11 @@ def conjunction(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bo
 
 def union(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
     """Compare with the alternatives of `anyOf` that may accept values of each type."""
-    found = []
+    answers = []
     for case, branches in _cases(wide.among("anyOf"), narrow):
         answer = any_of(search.decide(each, case) for each in branches)
-        found.append(None if answer is False and len(branches) > 1 else answer)
-    return all_of(found)
+        answers.append(None if answer is False and len(branches) > 1 else answer)
+    return all_of(answers)
 
 
 def choice(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
@@ -68,11 +68,11 @@ def choice(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | 
     branches = wide.among("oneOf")
     if any(_are_equivalent(search, branches, part.among("oneOf")) for part in narrow):
         return True
-    found = [
+    answers = [
         search.decide(possible[0], case) if len(possible) == 1 else None if possible else False
         for case, possible in _cases(branches, narrow)
     ]
-    return all_of(found)
+    return all_of(answers)
 
 
 def _are_equivalent(search: Search, wide: list[PlacedSchema], narrow: list[PlacedSchema]) -> bool:
@@ -113,13 +113,13 @@ def unchanged(*keywords: str) -> Row:
     """Return the row of keywords that are not taken apart."""
 
     def rule(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
-        wanted, *given = [
+        wanted, *others = [
             part.at({name: part.keywords[name] for name in keywords if name in part.keywords})
             for part in (wide, *narrow)
         ]
-        if any(is_same(wanted, each) for each in given):
+        if any(is_same(wanted, each) for each in others):
             return True
-        return None if any(each.schema for each in given) else False
+        return None if any(each.schema for each in others) else False
 
     return KINDS, keywords, rule
 

@@ -45,8 +45,8 @@ def all_of(answers: Iterable[bool | None]) -> bool | None:
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
     """Return True for an answer that is True, else None for one that is open, else False."""
-    found = all_of(None if each is None else not each for each in answers)
-    return None if found is None else not found
+    answer = all_of(None if each is None else not each for each in answers)
+    return None if answer is None else not answer
 
 
 def types(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:
@@ -63,10 +63,12 @@ def bounds(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:
     """Compare bounds; those of integers are rounded."""
     are_integers = "fraction" not in kinds_of(narrow)
     for names in BOUNDS:
-        given = [bound for part in narrow for bound in _limits(part, *names)]
+        limits = [bound for part in narrow for bound in _limits(part, *names)]
         if are_integers:
-            given = [(Fraction(math.floor(each) + 1 if is_open else math.ceil(each)), False) for each, is_open in given]
-        if any(not given or max(given) < bound for bound in _limits(wide, *names)):
+            limits = [
+                (Fraction(math.floor(each) + 1 if is_open else math.ceil(each)), False) for each, is_open in limits
+            ]
+        if any(not limits or max(limits) < bound for bound in _limits(wide, *names)):
             return False
     return True
 
@@ -87,9 +89,9 @@ def exact(number: Json) -> Fraction:
 
 def multiples(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:
     """Compare multiples; integers are multiples of one."""
-    given = [exact(each) for part in narrow if (each := part.get("multipleOf", NUMBER, None))]
-    given += [] if "fraction" in kinds_of(narrow) else [Fraction(1)]
-    return any((each / (exact(wide.get("multipleOf", NUMBER, 1)) or 1)).denominator == 1 for each in given)
+    factors = [exact(each) for part in narrow if (each := part.get("multipleOf", NUMBER, None))]
+    factors += [] if "fraction" in kinds_of(narrow) else [Fraction(1)]
+    return any((each / (exact(wide.get("multipleOf", NUMBER, 1)) or 1)).denominator == 1 for each in factors)
 
 
 def counts(kind: str, what: str) -> Row:
@@ -105,18 +107,18 @@ def counts(kind: str, what: str) -> Row:
 
 
 def patterns(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
-    """Compare patterns."""
-    given = [each for part in narrow if (each := part.get("pattern", str, None)) is not None]
-    return any_of(accepts_texts(wide.get("pattern", str, ""), each) for each in given)
+    """Tell whether a pattern of the narrower schema leaves only texts that the wider one's accepts."""
+    narrower = [each for part in narrow if (each := part.get("pattern", str, None)) is not None]
+    return any_of(accepts_texts(wide.get("pattern", str, ""), each) for each in narrower)
 
 
 def formats(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
     """Compare formats by name; what one that no standard defines accepts is not known."""
     name = wide.get("format", str, "")
-    given = [each for part in narrow if (each := part.get("format", str, None)) is not None]
-    if any(each == name or (each, name) in WIDER_FORMATS for each in given):
+    names = [each for part in narrow if (each := part.get("format", str, None)) is not None]
+    if any(each == name or (each, name) in WIDER_FORMATS for each in names):
         return True
-    return False if all(each in FORMATS for each in given) else None
+    return False if all(each in FORMATS for each in names) else None
 
 
 def distinct(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:
@@ -142,18 +144,18 @@ def properties(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> boo
     """Compare the properties that a side declares, by name, and all others; patterns of names by their texts."""
     by_pattern, others = wide.get("patternProperties", dict, {}), wide.at(_others(wide))
     declared = sorted({name for part in (wide, *narrow) for name in part.get("properties", dict, {})})
-    found = [
+    answers = [
         search.below(each, *property_schemas(narrow, name))
         for name in declared
         for each in property_schemas((wide,), name)
     ]
     for pattern, each in sorted(by_pattern.items()):
-        found.append(search.below(wide.at(each), *(_matching(part, pattern) for part in narrow)))
-    found.append(search.below(others, *(part.at(_others(part)) for part in narrow)))
+        answers.append(search.below(wide.at(each), *(_matching(part, pattern) for part in narrow)))
+    answers.append(search.below(others, *(part.at(_others(part)) for part in narrow)))
     for part in narrow:
         rows = part.get("patternProperties", dict, {})
-        found += [search.below(others, part.at(each)) for pattern, each in rows.items() if pattern not in by_pattern]
-    return all_of(found)
+        answers += [search.below(others, part.at(each)) for pattern, each in rows.items() if pattern not in by_pattern]
+    return all_of(answers)
 
 
 def _others(part: PlacedSchema) -> Json:
@@ -168,23 +170,23 @@ def _matching(part: PlacedSchema, pattern: str) -> PlacedSchema:
 
 def property_schemas(parts: PlacedSchemas, name: str) -> list[PlacedSchema]:
     """Return what is demanded of a property; raise PatternError."""
-    found = []
+    demands = []
     for part in parts:
         own = [each for key, each in part.get("properties", dict, {}).items() if key == name]
         for pattern, each in part.get("patternProperties", dict, {}).items():
             own += [each] if re.search(translate(pattern), name, re.ASCII) else []
-        found += [part.at(each) for each in own or [_others(part)]]
-    return found
+        demands += [part.at(each) for each in own or [_others(part)]]
+    return demands
 
 
 def required_names(parts: PlacedSchemas) -> set[str]:
     """Return the properties that are certain; of an object without others, all are if it has to have so many."""
-    found = {name for part in parts for name in part.get("required", list, [])}
+    required = {name for part in parts for name in part.get("required", list, [])}
     for part in parts:
         names = {*part.get("properties", dict, {})}
         is_closed = _others(part) is False and not part.get("patternProperties", dict, {})
-        found |= names if is_closed and part.get("minProperties", NUMBER, 0) >= len(names) else set()
-    return found
+        required |= names if is_closed and part.get("minProperties", NUMBER, 0) >= len(names) else set()
+    return required
 
 
 def required(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:

@@ -49,10 +49,10 @@ def accepts(wide: Json, narrow: Json, wide_root: Json = None, narrow_root: Json 
     parts = [PlacedSchema(narrow, document), *([PlacedSchema({"type": kind}, document)] if kind else [])]
     search = Inclusion()
     try:
-        found = search.decide(PlacedSchema(wide, Document(wide if wide_root is None else wide_root)), together(*parts))
+        holds = search.decide(PlacedSchema(wide, Document(wide if wide_root is None else wide_root)), together(*parts))
     except (MalformedError, PatternError, RecursionError) as problem:
         return Answer(None, f"a schema cannot be read ({problem})")
-    return Answer(found, search.reason if found is None else "")
+    return Answer(holds, search.reason if holds is None else "")
 
 
 class Inclusion:
@@ -100,14 +100,14 @@ class Inclusion:
         kinds, keywords, rule = RULES[name]
         if not kinds & kinds_of(narrow):
             return True
-        found = rule(self, wide, narrow)
-        cases = [] if found else alternatives(narrow)
+        answer = rule(self, wide, narrow)
+        cases = [] if answer else alternatives(narrow)
         if cases:
             part = wide.at({each: wide.keywords[each] for each in keywords if each in wide.keywords})
-            found = all_of(self.decide(part, each) for each in cases)
-        if found is None:
+            answer = all_of(self.decide(part, each) for each in cases)
+        if answer is None:
             self._note(f"no rule decides what the change of `{name}` means")
-        return found
+        return answer
 
     def _note(self, reason: str) -> None:
         self.reason = self.reason or reason

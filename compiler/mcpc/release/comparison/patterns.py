@@ -55,12 +55,12 @@ def _has(wide: Ranges | str, narrow: Ranges | str) -> bool:
 
 def _merged(pattern: str) -> list[Step]:
     """Return the steps of a pattern, with the same set at most once in a row."""
-    found: list[Step] = []
+    steps: list[Step] = []
     for what, least, most in _steps(parse(pattern)):
-        if found and found[-1][0] == what:
-            least, most = least + found[-1][1], most + found.pop()[2]
-        found.append((what, least, most))
-    return found
+        if steps and steps[-1][0] == what:
+            least, most = least + steps[-1][1], most + steps.pop()[2]
+        steps.append((what, least, most))
+    return steps
 
 
 def _steps(node: Node) -> Iterator[Step]:

@@ -62,13 +62,13 @@ class Document:
         """Return the schema that a local reference leads to; None for any other, and below another `$id`."""
         if not reference.startswith("#") or any(each is not self.value for each in self.ids):
             return None
-        found = self.value
+        target = self.value
         for step in unquote(reference[1:]).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
-            rows = {str(at): each for at, each in enumerate(found)} if isinstance(found, list) else found
-            found = rows.get(name) if isinstance(rows, dict) else None
+            rows = {str(at): each for at, each in enumerate(target)} if isinstance(target, list) else target
+            target = rows.get(name) if isinstance(rows, dict) else None
         is_pointer = reference == "#" or reference.startswith("#/")
-        return found if is_pointer and isinstance(found, dict | bool) else None
+        return target if is_pointer and isinstance(target, dict | bool) else None
 
     @cached_property
     def ids(self) -> list[Json]:
@@ -90,10 +90,10 @@ def _objects(value: Json) -> Iterator[dict[str, Json]]:
     """Yield every object in a document, which includes all its schemas."""
     waiting = [value]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, dict):
-            yield found
-        waiting += found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
 
 class PlacedSchema(NamedTuple):
@@ -109,10 +109,10 @@ class PlacedSchema(NamedTuple):
 
     def get(self, name: str, form: type | tuple[type, ...], default: Any) -> Any:
         """Return the value of a keyword; raise MalformedError."""
-        found = self.keywords.get(name, default)
-        if not isinstance(found, form) and found is not default:
+        value = self.keywords.get(name, default)
+        if not isinstance(value, form) and value is not default:
             raise MalformedError(f"`{name}`")
-        return found
+        return value
 
     def at(self, schema: Json) -> PlacedSchema:
         """Return another schema of the same document."""
@@ -129,8 +129,8 @@ class PlacedSchema(NamedTuple):
 
     def target(self) -> PlacedSchema | None:
         """Return what `$ref` leads to; None if that is not a part of the document."""
-        found = self.document.target(self.get("$ref", str, ""))
-        return None if found is None else self.at(found)
+        referred = self.document.target(self.get("$ref", str, ""))
+        return None if referred is None else self.at(referred)
 
     def accepts(self, value: Json, *, formats: bool) -> bool:
         """Tell whether a value is valid; raise MalformedError."""
@@ -154,27 +154,27 @@ class Search(Protocol):
 
 def together(*parts: PlacedSchema) -> tuple[PlacedSchema, ...]:
     """Return schemas with all that hold together with them: by `allOf` and `$ref`."""
-    waiting, found = [*parts], list[PlacedSchema]()
-    while waiting and len(found) < MAX_PARTS:
+    waiting, parts_below = [*parts], list[PlacedSchema]()
+    while waiting and len(parts_below) < MAX_PARTS:
         part = waiting.pop(0).effective()
         target = part.target()
         waiting += [*part.among("allOf"), *([] if target is None else [target])]
-        found.append(part)
-    return tuple(found)
+        parts_below.append(part)
+    return tuple(parts_below)
 
 
 def kinds_of(parts: tuple[PlacedSchema, ...]) -> frozenset[str]:
     """Return the types of the values that parts may have."""
-    found = KINDS
+    kinds = KINDS
     for part in parts:
         names = part.get("type", (str, list), None)
-        found = frozenset() if part.schema is False else found if names is None else found & named_kinds(names)
-    return found
+        kinds = frozenset() if part.schema is False else kinds if names is None else kinds & named_kinds(names)
+    return kinds
 
 
-def named_kinds(given: str | list[str]) -> frozenset[str]:
+def named_kinds(kinds: str | list[str]) -> frozenset[str]:
     """Return the types that a value of `type` names."""
-    names = {given} if isinstance(given, str) else {*given}
+    names = {kinds} if isinstance(kinds, str) else {*kinds}
     return KINDS & (names | {"integer", "fraction"} if "number" in names else names)
 
 
@@ -205,10 +205,10 @@ def _meaning(schema: Json) -> Json:
         return [*map(_meaning, schema)]
     if not isinstance(schema, dict):
         return schema
-    found = {name: each for name, each in schema.items() if name not in ANNOTATIONS}
-    for name, each in found.items():
+    meaning = {name: each for name, each in schema.items() if name not in ANNOTATIONS}
+    for name, each in meaning.items():
         if name in NAMED and isinstance(each, dict):
-            found[name] = {key: _meaning(value) for key, value in each.items()}
+            meaning[name] = {key: _meaning(value) for key, value in each.items()}
         elif name not in ("const", "enum"):
-            found[name] = _meaning(each)
-    return found
+            meaning[name] = _meaning(each)
+    return meaning
