@@ -18,7 +18,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-COMMAND = (sys.executable, "-m", "mcpc", "lsp")
+COMMAND = (sys.executable, "-m", "mcpc", "editor", "lsp")
 
 
 class Typist:

@@ -3,9 +3,9 @@
     python bench/models.py [--rounds N] [--tools N]
 
 Measured in alternation: compiling all schemas and creating their models alone, a whole build without caches, the same
-without models, the same with cached models, and `mcpc models` without caches. A build with models bundles pydantic,
-which the first build installs and which is not measured. Exits with status 1 if schemas and models alone take longer
-than their goal.
+without models, the same with cached models, and `mcpc generate models` without caches. A build with models bundles
+pydantic, which the first build installs and which is not measured. Exits with status 1 if schemas and models alone
+take longer than their goal.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ def built(folder: Path, *, keep_models: bool = False) -> float:
 
 
 def written(folder: Path) -> float:
-    """Return the seconds of `mcpc models` without caches."""
+    """Return the seconds of `mcpc generate models` without caches."""
     shutil.rmtree(FOLDER / "cache/models", ignore_errors=True)
     sources = os.pathsep.join((str(places.ROOT / "compiler"), str(places.ROOT / "runtime")))
     variables = {**os.environ, "PYTHONPATH": sources, "MCPC_CACHE_DIR": str(FOLDER / "cache")}
-    argv = [sys.executable, "-m", "mcpc", "models", str(folder), "-o", str(FOLDER / "models.py")]
+    argv = [sys.executable, "-m", "mcpc", "generate", "models", str(folder), "-o", str(FOLDER / "models.py")]
     began = time.perf_counter()
     subprocess.run(argv, check=True, env=variables)
     return time.perf_counter() - began
@@ -112,7 +112,7 @@ def measured(tools: int, rounds: int) -> Iterator[tuple[str, list[float]]]:
         "build with models, cold": lambda: built(typed),
         "build with models, models kept": lambda: built(typed, keep_models=True),
         "build without models, cold": lambda: built(plain),
-        "mcpc models, cold": lambda: written(typed),
+        "mcpc generate models, cold": lambda: written(typed),
     }
     times: dict[str, list[float]] = {name: [] for name in measures}
     for _ in range(rounds):

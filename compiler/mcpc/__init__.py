@@ -77,7 +77,7 @@ def _report_direct_run(file: str) -> None:
     main = vars(sys.modules["__main__"]) if authoring and "__main__" in sys.modules else {}
     kinds = (authoring.Server,) if authoring else ()
     if file and any(isinstance(item, kinds) or hasattr(item, "__mcpc__") for item in main.values()):
-        sys.stderr.write(f"{file} only defines a server: run `mcpc run` in its folder to serve it\n")
+        sys.stderr.write(f"{file} only defines a server: run `mcpc dev --once` in its folder to serve it\n")
 
 
 def __getattr__(name: str) -> object:

@@ -12,6 +12,7 @@ import click
 from generation.markdown import code, plain, table
 from mcpc import cli as command_line
 from mcpc.cli.command_options import BUILD_OPTIONS, SharedOption
+from mcpc.cli.commands import OTHERS, SECTIONS, SUBCOMMANDS, find_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,19 +25,20 @@ BUILD_GROUP = "Options of commands that build"
 def all_commands() -> str:
     """Return a section for each command, and one for the options that commands share."""
     context = click.Context(command_line.cli, info_name="mcpc", **command_line.cli.context_settings)
-    text = "".join(one_section(title, names, context) for title, names in command_line.SECTIONS.items())
+    sections = {**SECTIONS, "More commands": OTHERS}
+    text = "".join(one_section(title, names) for title, names in sections.items())
     return text + shared_options(context)
 
 
-def one_section(title: str, names: Iterable[str], context: click.Context) -> str:
+def one_section(title: str, names: Iterable[str]) -> str:
     """Return a section of the help with its commands."""
-    return f"## {title}\n\n" + "".join(one_command(name, context) for name in names)
+    paths = [path for name in names for path in [f"{name} {each}" for each in SUBCOMMANDS.get(name, ())] or [name]]
+    return f"## {title}\n\n" + "".join(one_command(path) for path in paths)
 
 
-def one_command(name: str, context: click.Context) -> str:
+def one_command(name: str) -> str:
     """Return the usage, the text and the options of one command."""
-    command = command_line.cli.get_command(context, name)
-    assert command is not None
+    command = find_command(name)
     # A command remembers the names of its option for help.
     own = click.Context(command, info_name=f"mcpc {name}", **command_line.cli.context_settings)
     usage = " ".join([own.info_name or "", *command.collect_usage_pieces(own)])

@@ -325,7 +325,7 @@ def test_an_imported_project_is_the_same_server(folder: str, tmp_path: Path, cli
     files = {path.replace("assets/demo_", folder): text for path, text in files.items()}
     files["server.sh"] = str(files["server.sh"]).replace("assets/demo_", folder)
     source, target = written(tmp_path / "demo", files), tmp_path / "imported"
-    done = mcpc("import", source, "-o", target)
+    done = mcpc("new", target, "--import", source)
     assert done.returncode == 0, done.stderr
     made, again = client(build(source, tmp_path / "x.pyz")), client(build(target, tmp_path / "y.pyz"))
     assert again.ask("tools/list")["result"] == made.ask("tools/list")["result"]

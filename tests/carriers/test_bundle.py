@@ -142,9 +142,9 @@ def test_native_packages_narrow_systems_and_pythons(server: BuiltServer) -> None
 
 def test_the_command_writes_a_bundle_or_nothing(tmp_path: Path, artifact: Path) -> None:
     place = tmp_path / "new/weather.mcpb"
-    done = mcpc("bundle", artifact, "-o", place, "--exe")
+    done = mcpc("ship", "bundle", artifact, "-o", place, "--exe")
     assert done.returncode == 0, done.stderr
     assert "platform_overrides" in json.dumps(manifest(place.read_bytes()))
-    refused = mcpc("bundle", artifact, "-o", tmp_path / "no.mcpb", "--program", artifact)
+    refused = mcpc("ship", "bundle", artifact, "-o", tmp_path / "no.mcpb", "--program", artifact)
     assert refused.returncode == 2
     assert not (tmp_path / "no.mcpb").exists()

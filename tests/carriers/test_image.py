@@ -184,7 +184,7 @@ def test_a_harmed_base_is_a_wrong_file(tmp_path: Path, artifact: Path, server: B
     base = write_layout(tmp_path / "base", image_layout((server,), ImageOptions((base_image("amd64"),))))
     harm(base)
     place = tmp_path / "image"
-    done = mcpc("image", artifact, "--base", base, "-o", place)
+    done = mcpc("ship", "image", artifact, "--base", base, "-o", place)
     assert (done.returncode, place.exists()) == (6, False), done.stderr
     assert "base" in done.stderr
 
@@ -244,7 +244,7 @@ def test_an_image_from_nothing_runs(tmp_path: Path, artifact: Path) -> None:
     program = tmp_path / "server"
     built = mcpc("build", project, "--self-contained", "-o", program)
     assert built.returncode == 0, built.stderr
-    done = mcpc("image", program, "-o", tmp_path / "image")
+    done = mcpc("ship", "image", program, "-o", tmp_path / "image")
     assert done.returncode == 0, done.stderr
     assert "note" not in done.stderr
     run("umoci", "unpack", "--rootless", "--image", f"{tmp_path}/image:1.4.0", str(tmp_path / "bundle"))
@@ -257,12 +257,12 @@ def test_an_image_from_nothing_runs(tmp_path: Path, artifact: Path) -> None:
 def test_the_command_writes_an_archive_at_a_given_time(tmp_path: Path, artifact: Path) -> None:
     place = tmp_path / "image.tar"
     environment = {"SOURCE_DATE_EPOCH": "1000000000"}
-    done = mcpc("image", artifact, "-o", place, "--port", "9000", environment=environment)
+    done = mcpc("ship", "image", artifact, "-o", place, "--port", "9000", environment=environment)
     assert done.returncode == 0, done.stderr
     with tarfile.open(fileobj=io.BytesIO(place.read_bytes())) as archive:
         assert {(member.uid, member.gid, member.mtime) for member in archive.getmembers()} == {(0, 0, 0)}
         configs = [archive.extractfile(name) for name in archive.getnames() if name.startswith("blobs/sha256/")]
         texts = [file.read() for file in configs if file is not None]
     assert any(b'"created":"2001-09-09T01:46:40Z"' in text and b'"9000/tcp"' in text for text in texts)
-    wrong = mcpc("image", artifact, "-o", tmp_path / "x.tar", environment={"SOURCE_DATE_EPOCH": "today"})
+    wrong = mcpc("ship", "image", artifact, "-o", tmp_path / "x.tar", environment={"SOURCE_DATE_EPOCH": "today"})
     assert (wrong.returncode, (tmp_path / "x.tar").exists()) == (2, False)

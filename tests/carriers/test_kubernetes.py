@@ -1,4 +1,4 @@
-"""Manifests of `mcpc export kubernetes` hold against Kubernetes' own schemas, whatever a server is called."""
+"""Manifests of `mcpc ship kubernetes` hold against Kubernetes' own schemas, whatever a server is called."""
 
 from __future__ import annotations
 

@@ -52,16 +52,16 @@ def test_it_is_told_apart_from_a_project(server: BuiltServer) -> None:
 def test_the_command_takes_the_digest_of_the_file(tmp_path: Path, artifact: Path) -> None:
     file = tmp_path / "weather.mcpb"
     file.write_bytes(b"bundle")
-    done = mcpc("registry", artifact, "--mcpb", file)
+    done = mcpc("ship", "registry", artifact, "--mcpb", file)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert_valid(SCHEMA, found)
     assert found["packages"][0]["identifier"] == URL
     assert found["packages"][0]["fileSha256"] == hashlib.sha256(b"bundle").hexdigest()
     assert found["packages"][1]["identifier"] == "ghcr.io/example/weather:1.4.0"
-    refused = mcpc("registry", artifact, "-o", tmp_path / "server.json")
+    refused = mcpc("ship", "registry", artifact, "-o", tmp_path / "server.json")
     assert (refused.returncode, (tmp_path / "server.json").exists()) == (2, False)
     assert "--mcpb URL=FILE" in " ".join(refused.stderr.split())
     unknown = tmp_path / "other.mcpb"
     unknown.write_bytes(b"")
-    assert mcpc("registry", artifact, "--mcpb", unknown).returncode == 2
+    assert mcpc("ship", "registry", artifact, "--mcpb", unknown).returncode == 2

@@ -143,11 +143,11 @@ def shape(value: Any) -> Any:
 
 def test_the_command_writes_a_file_or_nothing(tmp_path: Path, artifact: Path) -> None:
     place = tmp_path / "weather.service"
-    done = mcpc("export", "systemd", artifact, "-o", place, "--host", "w.example.com")
+    done = mcpc("ship", "systemd", artifact, "-o", place, "--host", "w.example.com")
     assert done.returncode == 0, done.stderr
     assert "--allow-host w.example.com" in place.read_text()
-    refused = mcpc("export", "homebrew", artifact, "-o", tmp_path / "weather.rb")
+    refused = mcpc("ship", "homebrew", artifact, "-o", tmp_path / "weather.rb")
     assert (refused.returncode, (tmp_path / "weather.rb").exists()) == (2, False)
     assert "--url" in refused.stderr
-    wrong = mcpc("export", "github-actions", artifact, "--in-repository", "../x; rm")
+    wrong = mcpc("ship", "github-actions", artifact, "--in-repository", "../x; rm")
     assert wrong.returncode == 2

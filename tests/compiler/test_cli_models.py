@@ -1,4 +1,4 @@
-"""`mcpc models`: the file it writes, when it refuses, and what it never does to a file that is there."""
+"""`mcpc generate models`: the file it writes, when it refuses, and what it never does to a file that is there."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def models(project: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return mcpc("models", project, *words, environment={"MCPC_CACHE_DIR": str(project.parent / "cache")})
+    return mcpc("generate", "models", project, *words, environment={"MCPC_CACHE_DIR": str(project.parent / "cache")})
 
 
 def typed(folder: Path, client: str) -> subprocess.CompletedProcess[str]:

@@ -167,7 +167,7 @@ def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path:
     shutil.copytree(ROOT / "examples/everything", project, ignore=shutil.ignore_patterns("tests"))
     file = build(project, tmp_path / "server.pyz")
     for name in FORMATS:
-        one, other = (mcpc("docs", target, "--format", name) for target in (file, project))
+        one, other = (mcpc("generate", "docs", target, "--format", name) for target in (file, project))
         assert one.stdout == other.stdout != ""
         assert str(ROOT) not in one.stdout
         assert str(tmp_path) not in one.stdout
@@ -188,6 +188,6 @@ def test_a_page_is_linear_in_its_tools() -> None:
 
 def test_a_server_that_runs_is_documented(tmp_path: Path) -> None:
     file = build(ROOT / "templates/new/python", tmp_path / "server.pyz")
-    done = mcpc("docs", "--format", "markdown", "--", sys.executable, file)
+    done = mcpc("generate", "docs", "--format", "markdown", "--", sys.executable, file)
     assert (done.returncode, "### `greet`" in done.stdout) == (0, True), done.stderr
-    assert mcpc("docs", file, "--", sys.executable, file).returncode == 2
+    assert mcpc("generate", "docs", file, "--", sys.executable, file).returncode == 2

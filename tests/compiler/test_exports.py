@@ -1,4 +1,4 @@
-"""`mcpc export`: manifests leave no rights, the site holds against nginx itself, and no name leaves its place."""
+"""`mcpc ship`: manifests leave no rights, the site holds against nginx itself, and no name leaves its place."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_the_manifest_takes_its_python_from_the_file(tmp_path: Path, cache: Path
     artifact = tmp_path / "server.pyz"
     done = mcpc("build", project, "-o", artifact, "--http", environment=bought)
     assert done.returncode == 0, done.stdout + done.stderr
-    made = mcpc("export", "kubernetes", artifact, environment=bought)
+    made = mcpc("ship", "kubernetes", artifact, environment=bought)
     assert made.returncode == 0, made.stderr
     expected = f"{'--platform=linux/amd64 ' if native else ''}python:3.{minor}-slim"
     assert f"#     FROM {expected}\n" in made.stdout

@@ -206,7 +206,7 @@ def test_a_symlink_is_no_tool_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "tools/a/common.sh").symlink_to("../../lib/common.sh")
     (tmp_path / "tools/b/common.sh").symlink_to("../../lib/common.sh")
     (tmp_path / "tools/c").symlink_to("b")
-    shown = mcpc("show", tmp_path, "--allow", "*")
+    shown = mcpc("inspect", tmp_path, "--definitions", "--allow", "*")
     assert shown.returncode == 0, shown.stderr
     lines = shown.stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("tool ")] == ["a", "inline"]

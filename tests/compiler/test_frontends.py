@@ -70,5 +70,7 @@ def test_who_runs_a_marked_file_is_told_how_it_is_served(tmp_path: Path) -> None
             check=True,
         )
         said[name] = done.stderr
-    assert said["server.py"].endswith("server.py only defines a server: run `mcpc run` in its folder to serve it\n")
+    assert said["server.py"].endswith(
+        "server.py only defines a server: run `mcpc dev --once` in its folder to serve it\n"
+    )
     assert said["importer.py"] == ""

@@ -228,7 +228,7 @@ def test_text_fits_in_80_columns() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert text.startswith("units (units.json): 1 tool\n\nhigh SCAN104 tool convert_units: description\n")
     assert "text asks the model to read private files: `" in " ".join(text.split())
-    assert text.endswith("high; see `mcpc explain SCAN104`\n")
+    assert text.endswith("high; see `mcpc help SCAN104`\n")
 
 
 def test_formats_for_programs() -> None:

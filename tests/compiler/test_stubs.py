@@ -106,7 +106,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_python_client_calls_a_server(server: Path, tmp_path: Path) -> None:
     module = tmp_path / "typed.py"
-    assert mcpc("stubs", server, "-o", module).returncode == 0
+    assert mcpc("generate", "client", server, "-o", module).returncode == 0
     typed: Any = runpy.run_path(str(module))
 
     async def use() -> None:
@@ -142,5 +142,5 @@ def files_written(folder: Path, name: str, text: str) -> Path:
 
 
 def test_equal_servers_have_equal_clients(server: Path) -> None:
-    project = mcpc("stubs", ROOT / "templates/new/python")
-    assert project.stdout == mcpc("stubs", server).stdout != ""
+    project = mcpc("generate", "client", ROOT / "templates/new/python")
+    assert project.stdout == mcpc("generate", "client", server).stdout != ""

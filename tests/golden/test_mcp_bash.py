@@ -1,4 +1,4 @@
-"""What `mcpc show` says of a project of mcp-bash that has something of everything."""
+"""What `mcpc inspect --definitions` says of a project of mcp-bash that has something of everything."""
 
 from __future__ import annotations
 

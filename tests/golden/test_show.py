@@ -1,4 +1,4 @@
-"""What `mcpc show` says of whole projects: how the compiler understood them, for a person to read."""
+"""What `mcpc inspect --definitions` says of whole projects: how the compiler understood them, for a person to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings that docs/editors.md shows are valid, start `mcpc lsp`, and give schemas to the files that have them."""
+"""The settings that docs/editors.md shows are valid, start `mcpc editor lsp`, and give schemas to the files that have them."""
 
 from __future__ import annotations
 

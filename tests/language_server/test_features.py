@@ -1,4 +1,4 @@
-"""What an editor gets from `mcpc lsp`: pygls' client talks to a real process over its standard input and output."""
+"""What an editor gets from `mcpc editor lsp`: pygls' client talks to a real process over its standard input and output."""
 
 from __future__ import annotations
 

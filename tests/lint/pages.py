@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mcpc.cli import COMMANDS, cli
+from mcpc.cli import cli
+from mcpc.cli.commands import PATHS, find_command
 from mcpc.diagnostics.codes import CODES
 from mcpc_runtime.http.options import help_page
 from mcpc_runtime.http.settings import OPTIONS, settings_from
@@ -92,9 +93,7 @@ def places(page: Page, root: Path) -> Iterator[str]:
 
 def options_of_mcpc() -> set[str]:
     """Return the options of all commands."""
-    context = click.Context(cli, **cli.context_settings)
-    known = [cli.get_command(context, name) for name in COMMANDS]
-    return {option for one in known if one is not None for parameter in one.params for option in parameter.opts}
+    return {option for path in PATHS for parameter in find_command(path).params for option in parameter.opts}
 
 
 def commands(page: Page) -> Iterator[str]:
@@ -103,9 +102,12 @@ def commands(page: Page) -> Iterator[str]:
     for language, text in page.blocks:
         for program, *words in command_lines(text, language):
             try:
-                command = cli.get_command(context, words[0]) if program == "mcpc" else None
+                command, path = (cli, context) if program == "mcpc" else (None, context)
+                while isinstance(command, click.Group) and not words[0].startswith("-"):
+                    name = words.pop(0)
+                    command, path = command.get_command(path, name), path
                 if command is not None:
-                    command.make_context(words[0], words[1:], parent=context)
+                    command.make_context(name, words, parent=context)
                 elif SERVER.fullmatch(program) and words[0] == "serve":
                     settings_from(words[1:], {})
             except click.UsageError as problem:

@@ -141,7 +141,7 @@ def test_commands_of_a_project(compiler: WindowsCompiler, tmp_path: Path) -> Non
     assert checked.returncode == 0, checked
     called = compiler.run("call", "grün", "greet", "name=Zoë", folder=tmp_path)
     assert (called.returncode, "Zoë" in called.stdout) == (0, True), called
-    explained = compiler.run("explain", "MCP210", folder=tmp_path)
+    explained = compiler.run("help", "MCP210", folder=tmp_path)
     assert "MCP210" in explained.stdout
     listed = compiler.run("inspect", "grün", "--format", "json", folder=tmp_path)
     assert "greet" in [tool["name"] for tool in json.loads(listed.stdout)["tools"]], listed

@@ -23,8 +23,8 @@ import pytest
 from generation import commands, diagnostics, files
 from generation.site import build_site, write_sources
 from generation.sources import SITE_PATHS, complete, page_for_site
-from mcpc.cli import COMMANDS
 from mcpc.cli.build import command as build_command
+from mcpc.cli.commands import PATHS
 from mcpc.diagnostics.codes import CODES
 from mcpc.lower import protocol_schema
 from mcpc_runtime.http.settings import OPTIONS
@@ -120,7 +120,7 @@ def test_the_navigation_has_every_page_once() -> None:
 
 def test_the_reference_has_every_command_option_code_and_variable() -> None:
     text = "".join(file.read_text(encoding="utf-8") for file in (site().parent / "docs/reference").rglob("*.md"))
-    missing = [name for name in COMMANDS if f"### mcpc {name}\n" not in text]
+    missing = [name for name in PATHS if f"### mcpc {name}\n" not in text]
     options = [each for each in build_command.params if isinstance(each, click.Option) and not each.hidden]
     missing += [each.opts[0] for each in options if f"`{each.opts[0]}" not in text]
     missing += [name for name in CODES if f"## {name} {{" not in text]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SECONDS = 120
 """How long a test waits for an event before it fails."""
-COMMAND = (sys.executable, "-m", "mcpc", "lsp")
+COMMAND = (sys.executable, "-m", "mcpc", "editor", "lsp")
 
 
 class EditorClient:

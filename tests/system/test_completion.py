@@ -92,7 +92,7 @@ def script_of(shell: str, folder: Path, program: str) -> Path:
     """The script that a program prints for a shell."""
     needs(shell)
     if program == "mcpc":
-        text = mcpc("completion", shell).stdout
+        text = mcpc("editor", "completion", shell).stdout
     else:
         text = subprocess.run(
             [folder / program, "completion", shell], capture_output=True, text=True, check=True, timeout=60
@@ -105,7 +105,8 @@ def script_of(shell: str, folder: Path, program: str) -> Path:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes_commands_of_mcpc(shell: str, folder: Path) -> None:
     script = script_of(shell, folder, "mcpc")
-    assert completed(shell, folder, script, ["mcpc", "st"]) == ["stubs"]
+    assert completed(shell, folder, script, ["mcpc", "sh"]) == ["ship"]
+    assert completed(shell, folder, script, ["mcpc", "ship", "b"]) == ["bundle"]
     assert completed(shell, folder, script, ["mcpc", "call", "server.pyz", ""]) == ["count_words", "greet"]
     assert completed(shell, folder, script, ["mcpc", *CLIENTS_LINE]) == ["cursor"]
 
@@ -119,7 +120,7 @@ zle -N tell; bindkey "^T" tell
 : > lines
 """
 LINES = {
-    "mcpc st": "mcpc stubs ",
+    "mcpc sh": "mcpc ship ",
     "mcpc call server.pyz gr": "mcpc call server.pyz greet ",
     "mcpc call server.pyz greet lan": "mcpc call server.pyz greet language=",
     "./server.pyz call cou": "./server.pyz call count_words ",
@@ -225,17 +226,17 @@ def asked(words: str, folder: Path, **variables: str) -> tuple[list[str], list[s
 
 def test_names_of_commands_are_completed_without_importing_any(tmp_path: Path) -> None:
     answer, imported = asked("mcpc d", tmp_path)
-    assert {"plain,dev", "plain,diff", "plain,docs"} <= {*answer}
+    assert {"plain,dev", "plain,diff", "plain,doctor"} <= {*answer}
     assert imported == []
 
 
 def test_names_of_a_built_file_are_completed_without_the_stages_of_the_compiler(folder: Path) -> None:
     """A shell waits for them: it takes hardly longer than `mcpc --help`."""
-    for command, kind in (("call", "greet"), ("prompt", "introduce")):
+    for command, kind in (("call", "greet"), ("call --prompt", "introduce")):
         answer, imported = asked(f"mcpc {command} server.pyz ", folder)
         assert f"plain,{kind}" in answer
         assert imported == []
     answer, imported = asked("mcpc call server.pyz greet ", folder)
     assert {"plain,language=", "plain,name="} <= {*answer}
     assert imported == []
-    assert asked("mcpc read server.pyz ", folder)[1] == []
+    assert asked("mcpc call server.pyz --resource ", folder)[1] == []

@@ -1,4 +1,4 @@
-"""`mcpc diff` and `mcpc changelog` over everything that they read: projects, files, snapshots, commands and addresses."""
+"""`mcpc diff` and `mcpc diff --notes` over everything that they read: projects, files, snapshots, commands and addresses."""
 
 from __future__ import annotations
 

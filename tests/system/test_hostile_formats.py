@@ -117,7 +117,11 @@ def looked_at(project: Project, folder: Path) -> None:
     """Have the other commands read a project: they say the same of it, and nothing that a terminal obeys."""
     place = hostile_formats.write(project, folder / "project")
     options = [word for word in project.options if word not in ("--format", "json")]
-    words = (["check", str(place)], ["show", str(place)], ["import", str(place), "-o", str(folder / "imported")])
+    words = (
+        ["check", str(place)],
+        ["inspect", str(place), "--definitions"],
+        ["new", str(folder / "imported"), "--import", str(place)],
+    )
     found = [CliRunner().invoke(cli, [*one, *options], catch_exceptions=False) for one in words]
     for done in found:
         said = done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""`mcpc import`: what is written builds, and answers as what it was written from."""
+"""`mcpc new --import`: what is written builds, and answers as what it was written from."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_what_is_imported_builds_and_answers_as_before(name: str, tmp_path: Path
     project = ROOT / files if isinstance(files, str) else write_files(tmp_path / "project", files)
     imported = tmp_path / "imported"
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-    done = mcpc("import", project, "-o", imported)
+    done = mcpc("new", imported, "--import", project)
     assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
     assert "is shown differently" not in done.stderr
@@ -173,7 +173,7 @@ def sorted_lists(answer: dict[str, Any]) -> dict[str, Any]:
 def test_an_import_of_an_import_changes_nothing(tmp_path: Path) -> None:
     write_files(tmp_path / "project", NATIVE)
     for source, target in (("project", "one"), ("one", "two")):
-        assert mcpc("import", tmp_path / source, "-o", tmp_path / target).returncode == 0
+        assert mcpc("new", tmp_path / target, "--import", tmp_path / source).returncode == 0
     files = [sorted(tmp_path.joinpath(name).rglob("*")) for name in ("one", "two")]
     names = [
         {path.relative_to(tmp_path / name) for path in found} for name, found in zip(("one", "two"), files, strict=True)

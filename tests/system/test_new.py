@@ -71,7 +71,7 @@ def test_the_first_five_minutes_of_the_readme(template: str, tmp_path: Path, pat
 
 def test_the_prompt_of_the_bash_template_escapes_what_it_is_given(tmp_path: Path, path: str) -> None:
     run("mcpc new my-server --template bash", tmp_path, path)
-    said = run("""mcpc prompt my-server introduce 'name=A "B" C'""", tmp_path, path)
+    said = run("""mcpc call my-server --prompt introduce 'name=A "B" C'""", tmp_path, path)
     assert said == 'user:\nWrite a two-sentence introduction of A "B" C.\n'
 
 

@@ -1,4 +1,4 @@
-"""The pipelines that `mcpc export` writes: their shell steps are run as they are written, in a repository with a change.
+"""The pipelines that `mcpc ship` writes: their shell steps are run as they are written, in a repository with a change.
 
 Left out are the steps that install mcpc from a registry, and the one that publishes on GitHub.
 """

@@ -1,4 +1,4 @@
-"""`mcpc verify` says whether a project is the source of a file, and why not: a case for each kind of cause."""
+"""`mcpc attest verify` says whether a project is the source of a file, and why not: a case for each kind of cause."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from mcpc.cli.verify import command
 
 from mcpc import pipeline
-from mcpc.cli.verify import command
 from mcpc.cli.windows_program import windows_program
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options

@@ -31,9 +31,10 @@ OF_CLIENTS = ("clients", "link", "badge")
 """Fields of options whose values are names of clients."""
 
 
-def client_options(command: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of a command about clients."""
-    names = [name for name in ACCEPTED[command] if (command, name) != ("uninstall", NAME_OF_UNINSTALL)]
+def client_options(*commands: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that a built file has for commands about clients."""
+    accepted = {name: command for command in commands for name in ACCEPTED[command]}
+    names = [name for name, command in accepted.items() if (command, name) != ("uninstall", NAME_OF_UNINSTALL)]
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         if JSON in names:

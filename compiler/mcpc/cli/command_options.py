@@ -18,7 +18,7 @@ from mcpc.diagnostics.formats import FORMATS
 from mcpc.options import DIALECTS, WAYS, Options, options_from_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcpc.reading import SourceTree
 
@@ -56,18 +56,33 @@ class Command(click.Command):
     """A command whose help lists its own options first."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by group: the command's own, then the shared ones."""
-        groups: dict[str, list[tuple[str, str]]] = {
-            title: [] for title in ("Options", PROJECT_GROUP, PACKAGES_GROUP, PYTHON_GROUP, SYSTEMS_GROUP)
-        }
-        for option in self.get_params(ctx):
-            row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
-            if row is not None:
-                groups[getattr(option, "group", "Options")].append(row)
-        for title, rows in groups.items():
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        """Write the command's own options; those of a build are behind `--help-build`."""
+        write_options(self, ctx, formatter, ("Options", PYTHON_GROUP))
+
+
+def write_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter, titles: Sequence[str]
+) -> None:
+    """Write options of a command by group."""
+    groups: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
+    for option in command.get_params(ctx):
+        group = getattr(option, "group", "Options")
+        row = option.get_help_record(ctx) if isinstance(option, click.Option) and group in groups else None
+        if row is not None:
+            groups[group].append(row)
+    for title, rows in groups.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def show_build_options(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print the options of a build, and exit."""
+    if asked and not ctx.resilient_parsing:
+        formatter = ctx.make_formatter()
+        write_options(ctx.command, ctx, formatter, (PROJECT_GROUP, PACKAGES_GROUP, SYSTEMS_GROUP))
+        click.echo(formatter.getvalue().strip("\n"))
+        ctx.exit()
 
 
 class WordsCommand(Command):
@@ -224,6 +239,14 @@ BUILD_OPTIONS = (
         "--compact", is_flag=True, default=None, help="Halve the file; its first call takes some milliseconds longer."
     ),
 )
+HELP_BUILD = click.option(
+    "--help-build",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_build_options,
+    help="Show the options of a build and exit.",
+)
 FORMAT_OPTION = click.option(
     "--format", "output", type=click.Choice(sorted(FORMATS)), default="text", help="Format of the report."
 )
@@ -233,8 +256,8 @@ TARGET_ARGUMENT = click.argument("target", type=path_arguments.TARGET, default=P
 
 
 def build_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the build options to a command."""
-    for option in reversed(BUILD_OPTIONS):
+    """Add the build options to a command, and the option that lists them."""
+    for option in reversed((HELP_BUILD, *BUILD_OPTIONS)):
         command = option(command)
     return command
 

@@ -41,13 +41,27 @@ def names_of(kind: str, key: str = "name") -> Callable[[click.Context, click.Par
     return complete
 
 
+KINDS = {"read": ("resources", "uri"), "prompt": ("prompts", "name")}
+
+
+def names_of_kind(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the NAME of `mcpc call`: a tool's, or what its options say."""
+    return names_of(*KINDS.get(ctx.params.get("kind") or "", ("tools", "name")))(ctx, option, incomplete)
+
+
+def arguments_of_kind(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the arguments of `mcpc call`."""
+    kind = ctx.params.get("kind")
+    return [] if kind == "read" else (prompt_arguments if kind else tool_arguments)(ctx, option, incomplete)
+
+
 def tool_arguments(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Complete `NAME=VALUE` of a tool: names of its arguments, and values of an enumeration.
 
     Bash gives `NAME=VALUE` as three words.
     """
     tools = definitions(ctx.params.get("target"), "tools")
-    tool: Item = next((item for item in tools if item["name"] == ctx.params.get("tool")), {})
+    tool: Item = next((item for item in tools if item["name"] == ctx.params.get("name")), {})
     properties = tool.get("inputSchema", {}).get("properties", {})
     given = [str(word) for word in ctx.params.get("arguments") or () if word != "="]
     if given and given[-1] in properties:

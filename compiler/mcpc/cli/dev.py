@@ -6,19 +6,21 @@ import json
 import os
 import secrets
 import socket
+import sys
 import tempfile
 import threading
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from mcpc.cli import command_options, messages, report
-from mcpc.cli.artifact import start_command
+from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.client.model import lists_from_json
 from mcpc.pack.page import page_sources
+from mcpc.sandbox import programs
 from mcpc.workbench.dev.building import BuildFacts, ProjectBuilder
 from mcpc.workbench.dev.calls import CallLines, CallPipe, CallWatch
 from mcpc.workbench.dev.http_server import Listener, ServerCommand
@@ -60,19 +62,27 @@ def parse_address(_context: click.Context, _option: click.Parameter, value: str 
     return f"{host or '127.0.0.1'}:{port}"
 
 
-@command_options.command()
-@command_options.PROJECT_ARGUMENT
+@command_options.command(command_options.WordsCommand)
+@command_options.TARGET_ARGUMENT
 @click.option("--http", "at", metavar="[HOST:]PORT", callback=parse_address, help="Serve over HTTP at this address.")
 @click.option("--ui", "has_page", is_flag=True, help="Serve over HTTP, with a page on which to call the server.")
+@click.option("--once", is_flag=True, help="Serve one build until the client leaves: a project's, or a built file.")
 @command_options.build_options
-def command(project: Path, at: str | None, has_page: bool, **given: Any) -> None:
-    """Serve PROJECT (a folder; this one by default) and rebuild it when files change.
+def command(target: Path, at: str | None, has_page: bool, once: bool, words: tuple[str, ...], **given: Any) -> None:
+    """Serve TARGET (a project's folder; this one by default) and rebuild it when files change.
 
     Clients see one server over standard input and output.  If a build fails, the errors are printed on standard error
     and the last build keeps serving.  If it succeeds, it takes over when the running calls have ended.  The tool
     `mcpc_reload` starts a build.
+
+    With --once nothing stands between the client and the built file; WORDS are for the program of a server for FastMCP
+    or the SDK.
     """
-    root = project.resolve()
+    if once:
+        serve_once(target, words, at or has_page, given)
+    if target.is_file() or words:
+        raise click.UsageError(messages.WORDS_NEED_ONCE if words else messages.FILE_NEEDS_ONCE.format(path=target))
+    root = target.resolve()
     kind = "--ui" if has_page else "--http" if at else "--live"
     words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
@@ -91,6 +101,18 @@ def command(project: Path, at: str | None, has_page: bool, **given: Any) -> None
 
 # The address decides whether the project is served over HTTP, and `--ui` of this command whether with the page.
 command.params = [option for option in command.params if option.name not in ("http", "ui")]
+
+
+def serve_once(target: Path, words: tuple[str, ...], is_http: object, given: dict[str, Any]) -> NoReturn:
+    """Serve a built file, or one that is built of a project, over standard input and output, and exit."""
+    if is_http:
+        raise click.UsageError(messages.ONCE_IS_STDIO)
+    with built_artifact(target, given) as path:
+        # The server prints a hint for people, with the command that calls it.
+        variables = artifact_environment(target) if sys.stdin.isatty() else {}
+        start = start_command(path, *(("--", *words) if words else ()))
+        status = programs.run_in_foreground("server", start, variables)
+    raise click.exceptions.Exit(report.UNREACHABLE if status < 0 else status)
 
 
 def option_arguments(given: Mapping[str, Any]) -> Iterator[str]:

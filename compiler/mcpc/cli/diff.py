@@ -23,6 +23,7 @@ from mcpc.release.comparison import Impact, compare
 from mcpc.release.comparison.accepted import Policy, read_policy
 from mcpc.release.comparison.formats import FORMATS
 from mcpc.release.comparison.formats.lines import fails
+from mcpc.release.comparison.formats.markdown import as_changelog
 
 GATES = {
     "breaking": (Impact.BREAKING,),
@@ -44,6 +45,8 @@ GATE_FAILED = 7
     metavar="FILE",
     help="Accepted changes and other verdicts (TOML).",
 )
+@click.option("--notes", is_flag=True, help="Write release notes in Markdown in place of the report.")
+@click.option("--title", default="", metavar="TEXT", help="With --notes: their heading (the version of B).")
 @click.option("--snapshot", type=click.Path(path_type=Path), metavar="FILE", help="Write what A offers to FILE.")
 @connection_options
 @command_options.build_options
@@ -53,9 +56,11 @@ def command(old: str, new: str | None, **given: Any) -> None:
     Each is a project's folder, a built file, a snapshot, or the address of a server (https://…/mcp); B may be a command
     after `--` that starts a server. A built file is read, not run.
 
-    With --snapshot and without B, only the snapshot is written.
+    With --snapshot and without B, only the snapshot is written.  In --notes, breaking changes come first, then what is
+    new, changed and gone.
     """
     fail_on, output, ignore, snapshot = (given.pop(name) for name in ("fail_on", "output", "ignore", "snapshot"))
+    notes, title = given.pop("notes"), given.pop("title")
     policy = project_policy(ignore, (new, old))
     lists = read_versions(old, new, given, is_single=snapshot is not None)
     if snapshot is not None:
@@ -64,7 +69,7 @@ def command(old: str, new: str | None, **given: Any) -> None:
         return
     comparison = compare(lists[0], lists[1], policy)
     failing = frozenset(verdict for name in fail_on for verdict in GATES[name])
-    click.echo(FORMATS[output](comparison, failing), nl=False)
+    click.echo(as_changelog(comparison, title) if notes else FORMATS[output](comparison, failing), nl=False)
     if any(fails(each, failing) for each in comparison.changes):
         raise click.exceptions.Exit(GATE_FAILED)
 

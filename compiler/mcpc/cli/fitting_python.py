@@ -26,9 +26,9 @@ HANDED_OVER = "MCPC_OTHER_PYTHON"
 """Variable of a process that was started with a fitting Python."""
 
 
-def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path) -> Path:
+def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path | None) -> Path | None:
     """Return the path of a project; if it requires another Python, run the whole command with that, and exit."""
-    if ctx.find_root().info_name != PROGRAM or ctx.resilient_parsing or HANDED_OVER in os.environ:
+    if project is None or ctx.find_root().info_name != PROGRAM or ctx.resilient_parsing or HANDED_OVER in os.environ:
         return project
     required = required_python(project)
     running = ".".join(map(str, sys.version_info[:3]))

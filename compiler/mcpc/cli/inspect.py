@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     help="Show one tool with its schemas.",
     shell_complete=command_options.complete_later("names_of", "tools"),
 )
+@click.option(
+    "--definitions",
+    is_flag=True,
+    help="Show how a project is read: definitions, and their functions.",
+)
 @click.option("--files", is_flag=True, help="List packed files: path, size and reason.")
 @click.option("--sizes", is_flag=True, help="Show what the bytes of the file are, biggest first.")
 @command_options.build_options
@@ -37,6 +43,9 @@ def command(target: Path, tool: str | None, files: bool, sizes: bool, output: st
 
     A built file is read, not run.
     """
+    if given.pop("definitions"):
+        show_definitions(target, given, output)
+        return
     with built_artifact(target, given) as path:
         if sizes:
             from mcpc.cli.artifact_sizes import format_sizes, sizes_of_artifact  # noqa: PLC0415
@@ -52,6 +61,27 @@ def command(target: Path, tool: str | None, files: bool, sizes: bool, output: st
     if tool is not None:
         facts = find_tool(facts, tool)
     click.echo(visible_json(facts) if output == "json" or tool else summary(facts))
+
+
+def show_definitions(project: Path, given: dict[str, Any], output: str) -> None:
+    """Print a project as mcpc reads it, and what is wrong with it."""
+    from mcpc.cli import report  # noqa: PLC0415 - these modules are only imported to read a project
+    from mcpc.cli.build_steps import analyse_arguments  # noqa: PLC0415
+    from mcpc.diagnostics.formats import relocate_paths  # noqa: PLC0415
+    from mcpc.model.ir.printer import print_server  # noqa: PLC0415
+
+    if not project.is_dir():
+        raise click.UsageError(messages.PROJECT_EXPECTED.format(path=project))
+    analysed, options = analyse_arguments({**given, "project": project})
+    server_text = "" if analysed.server is None else print_server(analysed.server)
+    if output == "json":
+        relocated = relocate_paths(analysed.diagnostics, analysed.sources, report.relative_to_cwd(project))
+        facts = json.loads(report.render_machine_format(*relocated, output))
+        click.echo(json.dumps({"server": server_text.splitlines(), **facts}, indent=2, ensure_ascii=False))
+    else:
+        report.report(report.notable_diagnostics(analysed.diagnostics, output), analysed.sources, output, project)
+        click.echo(server_text, nl=False)
+    report.exit_if_refused(analysed.diagnostics, options)
 
 
 def find_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:

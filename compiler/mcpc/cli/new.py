@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import messages
+from mcpc.cli import command_options, messages, path_arguments
+from mcpc.cli.fitting_python import use_fitting_python
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.templates import template_folder
 from mcpc.sandbox.platforms.console import quoted_word, start_of_file
@@ -28,13 +29,34 @@ NEXT = """next: mcpc build {project} -o server.pyz
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-@click.command()
+@command_options.command()
 @click.argument("project", type=click.Path(path_type=Path))
 @click.option(
     "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="Style of the project."
 )
-def command(project: Path, template: str) -> None:
-    """Create a project in the folder PROJECT: a working server with a tool and a prompt, its tests and a README."""
+@click.option(
+    "--import",
+    "source",
+    type=path_arguments.PROJECT,
+    callback=use_fitting_python,
+    metavar="FOLDER",
+    help="Convert this project, of any format, to the native format.",
+)
+@command_options.build_options
+@command_options.FORMAT_OPTION
+def command(project: Path, template: str, source: Path | None, output: str, **given: Any) -> None:
+    """Create a project in the folder PROJECT: a working server with a tool and a prompt, its tests and a README.
+
+    With --import, the new project builds to a server with the same tools, prompts and resources as the other one, which
+    is not changed; IMPORT.md lists how each definition was converted.
+    """
+    if source is not None:
+        from mcpc.cli.converting import convert  # noqa: PLC0415 - the stages are only imported to read a project
+
+        convert(source, project, output, given)
+        return
+    if any(value not in (None, "", ()) for value in given.values()):
+        raise click.UsageError(messages.IMPORT_EXPECTED)
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(messages.ALREADY_EXISTS.format(path=project))
     files = template_files(template, project.resolve().name)

@@ -29,13 +29,14 @@ class ProjectPath(click.Path):
 
     expected = "a project folder"
 
-    def convert(self, value: str | os.PathLike[str], _: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the folder; raise a usage error that names what is near."""
         path, program = Path(value), PROGRAM.fullmatch(os.fspath(value))
         if self.is_fit(path):
             return path
         if program is not None and Path(program["file"]).is_file():
-            return folder_of(Path(program["file"]), program["object"] or "", ctx)
+            option = param.opts[0] if isinstance(param, click.Option) else ""
+            return folder_of(Path(program["file"]), program["object"] or "", ctx, option)
         if path.exists():
             raise click.UsageError(messages.FOLDER_OF_FILE_EXPECTED.format(path=path, folder=path.parent))
         hint = nearest_path(path, self.is_fit)
@@ -59,12 +60,17 @@ class TargetPath(ProjectPath):
 PROJECT, TARGET = ProjectPath(), TargetPath()
 
 
-def folder_of(file: Path, name: str, ctx: click.Context | None) -> Path:
-    """Return the folder of a Python file, and keep the file as its entry; refuse a file inside of a larger project."""
+def folder_of(file: Path, name: str, ctx: click.Context | None, option: str = "") -> Path:
+    """Return the folder of a Python file, and keep the file as its entry; refuse a file inside of a larger project.
+
+    `option`: the option that names the file, if no argument does.
+    """
     root = project_above(file)
     if root != file.resolve().parent:
+        path = "build" if ctx is None else ctx.command_path.partition(" ")[2] or ctx.info_name
+        command = f"{path} {option}".strip()
         words = {"path": file, "folder": os.path.relpath(root), "entry": file.resolve().relative_to(root).as_posix()}
-        raise click.UsageError(messages.ENTRY_EXPECTED.format(command=ctx.info_name if ctx else "build", **words))
+        raise click.UsageError(messages.ENTRY_EXPECTED.format(command=command, **words))
     if ctx is not None:
         ctx.meta[ENTRY_KEY] = f"{file.name}{name}"
     return file.parent

@@ -257,7 +257,7 @@ CODES: dict[str, DiagnosticCode] = {
 
 
 def explain(code: str) -> str:
-    """Return the page `mcpc explain` shows for `code`; raise KeyError if the code is unknown."""
+    """Return the page `mcpc help codes` shows for `code`; raise KeyError if the code is unknown."""
     row = CODES[code]
     return f"{code} ({row.severity}): {row.title}\n\n{page(code)}"
 

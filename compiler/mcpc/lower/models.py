@@ -32,7 +32,7 @@ ALIKE, DISTANT = 0.85, 0.6
 """Minimum similarity to a model's name: of a certain misspelling, and of a possible one."""
 MAX_COMPARISONS = 500
 """Maximum number of names that a name is compared with."""
-RUN = "`mcpc models` writes a file with all of them"
+RUN = "`mcpc generate models` writes a file with all of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Catalog:
     """The models of a project.
 
     `owners`: the tool of each class of an input or output; `bases`: the root class names of a tool; `files`: modules
-    written by `mcpc models`, `others`: modules that were not.
+    written by `mcpc generate models`, `others`: modules that were not.
     """
 
     owners: dict[str, str] = field(default_factory=dict)

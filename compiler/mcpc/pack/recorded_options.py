@@ -1,4 +1,4 @@
-"""The options of a build as facts of the built file, so that `mcpc verify` can repeat the build.
+"""The options of a build as facts of the built file, so that `mcpc attest verify` can repeat the build.
 
 Recorded are the options that differ from their defaults and decide what the file contains. Values of `--build-env` may
 be secrets, and are not: only their names are. Options that decide only whether a build succeeds, or where packages are

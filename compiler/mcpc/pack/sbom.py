@@ -3,7 +3,7 @@
 It depends on the sources and on the versions of packages only, so that the same sources have the same bytes with every
 Python, at any time, and whatever installed the packages. So it has no time, no commit and no address of a registry; and
 of a package the digest of its files, and that of its wheel only where a lock names it: files that were copied from an
-installation have no wheel any more. `mcpc sbom` adds what is known beside the file: its digest, and a commit.
+installation have no wheel any more. `mcpc attest sbom` adds what is known beside the file: its digest, and a commit.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ def _outdated(server: Server) -> Iterator[Diagnostic]:
         ):
             span = Span(file.source.path, 0, file.source.text.find("\n"))
             message = "the file does not match the current tools"
-            yield diagnose("MCP215", span, message, "", f"write it again: `mcpc models . -o {file.source.path}`")
+            yield diagnose(
+                "MCP215", span, message, "", f"write it again: `mcpc generate models . -o {file.source.path}`"
+            )
 
 
 def second_line(source: Source) -> str:

@@ -24,7 +24,8 @@ from click.testing import CliRunner
 
 from mcpc import cli as command_line
 from mcpc.cli import build as building
-from mcpc.cli import build_steps, cli, explain, messages, repeated_build, report, windows_program
+from mcpc.cli import build_steps, cli, messages, repeated_build, report, windows_program
+from mcpc.cli import help as help_pages
 from mcpc.cli.build_steps import atomic_write, load_or_build, output_path, without_earlier_output, write_artifact
 from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
@@ -38,6 +39,7 @@ from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON, SmokeError
 from mcpc.reading import Source, SourceTree
 from mcpc.release.scan.codes import CODES as RISK_CODES
 from mcpc.release.trust.environments import FACTORS, SecondBuildError
+from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import SERVER_JSON, SMOKETEST
@@ -592,58 +594,55 @@ def test_the_stage_is_printed_of_work_that_takes_long(
 
 
 def test_check_and_show_print_a_project(project: Path, golden: Callable[[Path, str], None]) -> None:
-    checked, shown = run("check", project), run("show", project)
+    checked, shown = run("check", project), run("inspect", project, "--definitions")
     assert (checked.exit_code, shown.exit_code) == (0, 0)
     golden(GOLDEN / "check.txt", checked.stderr)
     assert run("check", project, "--from", "mcbox").exit_code == 0
-    found = json.loads(run("show", project, "--format", "json").stdout)
+    found = json.loads(run("inspect", project, "--definitions", "--format", "json").stdout)
     assert found["server"] == shown.stdout.splitlines()
     assert found["diagnostics"] == json.loads(run("check", project, "--format", "json").stdout)["diagnostics"]
     assert "smoke 0.0.1" not in run("check", project, "--format", "json").stderr
-    assert run("show", project, "--format", "github").stdout.count("smoketest") == 0
 
 
 def test_check_and_show_refuse_a_wrong_project(tmp_path: Path) -> None:
     project = write_files(tmp_path / "wrong", WRONG)
-    for name in ("check", "show"):
-        done = run(name, project)
+    commands = (("check", project), ("inspect", project, "--definitions"))
+    for command in commands:
+        done = run(*command)
         assert (done.exit_code, "MCP110" in done.stderr) == (1, True)
     write_files(project, {"tools.json": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}})
-    assert [run(name, project, *words).exit_code for name in ("check", "show") for words in ((), ("--strict",))] == [
-        0,
-        1,
-        0,
-        1,
-    ]
+    assert [run(*command, *words).exit_code for command in commands for words in ((), ("--strict",))] == [0, 1, 0, 1]
+    file = built_file(tmp_path / "a.pyz")
+    assert "expected the folder of a project" in run("inspect", file, "--definitions").stderr
 
 
 # Explanations
 
 
 def test_codes_are_listed_and_explained() -> None:
-    lines = run("explain").stdout.splitlines()
+    lines = run("help", "codes").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [*CODES, *RISK_CODES]
     assert f"MCP001  error    {CODES['MCP001'].title}" in lines
     assert f"SCAN101  high     {RISK_CODES['SCAN101'].title}" in lines
-    rows = json.loads(run("explain", "--format", "json").stdout)
+    rows = json.loads(run("help", "codes", "--format", "json").stdout)
     assert rows["MCP108"] == {"severity": "warning", "title": CODES["MCP108"].title}
     assert [*rows] == [*CODES, *RISK_CODES]
     for code, severity, texts in (
-        ("mcp001", "error", explain.explain("MCP001")),
-        ("Scan101", "high", explain.explain_risk("SCAN101")),
+        ("mcp001", "error", help_pages.explain("MCP001")),
+        ("Scan101", "high", help_pages.explain_risk("SCAN101")),
     ):
-        assert run("explain", code).stdout == texts
-        found = json.loads(run("explain", code, "--format", "json").stdout)
+        assert run("help", code).stdout == texts
+        found = json.loads(run("help", code, "--format", "json").stdout)
         title = {**CODES, **RISK_CODES}[code.upper()].title
         assert found == {"code": code.upper(), "severity": severity, "title": title, "text": texts}
-    formats = run("explain", "MCP009").stdout.partition("\n\n- ")[2].splitlines()
+    formats = run("help", "MCP009").stdout.partition("\n\n- ")[2].splitlines()
     assert [line.removeprefix("- ").partition(":")[0] for line in formats] == [each.name for each in FRONTENDS]
-    near = run("explain", "MCP01")
+    near = run("help", "MCP01")
     assert (near.exit_code, "did you mean MCP" in near.stderr) == (2, True)
-    assert "mcpc explain" in run("explain", "zzzzzzzz").stderr
+    assert "mcpc help codes" in run("help", "zzzzzzzz").stderr
     option: Any = None
-    assert explain.matching_codes(option, option, "scan1") == [code for code in RISK_CODES if code.startswith("SCAN1")]
-    assert explain.matching_codes(option, option, "mcp00")[:2] == ["MCP001", "MCP002"]
+    assert help_pages.topics(option, option, "scan1") == [code for code in RISK_CODES if code.startswith("SCAN1")]
+    assert help_pages.topics(option, option, "mcp00")[:2] == ["MCP001", "MCP002"]
 
 
 PAGE = "A long paragraph of words\n- item one-two three four\n- another\n\n  indented lines stay as they are\n\nend\n"
@@ -657,13 +656,13 @@ def test_a_page_is_wrapped_to_a_narrow_terminal(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: is_terminal))
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
-    assert (explain.wrap_page("a\nb\n") == "a b\n") is is_wrapped
-    assert explain.fill_paragraph(PAGE.split("\n\n")[0], 16) == (
+    assert (help_pages.wrap_page("a\nb\n") == "a b\n") is is_wrapped
+    assert help_pages.fill_paragraph(PAGE.split("\n\n")[0], 16) == (
         "A long paragraph\nof words\n- item one-two\n  three four\n- another"
     )
     if is_wrapped:
         monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((16, 24)))
-        assert explain.wrap_page(PAGE) == (
+        assert help_pages.wrap_page(PAGE) == (
             "A long paragraph\nof words\n- item one-two\n  three four\n- another\n\n"
             "  indented lines stay as they are\n\nend\n"
         )

@@ -201,10 +201,10 @@ def test_a_long_name_of_a_part_is_cut(tmp_path: Path) -> None:
     ("words", "passed"),
     [
         (("call", "add", "a=1", "--json", "{}"), ("call", "add", "a=1", "--json", "{}")),
-        (("read", "a://one"), ("read", "a://one")),
-        (("read", "a://one", "--json"), ("read", "a://one", "--json")),
-        (("prompt", "ask", "topic=x"), ("prompt", "ask", "topic=x")),
-        (("run",), ()),
+        (("call", "--resource", "a://one"), ("read", "a://one")),
+        (("call", "--resource", "a://one", "--json"), ("read", "a://one", "--json")),
+        (("call", "--prompt", "ask", "topic=x"), ("prompt", "ask", "topic=x")),
+        (("dev", "--once"), ()),
     ],
 )
 def test_a_command_of_a_file_is_passed_on_and_its_status_is_kept(
@@ -225,7 +225,19 @@ def test_a_command_of_a_file_is_passed_on_and_its_status_is_kept(
     assert ran == [("server", artifact.start_command(file, *passed), {})]
     assert ran[0][1][-1 - len(passed) :] == [str(file), *passed]
     status = -9
-    assert CliRunner().invoke(cli, [name, str(file), *rest]).exit_code == (4 if name == "run" else -9)
+    assert CliRunner().invoke(cli, [name, str(file), *rest]).exit_code == (4 if name == "dev" else -9)
+
+
+def test_a_file_and_arguments_of_a_program_are_served_once_or_not_at_all(file: Path, tmp_path: Path) -> None:
+    refused = {
+        (file,): "is not rebuilt; start it itself, or add --once",
+        (tmp_path, "--", "--root", "x"): "arguments of the server's program, after `--`, need --once",
+        (file, "--once", "--http", "8000"): "--once serves over standard input and output",
+        (file, "--once", "--ui"): "--once serves over standard input and output",
+    }
+    for words, text in refused.items():
+        done = CliRunner().invoke(cli, ["dev", *map(str, words)])
+        assert (done.exit_code, text in done.output) == (2, True), done.output
 
 
 def test_a_project_is_built_into_a_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +262,7 @@ def test_a_project_is_built_into_a_temporary_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(programs, "run_in_foreground", run_in_foreground)
     project = tmp_path / "project"
     project.mkdir()
-    done = CliRunner().invoke(cli, ["prompt", str(project), "ask", "--strict"])
+    done = CliRunner().invoke(cli, ["call", str(project), "--prompt", "ask", "--strict"])
     assert done.exit_code == 0, done.output
     assert ran == [(project, True, "text"), False, ("ask", {"MCPC_BUILT_FROM": str(project)})]
     with built_artifact(project, {}) as path:

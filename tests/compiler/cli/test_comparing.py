@@ -14,8 +14,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli, docs, evidence, licenses, verify
+from mcpc.cli import cli, evidence
+from mcpc.cli.attest import licenses, verify
 from mcpc.cli.diff import GATES, project_policy, read_versions, write_text_file
+from mcpc.cli.generate import docs
 from mcpc.emit.interpreters import HERE, MissingPythonError
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
@@ -70,8 +72,8 @@ def test_versions_are_compared_and_gates_fail(versions: tuple[Path, Path], golde
 
 
 def test_a_changelog_has_its_title(versions: tuple[Path, Path], golden: Callable[[Path, str], None]) -> None:
-    golden(GOLDEN / "changelog.txt", run("changelog", *versions, "--title", "May").stdout)
-    assert run("changelog", versions[0]).exit_code == 2
+    golden(GOLDEN / "changelog.txt", run("diff", "--notes", *versions, "--title", "May").stdout)
+    assert run("diff", "--notes", versions[0]).exit_code == 2
 
 
 def test_only_the_later_version_has_its_warnings_reported(tmp_path: Path) -> None:
@@ -167,21 +169,21 @@ def test_the_policy_is_that_of_a_file_or_of_the_first_project(tmp_path: Path, mo
 def test_checksums_are_printed_written_and_checked(tmp_path: Path) -> None:
     write_files(tmp_path, {"b": "b", "a": "a"})
     text = "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in "ab")
-    assert run("checksums", tmp_path / "b", tmp_path / "a").stdout == text
-    done = run("checksums", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "SHA256SUMS")
+    assert run("attest", "checksums", tmp_path / "b", tmp_path / "a").stdout == text
+    done = run("attest", "checksums", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "SHA256SUMS")
     assert (done.exit_code, done.output, (tmp_path / "SHA256SUMS").read_text()) == (0, "", text)
     assert stat.S_IMODE((tmp_path / "SHA256SUMS").stat().st_mode) & 0o644 == 0o644
-    checked = run("checksums", "--check", tmp_path / "SHA256SUMS")
+    checked = run("attest", "checksums", "--check", tmp_path / "SHA256SUMS")
     assert (checked.exit_code, checked.stdout) == (0, "a: ok\nb: ok\n")
     (tmp_path / "b").write_text("c")
-    wrong = run("checksums", "--check", tmp_path / "SHA256SUMS", "--format", "json")
+    wrong = run("attest", "checksums", "--check", tmp_path / "SHA256SUMS", "--format", "json")
     assert (wrong.exit_code, json.loads(wrong.stdout)) == (
         6,
         [{"name": "a", "status": "ok"}, {"name": "b", "status": "differs"}],
     )
-    assert run("checksums").exit_code == run("checksums", "x", "--check", "y").exit_code == 2
-    assert run("checksums", "--check", tmp_path / "a").exit_code == 2
-    assert run("checksums", tmp_path / "a", tmp_path / "." / "a").exit_code == 2
+    assert run("attest", "checksums").exit_code == run("attest", "checksums", "x", "--check", "y").exit_code == 2
+    assert run("attest", "checksums", "--check", tmp_path / "a").exit_code == 2
+    assert run("attest", "checksums", tmp_path / "a", tmp_path / "." / "a").exit_code == 2
 
 
 BILL = {
@@ -200,14 +202,14 @@ def test_licences_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(licenses, "inner_bill", lambda contents: BILL)
     monkeypatch.setattr(licenses, "licence_texts", lambda path: [("one 1", "The text.\n\n")])
     file = evident_file(tmp_path / "a.pyz")
-    assert run("licenses", file).stdout == "one 1: MIT and BSD-3-Clause\ntwo: no licence is declared\n"
-    assert run("licenses", file, "--texts").stdout.endswith("declared\n\n=== one 1\n\nThe text.\n")
+    assert run("attest", "licenses", file).stdout == "one 1: MIT and BSD-3-Clause\ntwo: no licence is declared\n"
+    assert run("attest", "licenses", file, "--texts").stdout.endswith("declared\n\n=== one 1\n\nThe text.\n")
     rows = [
         {"name": "one", "version": "1", "licence": "MIT and BSD-3-Clause"},
         {"name": "two", "version": "", "licence": ""},
     ]
-    assert json.loads(run("licenses", file, "--format", "json").stdout) == {"components": rows}
-    found = json.loads(run("licenses", file, "--format", "json", "--texts").stdout)
+    assert json.loads(run("attest", "licenses", file, "--format", "json").stdout) == {"components": rows}
+    found = json.loads(run("attest", "licenses", file, "--format", "json", "--texts").stdout)
     assert found == {"components": rows, "texts": [{"of": "one 1", "text": "The text.\n\n"}]}
 
 
@@ -220,32 +222,32 @@ def test_evidence_is_printed_or_written(tmp_path: Path, monkeypatch: pytest.Monk
     asked: list[Any] = []
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     monkeypatch.setattr(evidence, "commit_of", commit_of)
-    monkeypatch.setattr("mcpc.cli.sbom.outer_bill", lambda *given: asked.append(given[1:]) or {"bill": 1})
+    monkeypatch.setattr("mcpc.cli.attest.statements.outer_bill", lambda *given: asked.append(given[1:]) or {"bill": 1})
     monkeypatch.setattr(
-        "mcpc.cli.provenance.provenance_statement",
+        "mcpc.cli.attest.statements.provenance_statement",
         lambda *given: asked.append(given[1:]) or {"predicate": {"p": 1}, "s": 2},
     )
     file = evident_file(tmp_path / "a.pyz")
     for name in ("with", "none"):
         (tmp_path / name).mkdir()
-    assert run("sbom", file).stdout == '{\n  "bill": 1\n}\n'
-    assert run("sbom", file, "-o", tmp_path / "bill.json", "--project", tmp_path / "with").output == ""
+    assert run("attest", "sbom", file).stdout == '{\n  "bill": 1\n}\n'
+    assert run("attest", "sbom", file, "-o", tmp_path / "bill.json", "--project", tmp_path / "with").output == ""
     assert json.loads((tmp_path / "bill.json").read_text()) == {"bill": 1}
     assert stat.S_IMODE((tmp_path / "bill.json").stat().st_mode) & 0o644 == 0o644
-    assert run("sbom", file, "--project", tmp_path / "none").exit_code == 2
+    assert run("attest", "sbom", file, "--project", tmp_path / "none").exit_code == 2
     for epoch, status in (("86400", 0), ("9" * 11, 0), ("9" * 12, 2), ("x", 2), ("", 0)):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
-        assert run("sbom", file).exit_code == status
+        assert run("attest", "sbom", file).exit_code == status
     assert asked == [("", ""), ("c0ffee", ""), ("", "86400"), ("", "9" * 11), ("", "")]
-    assert json.loads(run("provenance", file).stdout) == {"predicate": {"p": 1}, "s": 2}
+    assert json.loads(run("attest", "provenance", file).stdout) == {"predicate": {"p": 1}, "s": 2}
     assert json.loads(
-        run("provenance", file, "--predicate", "--source-uri", "u", "--project", tmp_path / "with").stdout
+        run("attest", "provenance", file, "--predicate", "--source-uri", "u", "--project", tmp_path / "with").stdout
     ) == {"p": 1}
     assert asked[5:] == [("a.pyz", "", ""), ("a.pyz", "c0ffee", "u")]
     for wrong in (tmp_path / "absent", tmp_path):
-        assert run("sbom", wrong).exit_code == 2
+        assert run("attest", "sbom", wrong).exit_code == 2
     damaged = built_file(tmp_path / "b.pyz", entries={"handlers.zip": b"x"})
-    assert run("sbom", damaged).exit_code == 2
+    assert run("attest", "sbom", damaged).exit_code == 2
 
 
 # Documentation
@@ -267,17 +269,17 @@ def test_documentation_is_of_what_a_target_is(tmp_path: Path, monkeypatch: pytes
         ("Contains", "one 1: MIT and BSD-3-Clause"),
         ("Contains", "two: no licence is declared"),
     ]
-    assert run("docs", snapshot).stdout == "html of snap\\udc80"
-    assert run("docs", file, "--format", "markdown").stdout == "markdown of demo"
+    assert run("generate", "docs", snapshot).stdout == "html of snap\\udc80"
+    assert run("generate", "docs", file, "--format", "markdown").stdout == "markdown of demo"
     for name, text in {"a.md": "markdown", "a.markdown": "markdown", "a.html": "html", "a.txt": "html"}.items():
-        assert run("docs", file, "-o", tmp_path / name).output == ""
+        assert run("generate", "docs", file, "-o", tmp_path / name).output == ""
         assert (tmp_path / name).read_bytes().startswith(text.encode())
     assert asked == [("snap", {}, []), *[("demo", {}, about)] * 5]
     monkeypatch.setattr(
         docs, "read_server_target", lambda target, given: SimpleNamespace(as_json=lambda: {"name": target})
     )
-    assert run("docs", "https://a.b/mcp", "--format", "markdown").stdout == "markdown of https://a.b/mcp"
-    assert run("docs", "--format", "markdown", "--", "x").stdout == "markdown of ."
+    assert run("generate", "docs", "https://a.b/mcp", "--format", "markdown").stdout == "markdown of https://a.b/mcp"
+    assert run("generate", "docs", "--format", "markdown", "--", "x").stdout == "markdown of ."
 
 
 CASES = """\
@@ -415,10 +417,10 @@ def rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_a_file_is_verified(rebuilt: dict[str, Any], tmp_path: Path) -> None:
     file = built_file(tmp_path / "file.pyz", lists={"tools": [tool("t")]})
-    same = run("verify", file, tmp_path)
+    same = run("attest", "verify", file, tmp_path)
     assert (same.exit_code, same.stdout.split(":")[1]) == (0, " identical")
     other = built_file(tmp_path / "other.pyz", {"mcpc": "9"}, lists={"tools": [{**tool("t"), "title": "T"}, tool("x")]})
-    done = run("verify", other, tmp_path, "--format", "json", "--sources-only")
+    done = run("attest", "verify", other, tmp_path, "--format", "json", "--sources-only")
     found = json.loads(done.stdout)
     assert (done.exit_code, found["verdict"], found["file"]) == (6, "different", str(other))
     assert [(row["name"], row["file"]) for row in found["definitions"]] == [("t", "tools.json"), ("x", "")]
@@ -428,9 +430,9 @@ def test_a_file_is_verified(rebuilt: dict[str, Any], tmp_path: Path) -> None:
     }
     assert (found["builtWith"], found["rebuiltWith"]) == ({"mcpc": "9", "python": None}, {"mcpc": "0", "python": None})
     assert [*found["causes"]] == [cause for cause in CAUSES if cause in {row["cause"] for row in found["differences"]}]
-    assert run("verify", tmp_path / "absent", tmp_path).exit_code == 2
+    assert run("attest", "verify", tmp_path / "absent", tmp_path).exit_code == 2
     rebuilt["checked"] = None
-    assert run("verify", file, tmp_path).exit_code == 1
+    assert run("attest", "verify", file, tmp_path).exit_code == 1
 
 
 def test_what_another_mcpc_wrote_is_not_compared_if_only_sources_matter(
@@ -440,9 +442,9 @@ def test_what_another_mcpc_wrote_is_not_compared_if_only_sources_matter(
         verify, "verdict", lambda differences, same_lists: "same-sources" if same_lists else "different"
     )
     file = built_file(tmp_path / "file.pyz", {"mcpc": "9"}, lists={"tools": [tool("t")]})
-    assert [run("verify", file, tmp_path, *words).exit_code for words in ((), ("--sources-only",))] == [6, 0]
+    assert [run("attest", "verify", file, tmp_path, *words).exit_code for words in ((), ("--sources-only",))] == [6, 0]
     monkeypatch.setattr(verify, "verdict", lambda differences, same_lists: "equivalent")
-    assert run("verify", file, tmp_path).exit_code == 0
+    assert run("attest", "verify", file, tmp_path).exit_code == 0
 
 
 @pytest.mark.parametrize(

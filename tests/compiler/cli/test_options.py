@@ -13,11 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import (
-    COMMANDS,
     cli,
     client_commands,
     command_options,
-    completion,
     completions,
     project_lists,
     server_targets,
@@ -25,7 +23,9 @@ from mcpc.cli import (
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.cli.client_commands import matching_clients, take_options
 from mcpc.cli.command_options import BUILD_OPTIONS, build_options, read_options, with_lock_path, with_relative_lock
+from mcpc.cli.commands import COMMANDS, FORMER, PATHS, SUBCOMMANDS
 from mcpc.cli.completions import definitions, names_of, offered, prompt_arguments, tool_arguments, values_of
+from mcpc.cli.editor import completion
 from mcpc.cli.server_targets import request_headers
 from mcpc.client.client import ConversationError
 from mcpc.client.http import UnsafeAddressError
@@ -131,18 +131,55 @@ def test_the_path_of_a_lock_is_that_in_the_project(tmp_path: Path, monkeypatch: 
             with_lock_path(Options(lock=lock), project, tree)
 
 
-@pytest.mark.parametrize("name", ["", *(name for name in COMMANDS if name not in ("lock", "scan"))])
-def test_help_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
-    done = CliRunner().invoke(cli, [name, "--help"] if name else ["-h"], terminal_width=200, prog_name="mcpc")
-    assert done.exit_code == 0
-    own = done.output.partition("\nProject options:")[0]
-    golden(GOLDEN / f"help/{name or 'mcpc'}.txt", own.rstrip() + "\n")
+@pytest.mark.parametrize("path", ["", *SUBCOMMANDS, *PATHS])
+def test_help_is_exactly_this(path: str, golden: Callable[[Path, str], None]) -> None:
+    words = path.split()
+    done = CliRunner().invoke(cli, [*words, "--help"] if words else ["-h"], terminal_width=200, prog_name="mcpc")
+    assert done.exit_code == 0, done.output
+    golden(GOLDEN / f"help/{path.replace(' ', '-') or 'mcpc'}.txt", done.output)
+    assert CliRunner().invoke(cli, ["help", *words], terminal_width=200, prog_name="mcpc").output == done.output
 
 
 def test_help_lists_the_shared_options_by_group(golden: Callable[[Path, str], None]) -> None:
-    text = parsing.get_help(click.Context(parsing, info_name="x", terminal_width=200))
-    golden(GOLDEN / "help-shared.txt", text + "\n")
-    assert len(BUILD_OPTIONS) == len(parsing.params)
+    own = parsing.get_help(click.Context(parsing, info_name="x", terminal_width=200))
+    assert [line.split()[0] for line in own.partition("Options:\n")[2].splitlines()] == ["--help-build", "--help"]
+    text = CliRunner().invoke(parsing, ["--help-build"], terminal_width=200).output
+    golden(GOLDEN / "help-shared.txt", text)
+    assert len(BUILD_OPTIONS) + 1 == len(parsing.params)
+
+
+def test_the_help_shows_what_people_need_first_and_names_where_the_rest_is() -> None:
+    first, everything = (CliRunner().invoke(cli, words).output for words in (["--help"], ["help", "all"]))
+    assert CliRunner().invoke(cli, ["help"]).output == first
+    names = [line.split()[0] for line in first.splitlines() if line.startswith("  ") and line.split()[0] in COMMANDS]
+    assert names == [
+        "new",
+        "check",
+        "dev",
+        "test",
+        "build",
+        "call",
+        "install",
+        "clients",
+        "doctor",
+        "diff",
+        "lock",
+        "release",
+    ]
+    assert "`mcpc help all` lists every command." in first
+    listed = [line.split()[0] for line in everything.splitlines() if line.startswith("  ") and line[:6].strip()]
+    below = {name for names in SUBCOMMANDS.values() for name in names}
+    assert {*COMMANDS, *below} <= {*listed}
+    assert len(COMMANDS) == 20
+
+
+@pytest.mark.parametrize(("name", "now"), FORMER.items())
+def test_a_name_that_was_a_command_leads_to_the_one_that_is(name: str, now: str) -> None:
+    done = CliRunner().invoke(cli, [name, "x"])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (2, f"Error: unknown command: {name}; it is `mcpc {now}`")
+    group, *rest = now.split()
+    assert f"{group} {rest[0]}" in PATHS or group in PATHS or rest[0] == "KIND"
+    assert name not in COMMANDS
 
 
 def test_an_unknown_command_is_refused_with_its_neighbour() -> None:
@@ -153,14 +190,18 @@ def test_an_unknown_command_is_refused_with_its_neighbour() -> None:
     context = click.Context(cli, resilient_parsing=True)
     assert cli.get_command(context, "biuld") is None
     assert cli.list_commands(context) == [*COMMANDS]
-    assert [(item.value, item.help) for item in cli.shell_complete(context, "pr")] == [
-        (name, COMMANDS[name]) for name in ("prompt", "provenance")
+    assert [(item.value, item.help) for item in cli.shell_complete(context, "ne")] == [
+        (name, COMMANDS[name]) for name in ("new",)
     ]
+    assert "did you mean bundle?" in CliRunner().invoke(cli, ["ship", "bundel"]).output
+    assert "unknown command: ship zzzzzz\n" in CliRunner().invoke(cli, ["ship", "zzzzzz"]).output
+    assert "unknown command: build x\n" in CliRunner().invoke(cli, ["help", "build", "x"]).output
+    assert CliRunner().invoke(cli, ["ship"]).output == CliRunner().invoke(cli, ["ship", "--help"]).output
 
 
 @pytest.mark.parametrize(
     "words",
-    [["x\x1b[31m\u202ey"], ["explain", "x\x1b[31m\u202ey"], ["uninstall", "--client", "x\x1b[31m\u202ey"], ["check", "x\x1b[31m\u202ey"]],
+    [["x\x1b[31m\u202ey"], ["help", "x\x1b[31m\u202ey"], ["uninstall", "--client", "x\x1b[31m\u202ey"], ["check", "x\x1b[31m\u202ey"]],
 )  # fmt: skip
 def test_an_error_shows_what_words_of_the_command_line_hide(words: list[str]) -> None:
     done = CliRunner().invoke(cli, words)
@@ -264,11 +305,12 @@ def test_options_about_clients_are_passed_on(client_calls: list[Any], tmp_path: 
     assert client_command("clients", "--format", "json") == 0
     assert client_command("uninstall", "gone", "--client", "zed", "--dry-run") == 0
     assert client_command("install", file, *common, "--env", "A=1", "--replace", "--dry-run", "--python", "p") == 0
-    assert client_command("config", file, "--link", "cursor", "--badge", "vscode") == 0
+    assert client_command("install", file, "--link", "cursor", "--badge", "vscode") == 0
     remote = ("--client", "zed", "--url", "https://a.b")
     assert client_command("install", *remote, "--header", "A: b", "--token-env", "T") == 0
-    assert client_command("config", "--client", "zed", "--command", "npx x") == 0
-    assert client_command("config", file, "--client", "zed", "--", "--root", file) == 0
+    assert client_command("install", "--print", "--client", "zed", "--command", "npx x") == 0
+    assert client_command("install", "--client", "zed", "--command", "npx x") == 2
+    assert client_command("install", file, "--print", "--client", "zed", "--", "--root", file) == 0
     assert client_command("install", file, "word") == 2
     one = ClientOptions()
     assert client_calls == [
@@ -297,7 +339,7 @@ def test_options_about_clients_are_passed_on(client_calls: list[Any], tmp_path: 
         (["install", "--client", "cursr"], "did you mean cursor?"),
         (["install", "--client", "cursor", "--client", "zzzzzz"], "`zzzzzz`"),
         (["install"], "--client"),
-        (["config", "--client", "cursr"], "did you mean cursor?"),
+        (["install", "--print", "--client", "cursr"], "did you mean cursor?"),
     ],
 )
 def test_a_client_is_refused_before_anything_is_built(
@@ -333,7 +375,7 @@ def test_a_project_is_installed_from_the_folder_of_servers(
     project, chosen = tmp_path / "project", ("--client", "zed")
     project.mkdir()
     place = tmp_path.resolve() / "servers" / "my-server.pyz"
-    assert client_command("config", project, *chosen) == 0
+    assert client_command("install", "--print", project, *chosen) == 0
     assert client_command("install", project, *chosen, "--dry-run") == 0
     assert not place.exists()
     assert client_command("install", project, *chosen, "--http") == 0
@@ -359,11 +401,11 @@ def test_options_about_clients_are_taken_from_those_of_builds() -> None:
 
 def test_scripts_of_shells_are_those_of_click_with_changes() -> None:
     for shell in completion.SHELLS:
-        text = CliRunner().invoke(cli, ["completion", shell]).output
+        text = CliRunner().invoke(cli, ["editor", "completion", shell]).output
         assert text == completion.script(shell) == f"{text.strip()}\n"
         assert f"_MCPC_COMPLETE={shell}_complete" in text
         assert all(after in text for _, after in completion.CHANGES.get(shell, ()))
-    assert CliRunner().invoke(cli, ["completion", "csh"]).exit_code == 2
+    assert CliRunner().invoke(cli, ["editor", "completion", "csh"]).exit_code == 2
 
 
 SCHEMA = {
@@ -395,18 +437,18 @@ def context(**params: Any) -> click.Context:
         (names_of("tools"), {}, "to", ["tool"]),
         (names_of("resources", "uri"), {}, "", ["a://r"]),
         (names_of("resourceTemplates"), {}, "", []),
-        (tool_arguments, {"tool": "tool"}, "", ["mode=", "flag=", "free=", "any="]),
-        (tool_arguments, {"tool": "tool", "arguments": ("mode=fast", "free=x=y")}, "f", ["flag="]),
-        (tool_arguments, {"tool": "tool", "arguments": ("mode", "=")}, "", ["fast", "slow", "3"]),
-        (tool_arguments, {"tool": "tool", "arguments": ("mode", "=")}, "s", ["slow"]),
-        (tool_arguments, {"tool": "tool", "arguments": ("mode=fast", "flag", "=")}, "", ["true", "false"]),
-        (tool_arguments, {"tool": "tool"}, "mode=", ["mode=fast", "mode=slow", "mode=3"]),
-        (tool_arguments, {"tool": "tool"}, "flag=t", ["flag=true"]),
-        (tool_arguments, {"tool": "tool"}, "free=", []),
-        (tool_arguments, {"tool": "tool"}, "any=", []),
-        (tool_arguments, {"tool": "tool"}, "none=", []),
-        (tool_arguments, {"tool": "other"}, "", []),
-        (tool_arguments, {"tool": "absent"}, "", []),
+        (tool_arguments, {"name": "tool"}, "", ["mode=", "flag=", "free=", "any="]),
+        (tool_arguments, {"name": "tool", "arguments": ("mode=fast", "free=x=y")}, "f", ["flag="]),
+        (tool_arguments, {"name": "tool", "arguments": ("mode", "=")}, "", ["fast", "slow", "3"]),
+        (tool_arguments, {"name": "tool", "arguments": ("mode", "=")}, "s", ["slow"]),
+        (tool_arguments, {"name": "tool", "arguments": ("mode=fast", "flag", "=")}, "", ["true", "false"]),
+        (tool_arguments, {"name": "tool"}, "mode=", ["mode=fast", "mode=slow", "mode=3"]),
+        (tool_arguments, {"name": "tool"}, "flag=t", ["flag=true"]),
+        (tool_arguments, {"name": "tool"}, "free=", []),
+        (tool_arguments, {"name": "tool"}, "any=", []),
+        (tool_arguments, {"name": "tool"}, "none=", []),
+        (tool_arguments, {"name": "other"}, "", []),
+        (tool_arguments, {"name": "absent"}, "", []),
         (prompt_arguments, {"name": "ask"}, "", ["topic=", "style="]),
         (prompt_arguments, {"name": "ask"}, "s", ["style="]),
         (prompt_arguments, {"name": "bare"}, "", []),

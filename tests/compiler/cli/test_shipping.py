@@ -15,21 +15,16 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import (
-    bundle,
     carrier_files,
     cli,
-    export,
-    image,
-    import_,
-    models,
+    converting,
     new,
     path_arguments,
-    plugin,
-    registry,
     release,
-    stubs,
 )
 from mcpc.cli.carrier_files import program_of, read_built_server, report_unusable, write_file, write_folder
+from mcpc.cli.generate import client, models
+from mcpc.cli.ship import bundle, exports, image, plugin, registry
 from mcpc.diagnostics import diagnose
 from mcpc.interpreters.launchers.windows_file import PythonChoice
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
@@ -88,7 +83,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append((target, {name: value for name, value in given.items() if value not in (None, "", ())}))
         return SERVER
 
-    for module in (bundle, export, image, plugin, registry):
+    for module in (bundle, exports, image, plugin, registry):
         monkeypatch.setattr(module, "server_of", server_of)
     monkeypatch.setattr(path_arguments.TargetPath, "is_fit", lambda *_: True)
     return asked
@@ -179,7 +174,7 @@ def test_a_bundle_has_its_programs(
     monkeypatch.setattr(bundle, "windows_file", lambda *given: made.append(given) or b"exe")
     monkeypatch.setattr(bundle, "embed_server", lambda request: made.append(request) or b"embedded")
     monkeypatch.setattr(bundle, "this_machine", lambda: "here")
-    done = run("bundle", "x", *words, "--strict")
+    done = run("ship", "bundle", "x", *words, "--strict")
     assert done.exit_code == 0, done.output
     assert server == [(Path("x"), {"strict": True})]
     assert made.pop() == (SERVER, version, programs)
@@ -208,8 +203,8 @@ def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plugin, "plugin", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
     first, second = [*plugin.FORMS][:2]
-    assert run("plugin", "--also", f" {second},,{first} ", "--command", "uvx").exit_code == 0
-    assert run("plugin", "-o", "own", "--http").exit_code == 0
+    assert run("ship", "plugin", "--also", f" {second},,{first} ", "--command", "uvx").exit_code == 0
+    assert run("ship", "plugin", "-o", "own", "--http").exit_code == 0
     assert made == [(SERVER, "uvx", (second, first)), (SERVER, "", ())]
     assert server == [(Path(), {}), (Path(), {"http": True})]
     assert sorted(str(path) for path in Path().rglob("*")) == [
@@ -218,7 +213,7 @@ def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monk
         "own",
         "own/a",
     ]
-    assert run("plugin", "--also", f"{first},none").exit_code == 2
+    assert run("ship", "plugin", "--also", f"{first},none").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -242,7 +237,19 @@ def test_an_image_serves_at_its_port(
     monkeypatch.setattr(image, "program_of", lambda *given: given[1])
     monkeypatch.setattr(image, "read_base", lambda *given: given)
     done = run(
-        "image", *words, "--program", "p", "--base", ".", "--base-digest", "d", "--base-name", "n", "--revision", "r"
+        "ship",
+        "image",
+        *words,
+        "--program",
+        "p",
+        "--base",
+        ".",
+        "--base-digest",
+        "d",
+        "--base-name",
+        "n",
+        "--revision",
+        "r",
     )
     assert done.exit_code == 0, done.output
     assert ("note: it lacks bash\n" in done.stderr) is bool(http)
@@ -251,12 +258,12 @@ def test_an_image_serves_at_its_port(
     assert server[0][1].get("http") is http
     assert (tmp_path / "demo-server.tar").read_bytes() == b"tar"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86461")
-    assert run("image", "-o", "layout").exit_code == 0
+    assert run("ship", "image", "-o", "layout").exit_code == 0
     assert (tmp_path / "layout" / "a").read_bytes() == b"a"
     assert made[1] == ((SERVER,), ImageOptions(created="1970-01-02T00:01:01Z"))
     for wrong in ("x", "9" * 20):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", wrong)
-        assert run("image").exit_code == 2
+        assert run("ship", "image").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -280,7 +287,7 @@ def test_an_entry_of_the_registry_names_what_is_published(
     made: list[Any] = []
     monkeypatch.chdir(write_files(tmp_path, {"demo.mcpb": "bundle", "other.mcpb": "other"}))
     monkeypatch.setattr(registry, "registry_file", lambda *given: made.append(given) or "text é\udc80\n")
-    done = run("registry", *words, "-o", "server.json")
+    done = run("ship", "registry", *words, "-o", "server.json")
     if expected is None:
         assert (done.exit_code, made) == (2, [])
         return
@@ -294,7 +301,7 @@ def test_an_entry_of_the_registry_names_what_is_published(
 
 def test_an_entry_of_the_registry_is_printed(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "registry_file", lambda *_: "text\n")
-    assert run("registry").stdout == "text\n"
+    assert run("ship", "registry").stdout == "text\n"
 
 
 @pytest.mark.parametrize(
@@ -316,10 +323,10 @@ def test_an_export_describes_the_deployment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[Deployment] = []
-    monkeypatch.setitem(export.EXPORTS, words[0], lambda target: made.append(target) or "text\udc80\n")
-    done = run("export", words[0], tmp_path / "x", *words[1:], "-o", tmp_path / "file")
+    monkeypatch.setitem(exports.EXPORTS, words[0], lambda target: made.append(target) or "text\udc80\n")
+    done = run("ship", words[0], tmp_path / "x", *words[1:], "-o", tmp_path / "file")
     assert done.exit_code == 0, done.output
-    assert server == [(tmp_path / "x", {"redis": False, **given})]
+    assert server == [(tmp_path / "x", given)]
     expected = Deployment(
         "Demo server",
         "1.2",
@@ -335,16 +342,16 @@ def test_an_export_describes_the_deployment(
 
 
 def test_an_export_needs_the_packages_of_its_deployment(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(export.EXPORTS, "kubernetes", lambda _: "text\n")
-    assert run("export", "kubernetes").stdout == "text\n"
-    assert run("export", "kubernetes", "--valkey").exit_code == 2
+    monkeypatch.setitem(exports.EXPORTS, "kubernetes", lambda _: "text\n")
+    assert run("ship", "kubernetes").stdout == "text\n"
+    assert run("ship", "kubernetes", "--valkey").exit_code == 2
     assert server[1][1]["redis"] is True
-    assert run("export", "kubernetes", "--host", "a b").exit_code == 2
+    assert run("ship", "kubernetes", "--host", "a b").exit_code == 2
     with_redis = replace(SERVER, serving=frozenset({"uvicorn", "redis"}))
-    export.require_packages(Path("x"), with_redis, serves=True, valkey=True)
-    export.require_packages(Path("x"), replace(SERVER, serving=frozenset()), serves=False, valkey=False)
+    exports.require_packages(Path("x"), with_redis, serves=True, valkey=True)
+    exports.require_packages(Path("x"), replace(SERVER, serving=frozenset()), serves=False, valkey=False)
     with pytest.raises(click.UsageError):
-        export.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
+        exports.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
 
 
 # Releases
@@ -472,16 +479,23 @@ def test_a_new_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, mon
     assert (done.exit_code, [*(tmp_path / "p").iterdir()]) == (2, [])
 
 
+def test_options_of_a_build_are_for_a_project_that_is_converted(tmp_path: Path) -> None:
+    for words in (("--from", "mcbox"), ("--strict",), ("--extra", "x")):
+        done = run("new", tmp_path / "p", *words)
+        assert (done.exit_code, "add --import FOLDER" in done.output) == (2, True)
+    assert not (tmp_path / "p").exists()
+
+
 def test_an_imported_project_is_written_and_summed_up(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     project = write_files(tmp_path / "old", SMOKETEST)
-    done = run("import", project, "-o", tmp_path / "new one")
+    done = run("new", tmp_path / "new one", "--import", project)
     assert done.exit_code == 0, done.output
     golden(GOLDEN / "import.txt", done.stderr.replace(str(tmp_path), "FOLDER"))
     found = {str(path.relative_to(tmp_path / "new one")) for path in (tmp_path / "new one").rglob("*")}
     assert {"IMPORT.md", "server.json", "tools.json"} <= found
     assert stat.S_IMODE((tmp_path / "new one").stat().st_mode) == 0o755
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new one", "old"]
-    quiet = run("import", project, "-o", tmp_path / "other", "--format", "json")
+    quiet = run("new", tmp_path / "other", "--import", project, "--format", "json")
     assert (quiet.exit_code, quiet.stderr) == (0, "")
 
 
@@ -489,29 +503,29 @@ def test_where_a_project_is_imported_to(tmp_path: Path) -> None:
     project = write_files(tmp_path / "old", SMOKETEST)
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to("empty")
-    import_.check_target(tmp_path / "empty", project)
-    import_.check_target(tmp_path / "none", project)
+    converting.check_target(tmp_path / "empty", project)
+    converting.check_target(tmp_path / "none", project)
     for wrong in ("old", "old/below", "link", "old/tools.json"):
         with pytest.raises(click.UsageError):
-            import_.check_target(tmp_path / wrong, project)
+            converting.check_target(tmp_path / wrong, project)
     wrong_project = write_files(
         tmp_path / "wrong", {"server.json": SERVER_JSON, "tools.json": {"tools": [{"name": 1}]}}
     )
-    assert run("import", wrong_project, "-o", tmp_path / "new").exit_code == 1
+    assert run("new", tmp_path / "new", "--import", wrong_project).exit_code == 1
     assert not (tmp_path / "new").exists()
 
 
 def test_an_import_that_does_not_build_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"tools.json": Source("tools.json", b"{")}
-    monkeypatch.setattr(import_, "translate", lambda *_: Translation(("x",), files, (), (), ()))
+    monkeypatch.setattr(converting, "translate", lambda *_: Translation(("x",), files, (), (), ()))
     project = write_files(tmp_path / "old", SMOKETEST)
-    done = run("import", project, "-o", tmp_path / "new")
+    done = run("new", tmp_path / "new", "--import", project)
     assert (done.exit_code, "MCP002" in done.stderr, (tmp_path / "new").exists()) == (1, True, False)
 
 
 def test_files_of_an_import_have_their_modes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {"a/b.sh": Source("a/b.sh", b"b", 0o4755), "c": Source("c", b"c", 0o044)}
-    import_.write_project(files, tmp_path / "new")
+    converting.write_project(files, tmp_path / "new")
     modes = {
         str(path.relative_to(tmp_path / "new")): stat.S_IMODE(path.stat().st_mode)
         for path in (tmp_path / "new").rglob("*")
@@ -519,13 +533,13 @@ def test_files_of_an_import_have_their_modes(tmp_path: Path, capsys: pytest.Capt
     }
     assert modes == {"a/b.sh": 0o755, "c": 0o644}
     with pytest.raises(click.UsageError):
-        import_.write_project(files, tmp_path / "new")
+        converting.write_project(files, tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
     rows: Any = [
         SimpleNamespace(target=target, runs=runs)
         for target, runs in (("t.json", "as is, now"), ("t.json", "as is"), ("p.json", "wrapped"))
     ]
-    import_.print_summary(Translation(("x",), files, rows, ("old.sh",), ()), Path("new"))
+    converting.print_summary(Translation(("x",), files, rows, ("old.sh",), ()), Path("new"))
     assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()[:3]] == [
         "new/t.json",
         "new/p.json",
@@ -541,28 +555,28 @@ TOOL = {"name": "read", "description": "Read.", "inputSchema": {"type": "object"
 
 def test_models_are_printed_or_written(tmp_path: Path) -> None:
     project = write_files(tmp_path / "p", {"server.json": SERVER_JSON, "tools.json": {"tools": [TOOL]}})
-    done = run("models", project)
+    done = run("generate", "models", project)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith(MODELS_LINE)
     assert "class ReadInput(" in done.stdout
     for name, before in {"new.py": None, "empty.py": " \n", "old.py": f"{MODELS_LINE}\nold"}.items():
         if before is not None:
             (tmp_path / name).write_text(before)
-        assert run("models", project, "-o", tmp_path / name).exit_code == 0
+        assert run("generate", "models", project, "-o", tmp_path / name).exit_code == 0
         assert (tmp_path / name).read_text() == done.stdout
     (tmp_path / "own.py").write_text("own = 1\n")
-    assert run("models", project, "-o", tmp_path / "own.py").exit_code == 2
+    assert run("generate", "models", project, "-o", tmp_path / "own.py").exit_code == 2
     assert (tmp_path / "own.py").read_text() == "own = 1\n"
 
 
 def test_models_are_about_definitions_only(tmp_path: Path) -> None:
     wrong = {**TOOL, "inputSchema": {"type": "nonsense"}}
     project = write_files(tmp_path / "p", {"server.json": SERVER_JSON, "tools.json": {"tools": [wrong]}})
-    done = run("models", project)
+    done = run("generate", "models", project)
     assert (done.exit_code, done.stdout, "MCP110" in done.stderr, "MCP004" in done.stderr) == (1, "", True, False)
-    assert run("models", tmp_path / "none").exit_code == 2
+    assert run("generate", "models", tmp_path / "none").exit_code == 2
     (tmp_path / "empty").mkdir()
-    assert run("models", tmp_path / "empty").exit_code == 1
+    assert run("generate", "models", tmp_path / "empty").exit_code == 1
     problem, missing, other = (diagnose(code, None, "x") for code in ("MCP110", "MCP004", "MCP301"))
     server: Any = SimpleNamespace()
     assert [models.is_about_definitions(each, server) for each in (problem, missing, other)] == [True, False, False]
@@ -571,22 +585,22 @@ def test_models_are_about_definitions_only(tmp_path: Path) -> None:
 
 def test_stubs_are_printed_or_written(tmp_path: Path) -> None:
     snapshot = write_files(tmp_path, {"a.json": {"name": "n", "version": "1", "tools": [TOOL]}}) / "a.json"
-    done = run("stubs", snapshot)
+    done = run("generate", "client", snapshot)
     assert (done.exit_code, done.stdout.startswith(MARK)) == (0, True)
     for name, before in {"new": None, "empty": " \n", "old": f"{MARK}\nold"}.items():
         if before is not None:
             (tmp_path / name).write_text(before)
-        assert run("stubs", snapshot, "-o", tmp_path / name).output == ""
+        assert run("generate", "client", snapshot, "-o", tmp_path / name).output == ""
         assert (tmp_path / name).read_text() == done.stdout
     (tmp_path / "own").write_text("own")
-    assert run("stubs", snapshot, "-o", tmp_path / "own").exit_code == 2
+    assert run("generate", "client", snapshot, "-o", tmp_path / "own").exit_code == 2
     with pytest.raises(click.UsageError):
-        stubs.own_file(tmp_path / "own")
-    assert stubs.own_file(tmp_path / "absent") == tmp_path / "absent"
+        client.own_file(tmp_path / "own")
+    assert client.own_file(tmp_path / "absent") == tmp_path / "absent"
 
 
 def test_a_language_server_gets_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Options] = []
     monkeypatch.setattr("mcpc.workbench.language_server.server.serve", served.append)
-    assert [run("lsp", *words).exit_code for words in ((), ("--stdio",), ("--import",))] == [0, 0, 0]
+    assert [run("editor", "lsp", *words).exit_code for words in ((), ("--stdio",), ("--import",))] == [0, 0, 0]
     assert served == [Options(imports=False), Options(imports=False), Options(imports=True)]

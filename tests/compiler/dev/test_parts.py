@@ -552,14 +552,14 @@ def test_reports_of_builds_are_exactly_these() -> None:
     reporter.rebuilt(built.facts, built)
     assert told.lines == [
         "painted\n\np\n\nmore",
-        "mcpc dev: - 1 error, 1 warning; see `mcpc explain MCP110`; the build failed",
+        "mcpc dev: - 1 error, 1 warning; see `mcpc help MCP110`; the build failed",
         "mcpc dev: + built in 1.3 s: 1 tool, 1 prompt",
         "painted",
-        "mcpc dev: - 1 error; see `mcpc explain MCP110`; the build failed; the last successful build keeps serving",
+        "mcpc dev: - 1 error; see `mcpc help MCP110`; the build failed; the last successful build keeps serving",
         "p",
         "mcpc dev: + rebuilt in 2.0 s: all errors fixed; nothing changed; 1 new warning",
         "p",
-        "mcpc dev: - 1 warning; see `mcpc explain MCP108`; the build failed; the last successful build keeps serving",
+        "mcpc dev: - 1 warning; see `mcpc help MCP108`; the build failed; the last successful build keeps serving",
         "mcpc dev: + rebuilt in 1.3 s: all problems fixed; nothing changed",
         "mcpc dev: + rebuilt in 1.3 s: nothing changed",
     ]

@@ -126,7 +126,7 @@ def _summary(problems: Diagnostics) -> str:
     counts = [(severity, sum(problem.severity is severity for problem in problems)) for severity in Severity]
     parts = [f"{count} {severity}{'s' if count > 1 else ''}" for severity, count in counts if count]
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity))
-    return f"{', '.join(parts)}; see `mcpc explain {worst.code}`"
+    return f"{', '.join(parts)}; see `mcpc help {worst.code}`"
 
 
 BLOCKS = "blocks:"

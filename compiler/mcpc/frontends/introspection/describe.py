@@ -62,7 +62,7 @@ PYDANTIC_ADDRESS = re.compile(r"\s*For further information visit \S+\s*\Z")
 EXCEPTION_PREFIX = re.compile(r"^(?:(?:SchemaError|TypeError|error): )+")
 CONSTRAINTS = "check that each keyword of `Field(...)` has a valid value, and that `pattern` is a regular expression"
 USE_JSON_TYPES = (
-    "use a type of JSON, a dataclass, a TypedDict, or one of the supported standard types (see `mcpc explain`)"
+    "use a type of JSON, a dataclass, a TypedDict, or one of the supported standard types (see `mcpc help codes`)"
 )
 
 

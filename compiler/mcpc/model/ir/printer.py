@@ -1,4 +1,4 @@
-"""Print a server as text, for `mcpc show` and golden tests: one fact per line, in the server's own order.
+"""Print a server as text, for `mcpc inspect --definitions` and golden tests: one fact per line, in the server's order.
 
 Text of a project is printed as JSON strings unless it is plain, so that no name can forge a line.
 """

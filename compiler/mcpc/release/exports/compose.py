@@ -76,9 +76,9 @@ def image_tag(version: str) -> str:
 def usage_comment(target: Deployment, secrets: list[DeclaredSetting]) -> str:
     """Return how to use the file, as a comment."""
     lines = [
-        f"# {target.label} with compose, written by `mcpc export compose`.",
+        f"# {target.label} with compose, written by `mcpc ship compose`.",
         "#",
-        "# The image: `mcpc image --http --base LAYOUT -o image.tar`, then `docker load -i image.tar`.",
+        "# The image: `mcpc ship image --http --base LAYOUT -o image.tar`, then `docker load -i image.tar`.",
         "# Beside this file: `.env` with the variables that it names.",
     ]
     lines += [

@@ -64,7 +64,7 @@ def github_actions(target: Deployment) -> str:
         },
     }
     text = yaml_text(workflow)
-    return "# Written by `mcpc export github-actions`: a file for .github/workflows.\n" + text
+    return "# Written by `mcpc ship github-actions`: a file for .github/workflows.\n" + text
 
 
 def prepare(target: Deployment) -> list[dict[str, Any]]:

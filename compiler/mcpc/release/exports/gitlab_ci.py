@@ -38,4 +38,4 @@ def gitlab_ci(target: Deployment) -> str:
         },
     }
     text = yaml_text(pipeline)
-    return "# Written by `mcpc export gitlab-ci`: .gitlab-ci.yml, or a file to include.\n" + text
+    return "# Written by `mcpc ship gitlab-ci`: .gitlab-ci.yml, or a file to include.\n" + text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 MAX_DESCRIPTION = 80
-FORMULA = """# Written by `mcpc export homebrew`: Formula/{label}.rb of a tap.
+FORMULA = """# Written by `mcpc ship homebrew`: Formula/{label}.rb of a tap.
 class {class_name} < Formula
   desc {description}
   homepage {homepage}

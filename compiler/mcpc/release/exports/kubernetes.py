@@ -79,7 +79,7 @@ def usage_comment(target: Deployment) -> str:
     version = "".join(character if character.isprintable() else "?" for character in target.version)
     secrets = "".join(f" \\\n#     --from-file={each.name}=FILE" for each in target.settings if each.secret)
     valkey_secret = ' \\\n#     --from-literal=valkey-password="$(openssl rand -hex 24)"' if target.valkey else ""
-    return f"""# {target.label} {version} on Kubernetes, written by `mcpc export kubernetes`.
+    return f"""# {target.label} {version} on Kubernetes, written by `mcpc ship kubernetes`.
 #
 # The image, with a file that `mcpc build --http{" --redis" if target.valkey else ""}` made:
 #     FROM {target.base}

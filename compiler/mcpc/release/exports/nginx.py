@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcpc.release.exports.deployment import Deployment
 
-SITE = """# {label} behind nginx, written by `mcpc export nginx`: a file for conf.d or sites-enabled.
+SITE = """# {label} behind nginx, written by `mcpc ship nginx`: a file for conf.d or sites-enabled.
 #
 # Start each replica with the same state keys and the host name that clients use:
 #   server.pyz serve --http 127.0.0.1:8001 --path {path} --allow-host {host} \\

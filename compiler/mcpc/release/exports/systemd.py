@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from mcpc.release.exports.deployment import Deployment
 
-UNIT = """# {label} as a service, written by `mcpc export systemd`: /etc/systemd/system/{label}.service
+UNIT = """# {label} as a service, written by `mcpc ship systemd`: /etc/systemd/system/{label}.service
 #
 #   install -D -m 755 server.pyz /opt/{label}/server.pyz
 #   install -D -m 600 tokens /etc/{label}/secrets/tokens     # who may call: a line `NAME TOKEN` for each
 #   (umask 077; openssl rand -hex 32 >/etc/{label}/secrets/state-keys)
 #   systemctl enable --now {label}
 #
-# It does not start without the two files. `mcpc export nginx` writes the proxy that it is for.
+# It does not start without the two files. `mcpc ship nginx` writes the proxy that it is for.
 {comment}
 [Unit]
 Description={description}

@@ -70,7 +70,7 @@ def as_text(report: ScanReport) -> str:
             explained.add(finding.code)
         lines += [""] if found else []
     worst = min(report.findings, key=lambda one: RISKS.index(one.risk)).code if report.findings else ""
-    return "\n".join([*lines, report.summary() + (f"; see `mcpc explain {worst}`" if worst else "")]) + "\n"
+    return "\n".join([*lines, report.summary() + (f"; see `mcpc help {worst}`" if worst else "")]) + "\n"
 
 
 def _offers(server: ScannedServer) -> str:

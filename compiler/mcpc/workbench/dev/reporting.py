@@ -158,7 +158,7 @@ def summarise_problems(problems: Sequence[BuildProblem]) -> list[str]:
     if not problems:
         return []
     worst = min(problems, key=lambda problem: SEVERITIES.index(problem.severity))
-    return [count_problems(problems), f"see `mcpc explain {worst.code}`"]
+    return [count_problems(problems), f"see `mcpc help {worst.code}`"]
 
 
 def plural(number: int, word: str) -> str:

@@ -1,4 +1,4 @@
-"""Documentation of a server for its users, as one file: `mcpc docs`.
+"""Documentation of a server for its users, as one file: `mcpc generate docs`.
 
     facts ─page_of─▶ ServerPage ─FORMATS─▶ HTML or Markdown
 

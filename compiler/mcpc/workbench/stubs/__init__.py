@@ -1,4 +1,4 @@
-"""Typed clients for the tools of a server, as Python source: `mcpc stubs`.
+"""Typed clients for the tools of a server, as Python source: `mcpc generate client`.
 
     ServerLists ─client_types─▶ ClientTypes ─python_client─▶ source
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcpc.schema.models.view_schemas import Shape
     from mcpc.workbench.stubs.client_types import ClientTypes, ToolTypes
 
-MARK = "# Written by `mcpc stubs`: do not edit."
+MARK = "# Written by `mcpc generate client`: do not edit."
 """The first line of a written file; a file that begins otherwise is not replaced."""
 TYPING = ("Any", "Literal", "NotRequired", "Protocol", "TypeAlias", "TypedDict", "Unpack", "cast")
 HIDDEN = MODULE_NAMES | {*TYPING, "Mapping", "None"}

@@ -270,4 +270,4 @@ class Server:
     def run(self, *_: object, **__: object) -> None:
         """Do nothing in a built server, which serves already; exit with a hint if the file itself is run."""
         if getattr(sys.modules.get("__main__"), "__file__", None):
-            sys.exit("this file must be compiled: run `mcpc run` or `mcpc build` in its folder")
+            sys.exit("this file must be compiled: run `mcpc dev --once` or `mcpc build` in its folder")

@@ -30,12 +30,12 @@ Entry for a client's configuration:
 """
 PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from {project}
 
-  mcpc run {project}                          serve over standard input and output
-  mcpc inspect {project}                      list tools, prompts and resources
-  mcpc call {project} TOOL [NAME=VALUE ...]   call a tool
-  mcpc read {project} URI                     print a resource
-  mcpc prompt {project} NAME [NAME=VALUE ...]  print the messages of a prompt
-  mcpc build {project} -o server.pyz          build one executable file
+  mcpc dev --once {project}                            serve over standard input and output
+  mcpc inspect {project}                               list tools, prompts and resources
+  mcpc call {project} TOOL [NAME=VALUE ...]            call a tool
+  mcpc call {project} --resource URI                   print a resource
+  mcpc call {project} --prompt NAME [NAME=VALUE ...]   print the messages of a prompt
+  mcpc build {project} -o server.pyz                   build one executable file
 
 {values}
 """

@@ -175,7 +175,7 @@ def image_config(server: BuiltServer, machine: str, base: BaseImage | None, opti
     }
     if options.port:
         run |= {"Cmd": ["serve", "--http", f"0.0.0.0:{options.port}"], "ExposedPorts": {f"{options.port}/tcp": {}}}
-    made = {"created": options.created, "created_by": "mcpc image", "comment": f"{server.slug} {server.version}"}
+    made = {"created": options.created, "created_by": "mcpc ship image", "comment": f"{server.slug} {server.version}"}
     kept = {key: value for key, value in config.items() if key in ("os", "os.version", "os.features", "variant")}
     return {
         **kept,
