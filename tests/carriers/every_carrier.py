@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from mcpc.cli.export import deployment_of
+from mcpc.cli.ship.exports import deployment_of
 
 from mcpc.cli.carrier_files import read_built_server
 from mcpc.release.carriers.bundle import bundle

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from mcpc.cli import cli
-from mcpc.cli.commands import PATHS, find_command
+from mcpc.cli.commands import PATHS, SUBCOMMANDS, find_command
 from mcpc.diagnostics.codes import CODES
 from mcpc_runtime.http.options import help_page
 from mcpc_runtime.http.settings import OPTIONS, settings_from
@@ -33,8 +33,8 @@ PLACE = re.compile(r"(?:bench|compiler|docs|examples|runtime|templates|tests)/[\
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 CODE = re.compile(r"\bMCP\d{3}\b")
 SERVER = re.compile(r"\./\w[\w-]*\.pyz")
-OF_OTHERS = frozenset({"--help", "--interface", "--no-deps", "--require-hashes"})
-"""Options of every program, and of those that are not ours."""
+OF_OTHERS = frozenset({"--help", "--interface", "--json", "--no-deps", "--require-hashes"})
+"""Options of every program, of built files, and of programs that are not ours."""
 OF_SYSTEMS = ("bash-sdk", "files", "bx-mcp", "blueprints", "toolbox", "mcp-bash")
 
 
@@ -102,12 +102,11 @@ def commands(page: Page) -> Iterator[str]:
     for language, text in page.blocks:
         for program, *words in command_lines(text, language):
             try:
-                command, path = (cli, context) if program == "mcpc" else (None, context)
-                while isinstance(command, click.Group) and not words[0].startswith("-"):
-                    name = words.pop(0)
-                    command, path = command.get_command(path, name), path
-                if command is not None:
-                    command.make_context(name, words, parent=context)
+                if program == "mcpc" and not words[0].startswith("-"):
+                    cli.get_command(context, words[0])
+                    depth = 2 if words[0] in SUBCOMMANDS else 1
+                    command = find_command(" ".join(words[:depth]))
+                    command.make_context(words[depth - 1], words[depth:], parent=context)
                 elif SERVER.fullmatch(program) and words[0] == "serve":
                     settings_from(words[1:], {})
             except click.UsageError as problem:

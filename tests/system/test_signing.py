@@ -15,9 +15,8 @@ import pytest
 from click.testing import CliRunner
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-from mcpc.cli.checksums import command as checksums
-from mcpc.cli.provenance import command as provenance
-from mcpc.cli.sbom import command as sbom
+from mcpc.cli.attest.checksums import command as checksums
+from mcpc.cli.attest.statements import provenance, sbom
 
 from mcpc.pack.archive import sha256_hex
 from mcpc.release.trust.checksums import ChecksumError, listed_digests, write_checksums

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from mcpc.cli.verify import command
+from mcpc.cli.attest.verify import command
 
 from mcpc import pipeline
 from mcpc.cli.windows_program import windows_program

@@ -20,7 +20,7 @@ import click
 
 from mcpc import __version__
 from mcpc.cli import messages
-from mcpc.cli.commands import COMMANDS, SECTIONS, Group, write_section
+from mcpc.cli.commands import COMMANDS, SECTIONS, CommandGroup, write_section
 from mcpc.sandbox.platforms.console import ENDING_SIGNALS, signal_main_thread, use_utf8
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ TRACEBACK_VARIABLE = "MCPC_TRACEBACK"
 """Environment variable: if it is set, an internal error prints its traceback."""
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """All commands, of which the help shows those that people need first."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -110,7 +110,7 @@ FORMER = {
 """What is typed where another program has a command of this name, or an earlier mcpc had, and how it is called."""
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Commands whose modules are imported only to run them or to print their help."""
 
     def __init__(self, *args: Any, rows: Mapping[str, str], prefix: str = "", **settings: Any) -> None:
@@ -150,7 +150,7 @@ class Group(click.Group):
 
 def write_section(formatter: click.HelpFormatter, title: str, rows: Mapping[str, str]) -> None:
     """Write names and a line on each; the columns of several sections are equal."""
-    width = max(map(len, COMMANDS | rows))
+    width = max(map(len, (*COMMANDS, *rows)))
     with formatter.section(title):
         formatter.write_dl([(name.ljust(width), words) for name, words in rows.items()])
 
@@ -158,7 +158,7 @@ def write_section(formatter: click.HelpFormatter, title: str, rows: Mapping[str,
 def find_command(path: str) -> click.Command:
     """Return the command of a path such as `ship bundle`."""
     if path in SUBCOMMANDS:
-        return Group(
+        return CommandGroup(
             path,
             rows=SUBCOMMANDS[path],
             prefix=path,

@@ -84,10 +84,10 @@ def command(target: Path, at: str | None, has_page: bool, once: bool, words: tup
         raise click.UsageError(messages.WORDS_NEED_ONCE if words else messages.FILE_NEEDS_ONCE.format(path=target))
     root = target.resolve()
     kind = "--ui" if has_page else "--http" if at else "--live"
-    words = [*option_arguments(given), kind, "--", str(root)]
+    build_words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
         place, screen = Path(folder), Screen(report.has_colours())
-        builder = ProjectBuilder(words, place, read_build_facts)
+        builder = ProjectBuilder(build_words, place, read_build_facts)
         if has_page:
             serve_page(builder, root, at, CallPipe(place, CallLines(screen)), screen)
         elif at:
