@@ -7,9 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from mcpc.cli.ship.exports import deployment_of
-
 from mcpc.cli.carrier_files import read_built_server
+from mcpc.cli.ship.exports import deployment_of
 from mcpc.release.carriers.bundle import bundle
 from mcpc.release.carriers.files import archive_bytes
 from mcpc.release.carriers.image import ImageOptions, image_layout, read_base

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+
 from mcpc.cli.attest.checksums import command as checksums
 from mcpc.cli.attest.statements import provenance, sbom
-
 from mcpc.pack.archive import sha256_hex
 from mcpc.release.trust.checksums import ChecksumError, listed_digests, write_checksums
 from support.artifact import SOURCES, build

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from mcpc.cli.attest.verify import command
 
 from mcpc import pipeline
+from mcpc.cli.attest.verify import command
 from mcpc.cli.windows_program import windows_program
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options
