@@ -219,7 +219,8 @@ def function(writer: Writer, depth: int) -> list[str]:
     lines = [head.replace("f", name, 1) if not head.startswith("function") else f"function {name} {{", *mine]
     lines += writer.block(depth)
     if writer.chance.random() < 0.2:
-        lines += [f'if [[ ${{1-}} != xxx ]]; then {name} "${{1-}}x"; fi']
+        # Arguments cannot bound the depth: a `shift` in the block takes them away.
+        lines += [f'if ((++depth_{name} < 4)); then {name} "${{1-}}x"; fi']
     if writer.chance.random() < 0.2:
         lines += [writer.one(["return 3", "return", 'return "$(mcp_args_int .n --default 2 --max 200)"'])]
     writer.inside = before
