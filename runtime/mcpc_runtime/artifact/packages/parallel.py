@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import os
 import threading
 from _collections import deque
@@ -17,15 +18,36 @@ def for_each(items: Iterable[str], function: Callable[[str], None]) -> None:
     """
     waiting = deque(items)
     problems: list[BaseException] = []
-    threads = [*start_threads(min(processors(), len(waiting)) - 1, lambda: call_waiting(waiting, function, problems))]
+    depth = release_import_lock()
     try:
-        call_waiting(waiting, function, problems)
+        count = min(processors(), len(waiting)) - 1
+        threads = [*start_threads(count, lambda: call_waiting(waiting, function, problems))]
+        try:
+            call_waiting(waiting, function, problems)
+        finally:
+            waiting.clear()
+            for thread in threads:
+                thread.join()
     finally:
-        waiting.clear()
-        for thread in threads:
-            thread.join()
+        for _ in range(depth):
+            _imp.acquire_lock()
     if problems:
         raise problems[0]
+
+
+def release_import_lock() -> int:
+    """Give the import lock back, and return how often this thread had it.
+
+    Python has it while it asks a finder.  A finder of packages extracts them, and a thread of the extraction that
+    imports a module would wait for the lock as long as the finder waits for the thread.
+    """
+    depth = 0
+    while True:
+        try:
+            _imp.release_lock()
+        except RuntimeError:  # this thread does not have it
+            return depth
+        depth += 1
 
 
 def call_waiting(waiting: deque[str], function: Callable[[str], None], problems: list[BaseException]) -> None:
