@@ -193,7 +193,7 @@ def test_an_unknown_command_is_refused_with_its_neighbour() -> None:
     assert [(item.value, item.help) for item in cli.shell_complete(context, "ne")] == [
         (name, COMMANDS[name]) for name in ("new",)
     ]
-    assert "did you mean bundle?" in CliRunner().invoke(cli, ["ship", "bundel"]).output
+    assert "did you mean plugin?" in CliRunner().invoke(cli, ["ship", "plugn"]).output
     assert "unknown command: ship zzzzzz\n" in CliRunner().invoke(cli, ["ship", "zzzzzz"]).output
     assert "unknown command: build x\n" in CliRunner().invoke(cli, ["help", "build", "x"]).output
     assert CliRunner().invoke(cli, ["ship"]).output == CliRunner().invoke(cli, ["ship", "--help"]).output
