@@ -69,12 +69,12 @@ def test_lua_can_be_read(tmp_path: Path) -> None:
 
 def test_each_editor_starts_the_server() -> None:
     code = next(found for found in map(json.loads, blocks("json")) if "glspc.server.command" in found)
-    assert [code["glspc.server.command"], *code["glspc.server.commandArguments"]] == ["mcpc", "lsp"]
+    assert [code["glspc.server.command"], *code["glspc.server.commandArguments"]] == ["mcpc", "editor", "lsp"]
     helix = tomllib.loads(blocks("toml")[0])
-    assert helix["language-server"] == {"mcpc": {"command": "mcpc", "args": ["lsp"]}}
+    assert helix["language-server"] == {"mcpc": {"command": "mcpc", "args": ["editor", "lsp"]}}
     assert all("mcpc" in each["language-servers"] for each in helix["language"])
-    assert '("mcpc" "lsp")' in blocks("elisp")[0]
-    assert all('cmd = { "mcpc", "lsp" }' in text for text in blocks("lua"))
+    assert '("mcpc" "editor" "lsp")' in blocks("elisp")[0]
+    assert all('cmd = { "mcpc", "editor", "lsp" }' in text for text in blocks("lua"))
 
 
 def schema_rows(value: object) -> Iterator[dict[str, Any]]:

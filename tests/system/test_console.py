@@ -166,9 +166,13 @@ def test_an_error_steers_no_terminal_either(server: Path) -> None:
     assert "Unknown tool: \\x1b[31mnone" in on_terminal(argv)
 
 
+KINDS = {"read": ["--resource"], "prompt": ["--prompt"]}
+"""The options of `mcpc call` for what are commands of a built file."""
+
+
 @pytest.mark.parametrize("words", [("call", "hostile"), ("read", "docs://hostile"), ("prompt", "hostile_prompt")])
 def test_a_terminal_gets_the_same_of_a_project(server: Path, project: Path, words: tuple[str, ...]) -> None:
-    argv = [sys.executable, "-m", "mcpc", words[0], str(project), *words[1:]]
+    argv = [sys.executable, "-m", "mcpc", "call", str(project), *KINDS.get(words[0], ()), *words[1:]]
     assert HOSTILE[words].format(SHOWN) in on_terminal(argv, env=environment(server))
 
 
@@ -213,7 +217,7 @@ def mcpc(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
     [
         (("call", "{}", "greet", "Ada"), "; did you mean name=Ada?\nsee `mcpc call --help`"),
         (("call", "{}", "zzz"), "; `mcpc inspect {}` prints all names"),
-        (("read", "{}", "zzz:"), "; `mcpc inspect {}` prints all names"),
+        (("call", "{}", "--resource", "zzz:"), "; `mcpc inspect {}` prints all names"),
     ],
     ids=["call", "unknown tool", "unknown resource"],
 )

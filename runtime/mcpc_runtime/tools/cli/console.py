@@ -60,7 +60,7 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
         status = command(image, archive, arguments[1:])
         sys.stdout.flush()
     except (UsageError, ArgumentValueError) as problem:
-        helped = f"mcpc {arguments[0]}" if origin.project else archive
+        helped = "mcpc call" if origin.project else archive
         sys.stderr.write(f"error: {problem}\n{console_text.SEE.format(command=printable(helped))}\n")
         return USAGE
     except BrokenPipeError:
