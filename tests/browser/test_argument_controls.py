@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from support.argument_editor import edit, opened, perform, value_text
-from support.editor_cases import CASES, TREE, Case
+from support.editor_cases import CASES, Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,56 +59,60 @@ def test_what_a_user_enters_is_the_expected_json(tab: Page, name: str) -> None:
     for step in case.steps:
         perform(tab, step)
     assert value_text(tab) == case.expected
-    assert tab.evaluate("[editor.error(), JSON.stringify(editor.value()) !== undefined, changes > 0]") == [
-        None,
-        True,
-        True,
-    ]
+    assert tab.evaluate("[editor.error(), changes > 0]") == [None, True]
 
 
-def test_broken_raw_json_is_reported_with_its_place_and_keeps_the_last_value(tab: Page) -> None:
+def is_json(tab: Page) -> bool:
+    return bool(tab.evaluate("editor.area !== null"))
+
+
+def test_broken_json_is_reported_and_not_lost(tab: Page) -> None:
     edit(tab, RICH, '{"text": "a"}')
     perform(tab, ("click", "JSON"))
     perform(tab, ("fill", "Arguments as JSON", '{"text":\n  "b",}'))
-    error = tab.evaluate("editor.error()")
-    assert (error["line"], error["column"]) == (2, 7)
-    assert tab.evaluate("[editor.text(), editor.value()]") == ['{"text":\n  "b",}', {"text": "a"}]
+    assert "position" in tab.evaluate("editor.error()")
+    assert tab.evaluate("editor.text()") == '{"text":\n  "b",}'
     perform(tab, ("click", "Form"))
-    assert tab.evaluate("editor.mode()") == "raw"
+    assert is_json(tab)
+    assert described(tab, "Arguments as JSON") == tab.evaluate("editor.error()")
     assert tab.get_by_label("Arguments as JSON").get_attribute("aria-invalid") == "true"
     perform(tab, ("fill", "Arguments as JSON", '{"text":\n  "b"}'))
     perform(tab, ("click", "Form"))
-    assert tab.evaluate("[editor.mode(), editor.error(), editor.text()]") == ["form", None, '{"text":\n  "b"}']
+    assert not is_json(tab)
+    assert tab.evaluate("[editor.error(), editor.text()]") == [None, '{"text":\n  "b"}']
 
 
-@pytest.mark.parametrize("text", ["{", '{"a": 1, "a": 2}', "[" * 600 + "]" * 600, ""])
-def test_a_text_that_is_no_value_is_shown_raw(tab: Page, text: str) -> None:
+@pytest.mark.parametrize("text", ["{", "", "[1.50]", '{"a": 1, "a": 2}'])
+def test_a_text_that_the_form_cannot_show_is_shown_as_json(tab: Page, text: str) -> None:
     edit(tab, RICH, text)
-    assert tab.evaluate("[editor.mode(), editor.text(), editor.error() !== null]") == ["raw", text, True]
+    perform(tab, ("click", "Form"))
+    assert is_json(tab)
+    assert tab.evaluate("editor.text()") == text
+    assert described(tab, "Arguments as JSON")
 
 
-def test_a_wrong_number_and_wrong_raw_json_of_a_field_are_errors_until_corrected(tab: Page) -> None:
+def test_a_wrong_number_and_wrong_json_of_a_field_are_errors_until_corrected(tab: Page) -> None:
     edit(tab, RICH, '{"number": 1}')
     for wrong in ("1x", "01", "+1", "0x1", "1,5", "NaN"):
         perform(tab, ("fill", "number", wrong))
         assert tab.evaluate("editor.error() !== null"), wrong
+    assert tab.get_by_label("number", exact=True).get_attribute("aria-invalid") == "true"
     perform(tab, ("fill", "number", "2"))
-    perform(tab, ("give", "any", "JSON"))
     perform(tab, ("fill", "any", "[1"))
-    assert tab.evaluate("editor.error()")["column"] == 3
+    assert "position" in described(tab, "any")
     perform(tab, ("click", "JSON"))
-    assert tab.evaluate("[editor.mode(), document.activeElement.value]") == ["form", "[1"]
-    perform(tab, ("give", "any", "left out"))
+    assert not is_json(tab)
+    assert tab.evaluate("document.activeElement.value") == "[1"
+    perform(tab, ("fill", "any", ""))
     assert tab.evaluate("editor.error()") is None
     assert value_text(tab) == '{"number": 2}'
 
 
-def test_what_does_not_fit_a_field_is_raw_json_there_and_only_there(tab: Page) -> None:
+def test_what_does_not_fit_a_field_is_json_there_and_only_there(tab: Page) -> None:
     edit(tab, RICH, '{"text": {"a": 1.0}, "number": "many", "flag": true}')
-    shown = {name: tab.get_by_label(name, exact=True).input_value() for name in ("text", "number", "flag")}
-    assert json.loads(shown["text"]) == {"a": 1.0}
-    assert shown["number"] == '"many"'
-    assert tab.locator("textarea.arg-raw").count() == 2
+    values = {name: tab.get_by_label(name, exact=True).input_value() for name in ("text", "number")}
+    assert values == {"text": '{"a": 1.0}', "number": '"many"'}
+    assert tab.get_by_label("flag", exact=True).evaluate("(one) => one.selectedOptions[0].label") == "true"
     assert value_text(tab) == '{"text": {"a": 1.0}, "number": "many", "flag": true}'
 
 
@@ -122,13 +126,12 @@ def test_texts_that_a_control_would_change_are_not_changed(tab: Page, text: str)
 
 
 def test_a_change_keeps_how_everything_else_was_written(tab: Page) -> None:
-    before = (
-        '{"b": 1.50, "a": "\\u00e9", "__proto__": {"constructor": -0}, "": 123456789012345678901, "x": [1E5, "\\/"]'
+    others = (
+        '"b": 1.50, "a": "\\u00e9", "__proto__": {"constructor": -0}, "": 123456789012345678901, "x": [1E5, "\\/"]}'
     )
-    edit(tab, {"properties": {"z": {"type": "string"}}}, before + "}")
+    edit(tab, {"properties": {"z": {"type": "string"}}}, "{" + others)
     perform(tab, ("fill", "z", "new"))
-    assert value_text(tab) == before + ', "z": "new"}'
-    assert tab.evaluate("Object.keys(editor.value())") == ["b", "a", "__proto__", "", "x", "z"]
+    assert value_text(tab) == '{"z": "new", ' + others
 
 
 def test_names_of_prototypes_are_names_as_any_other(tab: Page) -> None:
@@ -140,11 +143,7 @@ def test_names_of_prototypes_are_names_as_any_other(tab: Page) -> None:
 
 
 def test_messages_of_the_validator_stand_beside_their_fields(tab: Page) -> None:
-    edit(
-        tab,
-        {"properties": {"a/b": {"properties": {"~": {"type": "array", "items": {"type": "string"}}}}, "c": {}}},
-        '{"a/b": {"~": ["x", "y"]}}',
-    )
+    edit(tab, {"properties": {"a/b": {"type": "object"}, "c": {"type": "string"}}}, '{"a/b": {"~": ["x", "y"]}}')
     problems = [
         {"path": "/a~1b/~0/1", "message": "too short"},
         {"path": "", "message": "of the whole"},
@@ -152,11 +151,15 @@ def test_messages_of_the_validator_stand_beside_their_fields(tab: Page) -> None:
         {"path": "/c", "message": "is missing"},
     ]
     tab.evaluate("(problems) => editor.setProblems(problems)", problems)
-    assert described(tab, "[1]").endswith("too short")
+    assert described(tab, "a/b").endswith("/~/1: too short")
     assert described(tab, "c").endswith("is missing")
+    assert tab.get_by_label("c", exact=True).get_attribute("aria-invalid") == "true"
     assert tab.get_by_role("alert").locator("p").all_inner_texts() == ["of the whole", f"/nowhere/1: {HOSTILE}"]
-    perform(tab, ("fill", "[1]", "longer"))
-    assert not described(tab, "[1]").endswith("too short")
+    perform(tab, ("fill", "c", "longer"))
+    assert not described(tab, "c").endswith("is missing")
+    perform(tab, ("click", "JSON"))
+    tab.evaluate("(problems) => editor.setProblems(problems)", problems[:1])
+    assert tab.get_by_role("alert").locator("p").all_inner_texts() == ["/a~1b/~0/1: too short"]
     tab.evaluate("editor.setProblems([])")
     assert tab.locator("li.arg-problem, [role=alert] > p").count() == 0
 
@@ -194,54 +197,34 @@ def test_characters_that_reorder_or_hide_text_are_spelled_out_where_they_are_rea
     assert "\u202e" not in shown
     assert shown.count("user⟨U+202E⟩resu⟨U+200B⟩") == 4
     tab.get_by_label("user⟨U+202E⟩resu⟨U+200B⟩", exact=True).fill(name)
-    assert tab.evaluate("editor.value()") == {name: name}
+    assert json.loads(value_text(tab)) == {name: name}
 
 
-def test_a_recursive_schema_is_opened_a_level_at_a_time(tab: Page) -> None:
-    edit(tab, TREE)
-    for _ in range(12):
-        tab.get_by_role("button", name="next", exact=True).last.click()
-    tab.get_by_label("name", exact=True).last.fill("deep")
-    assert value_text(tab).count('{"next": ') == 12
-    for schema in (
+@pytest.mark.parametrize(
+    "schema",
+    [
         {"$ref": "#"},
         {"allOf": [{"$ref": "#"}]},
-        {"oneOf": [{"$ref": "#"}, {"type": "array"}]},
-        {"not": {"$ref": "#"}},
-    ):
-        edit(tab, schema, "{}")
-        assert value_text(tab) == "{}"
-
-
-def test_many_branches_of_references_cost_little(tab: Page) -> None:
-    names = [f"d{number}" for number in range(60)]
-    twice = {
-        name: {"anyOf": [{"$ref": f"#/$defs/{after}"}] * 2, "allOf": [{"$ref": f"#/$defs/{after}"}] * 2}
-        for name, after in zip(names, [*names[1:], "end"], strict=True)
-    }
-    edit(tab, {"$ref": "#/$defs/d0", "$defs": {**twice, "end": {"type": "object"}}}, '{"a": 1}')
+        {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}, {"$ref": "#/properties/a"}]}}},
+        {"properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}},
+        {"properties": {"a": {"$ref": "#/a%zz"}}, "required": [1, None, "b"]},
+        {"properties": [1], "required": "a"},
+    ],
+)
+def test_schemas_that_refer_to_themselves_or_are_wrong_are_shown(tab: Page, schema: Json) -> None:
+    edit(tab, schema, '{"a": 1}')
     assert value_text(tab) == '{"a": 1}'
 
 
-def test_five_thousand_properties_and_values_are_shown_a_part_at_a_time(tab: Page) -> None:
+def test_five_thousand_properties_are_given_as_json_but_the_first(tab: Page) -> None:
     names = [f"p{number}" for number in range(5000)]
     edit(tab, {"properties": {name: {"type": "string"} for name in names}}, json.dumps({"p4321": "here"}))
-    assert 50 < tab.locator(".arg-field").count() < 100
-    assert tab.get_by_label("p4321", exact=True).input_value() == "here"
-    tab.get_by_role("searchbox").fill("P4999")
-    perform(tab, ("fill", "p4999", "last"))
-    assert value_text(tab) == '{"p4321": "here", "p4999": "last"}'
-    tab.get_by_role("searchbox").fill("")
-    tab.get_by_label("p1", exact=True).focus()
+    assert tab.locator(".arg-field").count() == 500
+    tab.get_by_text("4500 more properties").wait_for()
+    perform(tab, ("fill", "p7", "first"))
+    assert value_text(tab) == '{"p7": "first", "p4321": "here"}'
     tab.evaluate("editor.setProblems([{path: '/p4500', message: 'far away'}])")
-    assert described(tab, "p4500").endswith("far away")
-    assert tab.evaluate("document.activeElement.labels[0].textContent") == "p1"
-    tab.get_by_role("button", name="Show more").click()
-    assert 100 < tab.locator(".arg-field").count() < 200
-    big = json.dumps({"list": list(range(5000)), "map": {str(number): number for number in range(5000)}})
-    edit(tab, True, big)
-    assert tab.locator(".arg-field").count() < 300
-    assert value_text(tab) == big
+    assert tab.get_by_role("alert").inner_text().endswith("/p4500: far away")
 
 
 def test_an_enum_of_thousands_and_a_deep_value_are_shown(tab: Page) -> None:
@@ -249,29 +232,17 @@ def test_an_enum_of_thousands_and_a_deep_value_are_shown(tab: Page) -> None:
     perform(tab, ("choose", "e", "v4999"))
     assert value_text(tab) == '{"e": "v4999"}'
     deep = "[" * 400 + "]" * 400
-    edit(tab, True, deep)
-    assert tab.locator(".arg-field").count() < 20
-    assert value_text(tab) == deep
+    edit(tab, True, f'{{"a": {deep}}}')
+    assert value_text(tab) == f'{{"a": {deep}}}'
 
 
 def test_all_is_done_by_keyboard(tab: Page) -> None:
-    edit(
-        tab,
-        {
-            "type": "object",
-            "required": ["a"],
-            "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"type": "string"}}},
-        },
-    )
-    tab.get_by_role("button", name="b", exact=True).focus()
-    tab.evaluate("editor.setProblems([{path: '/b/0', message: 'x'}])")
-    assert tab.evaluate("document.activeElement.textContent") == "b"
-    tab.keyboard.press("Enter")
+    properties = {"a": {"type": "string"}, "b": {"type": "boolean"}, "c": {"type": "array"}}
+    edit(tab, {"type": "object", "required": ["a"], "properties": properties})
     tab.get_by_role("button", name="Form", exact=True).focus()
-    for keys in (["Tab", "Tab", "v", "Tab", "Tab", "Enter"], ["Tab", "Tab", "Enter", "1"]):
-        for key in keys:
-            tab.keyboard.press(key)
-    assert value_text(tab) == '{"a": "v", "b": ["1"]}'
+    for key in ["Tab", "Tab", "v", "Tab", "Tab", "t", "Tab", "[", "1", "]"]:
+        tab.keyboard.press(key)
+    assert value_text(tab) == '{"a": "v", "b": true, "c": [1]}'
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -28,6 +28,10 @@ def test_json_keeps_every_digit_and_member(run):
     assert run("json.js", "it.member(given, ['absent'])", text) is None
     found = run("json.js", "it.indented(given, 10000).pieces.map(([, text]) => text).join('')", text)
     assert found.replace("\n", "").replace(" ", "") == text
+    assert run("json.js", "[...it.members(given)].slice(1)", text) == [
+        ["b", "5"],
+        ["result", '{"x":[1,{"result":2}],"deep":{"b":1e400}}'],
+    ]
     assert run("json.js", "it.encode({ a: new it.Raw('1.00'), b: [undefined, 'x'] })") == '{"a":1.00,"b":[null,"x"]}'
 
 

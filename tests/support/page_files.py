@@ -19,14 +19,12 @@ ARGUMENTS = PAGE / "arguments"
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'"
 DOCUMENT = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Arguments</title><link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/arguments/arguments.css"><link rel="stylesheet" href="/document.css"></head>
+<link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/arguments/arguments.css"><link rel="stylesheet" href="/document.css"></head>
 <body><main><h1>Arguments</h1></main></body></html>
 """
 STYLE = b"""
-:root { color-scheme: light dark; }
-body { margin: 0; font: 15px system-ui, sans-serif; background: light-dark(#fff, #16191d); color: light-dark(#1c2024, #e6e8eb); }
+body { display: block; overflow: visible; }
 main { max-width: 60rem; margin: auto; padding: 1rem; }
-h1 { font-size: 1.1rem; }
 """
 ICON = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 OWN = {"/icon.svg": (ICON, "image/svg+xml"), "/": (DOCUMENT, "text/html"), "/document.css": (STYLE, "text/css")}

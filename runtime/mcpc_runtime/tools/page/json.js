@@ -85,6 +85,40 @@ export function member(text, path) {
   return start >= 0 ? text.slice(start).trim() : null;
 }
 
+/** Return what is wrong with a JSON text, null for nothing. */
+export function syntaxError(text) {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (problem) {
+    return problem.message;
+  }
+}
+
+/** Return the members of an object's JSON text: the text of each value by name.  Throw SyntaxError for any other text. */
+export function members(text) {
+  const value = JSON.parse(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("Expected a JSON object");
+  const found = new Map();
+  let depth = 0;
+  let name = null;
+  let start = -1;
+  for (const [token, at] of tokens(text)) {
+    if (depth === 1 && start >= 0 && (token === "," || token === "}")) {
+      found.set(name, text.slice(start, at).trim());
+      start = -1;
+    }
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    else if (depth === 1 && token === ":") start = at + 1;
+    else if (depth === 1 && start < 0 && token !== ",") {
+      name = JSON.parse(token);
+      if (found.has(name)) throw new SyntaxError(`The name ${token} stands twice`);
+    }
+  }
+  return found;
+}
+
 const KINDS = { '"': "string", t: "literal", f: "literal", n: "literal" };
 
 /** Return pieces [kind, text] of an indented JSON text, at most `limit` characters of it, and whether that is all. */

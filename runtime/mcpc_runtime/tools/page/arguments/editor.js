@@ -1,220 +1,164 @@
-/* The argument editor: a form from a JSON Schema, and the same value as raw JSON.
+// The argument editor: a form with a field for each property of an object schema, and the whole arguments as JSON.
+// What is sent is JSON text: that which was set or typed; after a change in the form, each member as it was written.
 
-`text()` is what is sent. It is the text that was set or typed as long as the form changes nothing, and afterwards keeps
-how every untouched number, string and name was written. */
+import { button, fill, h } from "../dom.js";
+import { members, syntaxError } from "../json.js";
+import { visible } from "../text.js";
+import { Field, textArea } from "./field.js";
+import { constantOf, own, resolved, tokensOf } from "./schemas.js";
 
-import { button, make, say, setAttribute } from "./dom.js";
-import { Field } from "./field.js";
-import { rawControl } from "./leaves.js";
-import { JsonError, fromValue, parse, toValue, write } from "./lossless_json.js";
-import { Schemas, blank, tokensOf } from "./schemas.js";
+const MAX_FIELDS = 500;
+const MAX_PROBLEMS = 100;
 
-const OPENED_AT_ONCE = 200;
-const MOST_PROBLEMS = 100;
-
-/** Return an editor. `schema`: a value, or its JSON text (then its large numbers are exact); undefined: any object.
-    `value` or `text`: what it begins with. `onChange(editor)` is called after each change of the user. */
-export function createArgumentEditor({ schema, value, text, onChange = () => {}, idPrefix = "arg" }) {
-  const editor = new Editor(typeof schema === "string" ? toValue(parse(schema), true) : schema, onChange, idPrefix);
-  if (text !== undefined) editor.setText(text);
-  else editor.setValue(value === undefined ? editor.start() : value);
-  return editor;
-}
-
-/** What the fields of a form share. */
-class Form {
-  constructor(schema, idPrefix, announce, changed) {
-    this.schemas = new Schemas(schema);
-    Object.assign(this, { announce, changed });
-    this.idPrefix = idPrefix;
-    this.ids = 0;
-    this.reset();
+export class ArgumentEditor {
+  /** `onChange()` is called after each change of the user. */
+  constructor({ schema, onChange = () => {}, idPrefix = "arg" }) {
+    Object.assign(this, { root: schema, schema: resolved(schema, schema), onChange, idPrefix });
+    this.required = (Array.isArray(this.schema.required) ? this.schema.required : []).filter((name) => typeof name === "string");
+    this.switches = { form: button("Form", () => this.switchTo("form")), json: button("JSON", () => this.switchTo("json")) };
+    const modes = h("div", { class: "arg-modes", role: "group", "aria-label": "Edit as" }, Object.values(this.switches));
+    this.top = h("div", { role: "alert" });
+    this.failure = h("p", { class: "arg-problem", role: "status", id: `${idPrefix}-failure` });
+    this.body = h("div");
+    this.element = h("div", { class: "arg-editor" }, modes, this.top, this.failure, this.body);
+    this.setText(this.start());
   }
 
-  reset() {
-    this.left = OPENED_AT_ONCE;
-    this.failures = new Map();
-  }
-
-  newId() {
-    this.ids += 1;
-    return `${this.idPrefix}-${this.ids}`;
-  }
-
-  /** Whether one more field may open itself. */
-  spend() {
-    this.left -= 1;
-    return this.left >= 0;
-  }
-
-  fail(field, problem) {
-    if (problem === null) this.failures.delete(field);
-    else this.failures.set(field, problem);
-  }
-
-  /** Return the first field that is still there and whose text is wrong, and what is wrong: [field, problem], or []. */
-  failure() {
-    return [...this.failures].find(([field]) => field.holds(field.control)) ?? [];
-  }
-}
-
-class Editor {
-  constructor(schema, onChange, idPrefix) {
-    this.schema = schema ?? true;
-    this.onChange = onChange;
-    this.status = make("p", { class: "arg-status", role: "status" });
-    const announce = (text) => this.status.replaceChildren(text);
-    this.form = new Form(this.schema, idPrefix, announce, () => onChange(this));
-    this.idPrefix = idPrefix;
-    this.shown = "form";
-    this.broken = null;
-    this.build();
-  }
-
-  build() {
-    this.switches = { form: button("Form", () => this.switchTo("form")), raw: button("JSON", () => this.switchTo("raw")) };
-    const modes = make("div", { class: "arg-modes", role: "group", "aria-label": "Edit as" }, ...Object.values(this.switches));
-    this.top = make("div", { class: "arg-problems", role: "alert" });
-    this.failure = make("p", { class: "arg-problem", role: "status", id: `${this.idPrefix}-failure` });
-    this.body = make("div", { class: "arg-editor-body" });
-    this.element = make("div", { class: "arg-editor" }, modes, this.top, this.failure, this.body, this.status);
-  }
-
-  /** Return what the editor begins with: an object where the schema allows one. */
+  /** Return the text that the editor begins with: required properties that have one value have it. */
   start() {
-    const options = this.form.schemas.options(this.schema);
-    const option = options.find(({ type }) => type === "object") ?? options[0];
-    return option === undefined ? {} : toValue(blank({ ...option, schema: { ...option.schema, default: undefined } }));
+    const constants = this.required.map((name) => [name, constantOf(resolved(this.propertySchema(name), this.root))]);
+    return written(constants.filter(([, source]) => source !== undefined));
   }
 
-  mode() {
-    return this.shown;
+  propertySchema(name) {
+    return own(own(this.schema, "properties"), name);
   }
 
-  /** Return the value as JavaScript has it; of broken raw JSON the last good one. */
-  value() {
-    return toValue(this.node);
-  }
-
-  /** Return the value's exact JSON text; in raw mode what is typed. */
-  text() {
-    if (this.shown === "raw") return this.raw.unchanged() ? this.source : this.raw.input.value;
-    return this.node === this.sourceNode ? this.source : write(this.node);
-  }
-
-  /** Return the JSON text of what the form's controls show: equal to that of the value, or the form has a fault. */
-  formText() {
-    return write(this.root?.collect() ?? this.node);
-  }
-
-  /** Return what is wrong with what was typed, {message, line, column}, or null. */
-  error() {
-    const problem = this.shown === "raw" ? this.broken : this.form.failure()[1] ?? null;
-    return problem && { message: problem.message, line: problem.line ?? null, column: problem.column ?? null };
-  }
-
-  setValue(value) {
-    const node = fromValue(value);
-    this.take(node, write(node));
-  }
-
-  /** Show a JSON text; a broken one in raw mode. */
+  /** Show a JSON text: in the form, or as JSON if it is not an object. */
   setText(text) {
-    try {
-      this.take(parse(text), text);
-    } catch (problem) {
-      if (!(problem instanceof JsonError)) throw problem;
-      this.node ??= fromValue(this.start());
-      this.source = text;
-      this.sourceNode = undefined;
-      this.shown = "raw";
-      this.render();
-      this.fail(problem);
-    }
-  }
-
-  take(node, source) {
-    this.node = node;
-    this.sourceNode = node;
-    this.source = source;
-    this.render();
-  }
-
-  /** Change to "form" or "raw", unless something typed is wrong: it would be lost. */
-  setMode(mode) {
-    if (mode === this.shown || this.error() !== null) return;
-    const text = this.text();
-    this.shown = mode;
     this.source = text;
-    this.sourceNode = this.node;
-    this.render();
-  }
-
-  switchTo(mode) {
-    this.setMode(mode);
-    if (this.shown !== mode) (this.shown === "raw" ? this.raw.input : this.form.failure()[0].focusable).focus();
-  }
-
-  render() {
-    this.fail(null);
-    this.setTop([]);
-    this.form.reset();
-    for (const [mode, one] of Object.entries(this.switches)) one.setAttribute("aria-pressed", String(mode === this.shown));
-    this.element.classList.toggle("arg-raw-mode", this.shown === "raw");
-    this.body.replaceChildren(this.shown === "raw" ? this.renderRaw() : this.renderForm());
-  }
-
-  renderRaw() {
-    this.root = undefined;
-    const change = (node) => this.changed(node);
-    const fail = (problem) => {
-      this.fail(problem);
-      if (problem !== null) this.onChange(this);
-    };
-    this.raw = rawControl({ node: this.sourceNode, text: this.source, optional: false, change, fail });
-    this.raw.input.setAttribute("aria-label", "Arguments as JSON");
-    this.raw.input.setAttribute("aria-describedby", this.failure.id);
-    return this.raw.element;
-  }
-
-  renderForm() {
-    const report = (node) => this.changed(node);
-    this.root = new Field(this.form, { schema: this.schema, name: "arguments", node: this.node, place: "root", report });
-    return this.root.element;
-  }
-
-  changed(node) {
-    this.node = node;
-    if (this.shown === "raw") this.broken = null;
-    this.setTop([]);
-    this.onChange(this);
-  }
-
-  fail(problem) {
-    this.broken = problem;
-    say(this.failure, problem === null ? "" : `${problem.message} (line ${problem.line}, column ${problem.column})`);
-    if (this.raw !== undefined) setAttribute(this.raw.input, "aria-invalid", problem === null ? undefined : "true");
-  }
-
-  /** Show the validator's messages, [{path: JSON Pointer, message}], beside their fields; the others on top. */
-  setProblems(problems) {
-    const placed = new Map((this.marked ?? []).map((field) => [field, []]));
-    const top = [];
-    for (const { path, message } of problems.slice(0, MOST_PROBLEMS)) {
-      const found = this.shown === "form" ? this.root.find(tokensOf(path)) : undefined;
-      if (found === undefined || found.field === this.root) top.push(path === "" ? message : `${path}: ${message}`);
-      else placed.set(found.field, [...(placed.get(found.field) ?? []), said(found.rest, message)]);
+    try {
+      this.showForm(members(text));
+    } catch (problem) {
+      if (!(problem instanceof SyntaxError)) throw problem;
+      this.showJson();
     }
-    for (const [field, messages] of placed) field.setProblems(messages);
-    this.marked = [...placed.keys()];
+  }
+
+  /** Return the exact JSON text of the value. */
+  text() {
+    if (this.area !== null) return this.area.value === this.firstShown ? this.source : this.area.value;
+    if (!this.isEdited) return this.source;
+    return written(this.names.filter((name) => this.values.has(name)).map((name) => [name, this.values.get(name)]));
+  }
+
+  /** Return what is wrong with what was typed, or null. */
+  error() {
+    return this.area === null ? this.failedField()?.problem ?? null : syntaxError(this.text());
+  }
+
+  failedField() {
+    return [...this.fields.values()].find(({ problem }) => problem !== null);
+  }
+
+  /** Change to "form" or "json", unless something typed is wrong: it would be lost. */
+  switchTo(mode) {
+    if (mode === "json" && this.area === null) {
+      const failed = this.failedField();
+      if (failed) failed.input.focus();
+      else {
+        this.source = this.text();
+        this.showJson();
+      }
+    } else if (mode === "form" && this.area !== null) {
+      const text = this.text();
+      try {
+        const values = members(text);
+        this.source = text;
+        this.showForm(values);
+      } catch (problem) {
+        this.fail(problem.message);
+        this.area.focus();
+      }
+    }
+  }
+
+  show(mode, ...children) {
+    this.setTop([]);
+    fill(this.body, children);
+    for (const [name, each] of Object.entries(this.switches)) each.setAttribute("aria-pressed", String(name === mode));
+  }
+
+  showJson() {
+    this.fields = new Map();
+    const label = { class: "arg-input arg-code arg-whole", "aria-label": "Arguments as JSON", "aria-describedby": this.failure.id };
+    this.area = textArea(this.source, label, (text) => {
+      this.fail(syntaxError(text));
+      this.changed();
+    });
+    // The area shows "\r\n" as "\n": an unchanged text is known by what the area first showed.
+    this.firstShown = this.area.value;
+    this.fail(syntaxError(this.source));
+    this.show("json", this.area);
+  }
+
+  showForm(values) {
+    this.area = null;
+    this.isEdited = false;
+    this.values = values;
+    this.fail(null);
+    const properties = own(this.schema, "properties");
+    this.names = [...new Set([...Object.keys(properties ?? {}), ...this.required, ...values.keys()])];
+    this.fields = new Map(this.names.slice(0, MAX_FIELDS).map((name, at) => [name, this.field(name, at)]));
+    const left = this.names.length - this.fields.size;
+    const note = left > 0 ? `${left} more properties have no field; give them as JSON.` : "No properties.";
+    this.show("form", [...this.fields.values()].map(({ element }) => element), left > 0 || this.names.length === 0 ? h("p", { class: "note" }, note) : null);
+  }
+
+  field(name, at) {
+    const field = new Field({
+      id: `${this.idPrefix}-${at}`, name, schema: this.propertySchema(name), root: this.root, isRequired: this.required.includes(name), source: this.values.get(name),
+      changed: () => {
+        if (this.values.get(name) !== field.source) this.isEdited = true;
+        if (field.source === undefined) this.values.delete(name);
+        else this.values.set(name, field.source);
+        this.changed();
+      },
+    });
+    return field;
+  }
+
+  changed() {
+    this.setTop([]);
+    this.onChange();
+  }
+
+  fail(message) {
+    this.failure.textContent = visible(message ?? "");
+    if (message === null) this.area?.removeAttribute("aria-invalid");
+    else this.area.setAttribute("aria-invalid", "true");
+  }
+
+  /** Show the validator's messages, [{ path: JSON Pointer, message }], at their fields; the others on top. */
+  setProblems(problems) {
+    const messages = new Map();
+    const top = [];
+    for (const { path, message } of problems.slice(0, MAX_PROBLEMS)) {
+      const [name, ...rest] = tokensOf(path);
+      if (!this.fields.has(name)) top.push(path === "" ? message : `${path}: ${message}`);
+      else messages.set(name, [...(messages.get(name) ?? []), rest.length === 0 ? message : `/${rest.join("/")}: ${message}`]);
+    }
+    for (const [name, field] of this.fields) field.setProblems(messages.get(name) ?? []);
     this.setTop(top);
   }
 
   setTop(messages) {
-    this.top.replaceChildren(...messages.map((text) => make("p", { class: "arg-problem" }, text)));
+    fill(this.top, messages.map((text) => h("p", { class: "arg-problem" }, visible(text, 700))));
   }
 }
 
-function said(rest, message) {
-  return rest.length === 0 ? message : `${rest.map((token) => `/${token}`).join("")}: ${message}`;
+/** Return the JSON text of an object, from the names and the JSON texts of its members. */
+function written(entries) {
+  const lines = entries.map(([name, source]) => `  ${JSON.stringify(name)}: ${source}`);
+  return lines.length === 0 ? "{}" : `{\n${lines.join(",\n")}\n}`;
 }

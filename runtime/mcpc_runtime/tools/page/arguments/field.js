@@ -1,287 +1,169 @@
-/* One place of a value: its name, how it is given (left out, a whole value, a control, raw JSON), and its control.
+// One property in the form: its name, how its value is given (left out, a whole value, a text, a number, JSON), and its control.
+// `source` is the JSON text of the value, undefined for one that is left out.  It is kept as it is until a person changes it.
 
-A value that its control would not give back exactly is shown as raw JSON in this place; nothing is lost.  Objects and
-lists are closed until they are opened, so that deep and recursive schemas cost what is seen of them. */
+import { button, fill, h } from "../dom.js";
+import { syntaxError } from "../json.js";
+import { visible } from "../text.js";
+import { JSON_OPTION, descriptionOf, hintOf, optionFor, optionsOf, resolved, suggestionsOf } from "./schemas.js";
 
-import { button, make, say, setAttribute } from "./dom.js";
-import { dateControl, isDated } from "./dates.js";
-import { describe, hintOf, suggestionsOf, summaryOf } from "./hints.js";
-import { numberControl, rawControl, textControl } from "./leaves.js";
-import { ListControl } from "./lists.js";
-import { object, same, write } from "./lossless_json.js";
-import { ObjectControl } from "./objects.js";
-import { blank, optionFor } from "./schemas.js";
-
-const RAW = { label: "JSON", raw: true };
 const OUT = "out";
-const OPEN_DEPTH = 3;
-const CONTROLS = { number: numberControl, integer: numberControl };
+const MAX_ROWS = 14;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Settings: schema, name, node (undefined: left out), place ("root", "property", "extra", "item"), required, depth,
-    report(node), actions (elements at the end of the row). */
-export class Field {
-  constructor(form, settings) {
-    this.form = form;
-    Object.assign(this, { required: false, depth: 0, actions: [] }, settings);
-    this.id = form.newId();
-    this.optional = this.place === "property";
-    this.schemaRead = form.schemas.expand(this.schema);
-    this.options = form.schemas.options(this.schema);
-    this.before = new Map();
-    this.opened = this.place === "root" || this.opensItself();
-    this.build();
-    this.show();
-  }
+/** Return a text area that is as high as its text, where the browser does not see to it (field-sizing). */
+export function textArea(value, attributes, oninput) {
+  const fit = () => (area.rows = Math.min(area.value.split("\n").length, MAX_ROWS));
+  const area = h("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", ...attributes, oninput: () => (fit(), oninput(area.value)) });
+  area.value = value;
+  fit();
+  return area;
+}
 
-  opensItself() {
-    return this.form.spend() && this.depth < OPEN_DEPTH && (this.node !== undefined || this.required);
-  }
-
-  build() {
-    const at = (part) => `${this.id}-${part}`;
-    this.heading = make("span", { class: "arg-heading" });
-    this.hint = make("span", { class: "arg-hint", id: at("hint") });
-    const said = describe(this.schemaRead, this.name);
-    this.description = said && make("p", { class: "arg-description", id: at("about") }, said);
-    this.slot = make("div", { class: "arg-slot" });
-    this.state = make("select", { class: "arg-state", id: at("state"), change: () => this.choose(this.state.value) });
-    this.suggestions = make("div", { class: "arg-suggestions" });
-    this.content = make("div", { class: "arg-content", id: at("content") });
-    this.problems = make("ul", { class: "arg-problems", id: at("problems") });
-    this.failure = make("p", { class: "arg-problem", id: at("failure"), role: "status" });
-    const head = make("div", { class: "arg-head" }, this.heading, this.mark(), this.hint, this.description || undefined);
-    this.row = make("div", { class: "arg-row" }, this.slot, this.state, ...this.actions);
-    const body = make("div", { class: "arg-body" }, this.row, this.suggestions, this.failure, this.problems);
-    this.element = make("div", { class: `arg-field arg-${this.place}` }, head, body, this.content);
-  }
-
-  mark() {
-    return this.required ? make("span", { class: "arg-required" }, "required") : undefined;
-  }
-
-  /** Show the node with the option that fits it best. */
-  show() {
-    this.option = this.node === undefined ? this.firstOption() : (optionFor(this.options, this.node) ?? RAW);
-    this.mount();
-  }
-
-  firstOption() {
-    return this.options.find((option) => option.type !== undefined);
-  }
-
-  /** Make the control of the option; the raw one where it would not give the node back. */
-  mount() {
-    this.form.fail(this, null);
-    this.fail(null);
-    this.control = undefined;
-    const group = this.isGroup();
-    if (!group && this.option !== undefined && this.option.literal === undefined) this.mountLeaf();
-    this.element.classList.toggle("arg-group", group);
-    this.slot.replaceChildren(...(this.control === undefined ? [] : [this.control.element]));
-    this.content.hidden = group && !this.opened;
-    if (group) this.mountGroup();
-    else this.content.replaceChildren();
-    this.label();
-    this.sync();
-  }
-
-  isGroup() {
-    return this.option?.type === "object" || this.option?.type === "array";
-  }
-
-  mountLeaf() {
-    this.control = this.leaf(this.option);
-    const read = this.control.read();
-    if (this.node === undefined || (read !== undefined && write(read) === write(this.node))) return;
-    this.option = RAW;
-    this.control = this.leaf(RAW);
-  }
-
-  leaf(option) {
-    const { node, name, optional } = this;
-    const placeholder = this.defaultText();
-    const fail = (problem) => {
-      this.fail(problem);
-      if (problem !== null) this.form.changed();
+/** Controls by kind of option: each returns an input; `take(source)` and `fail(message)` report what is typed. */
+const CONTROLS = {
+  string({ source, schema, take }) {
+    const value = source === undefined ? "" : JSON.parse(source);
+    const typed = (text) => take(JSON.stringify(text));
+    if (schema.format !== "password") return textArea(value, { class: "arg-input" }, typed);
+    const input = h("input", { type: "password", class: "arg-input", autocomplete: "off", oninput: () => typed(input.value) });
+    input.value = value;
+    return input;
+  },
+  number({ source, kind, take, fail }) {
+    const typed = (text) => {
+      if (text === "") take(undefined);
+      else if (NUMBER.test(text)) take(text);
+      else fail("Not a JSON number; expected digits as in 12, -0.5 or 1e3");
     };
-    const settings = { option, node, name, optional, placeholder, change: (it) => this.took(it), fail };
-    if (option.raw) return rawControl(settings);
-    if (option.type === "string" && isDated(option.schema.format)) return dateControl(settings);
-    return (CONTROLS[option.type] ?? textControl)(settings);
+    const inputmode = kind === "integer" ? "numeric" : "decimal";
+    const input = h("input", { type: "text", inputmode, class: "arg-input arg-code", autocomplete: "off", oninput: () => typed(input.value.trim()) });
+    input.value = source ?? "";
+    return input;
+  },
+  json({ source, take, fail }) {
+    return textArea(source ?? "", { class: "arg-input arg-code arg-json" }, (text) => {
+      const problem = text.trim() === "" ? null : syntaxError(text);
+      if (problem === null) take(text.trim() || undefined);
+      else fail(problem);
+    });
+  },
+};
+CONTROLS.integer = CONTROLS.number;
+
+export class Field {
+  /** `settings`: id, name, schema, root (the schema that references are looked up in), isRequired, source, changed(). */
+  constructor(settings) {
+    Object.assign(this, settings);
+    this.schema = resolved(this.schema, this.root);
+    this.options = optionsOf(this.schema, this.root);
+    this.problem = null;
+    this.shownName = this.name === "" ? '""' : visible(this.name, 300);
+    this.label = h("label", { class: "arg-name", for: this.id }, this.shownName);
+    this.hint = h("span", { class: "arg-hint", id: `${this.id}-hint` });
+    this.about = h("p", { class: "arg-description", id: `${this.id}-about` }, visible(descriptionOf(this.schema, this.name), 5000));
+    const choices = [[OUT, "left out"], ...this.options.map(({ label }, at) => [at, visible(label)])];
+    this.state = h("select", { class: "arg-state", onchange: () => this.choose(this.state.value) }, choices.map(([value, text]) => h("option", { value }, text)));
+    this.slot = h("div", { class: "arg-slot" });
+    this.suggestions = h("div", { class: "arg-suggestions" });
+    this.failure = h("p", { class: "arg-problem", id: `${this.id}-failure`, role: "status" });
+    this.problems = h("ul", { id: `${this.id}-problems` });
+    const required = this.isRequired ? h("span", { class: "arg-required" }, "required") : null;
+    const body = h("div", { class: "arg-body" }, h("div", { class: "arg-row" }, this.slot, this.state), this.suggestions, this.failure, this.problems);
+    this.element = h("div", { class: "arg-field" }, h("div", { class: "arg-head" }, this.label, required, this.hint, this.about), body);
+    this.show(optionFor(this.options, this.source));
   }
 
-  defaultText() {
-    const value = this.schemaRead.default;
-    if (value === undefined || value === null || typeof value === "object") return value?.source;
-    return String(value).slice(0, 200);
-  }
-
-  mountGroup() {
-    this.content.replaceChildren();
-    if (!this.opened) return;
-    const Control = this.option.type === "object" ? ObjectControl : ListControl;
-    const { name, node, depth } = this;
-    const settings = { schema: this.option.schema, name, node, depth, owner: this, report: (it) => this.took(it) };
-    this.control = new Control(this.form, settings);
-    this.content.replaceChildren(this.control.element);
-  }
-
-  open(opened = true) {
-    if (this.opened === opened) return;
-    this.opened = opened;
-    this.content.hidden = !opened;
-    if (this.control === undefined) this.mountGroup();
-    this.label();
+  /** Show the control of an option; as JSON what the control of a text would change. */
+  show(option) {
+    this.option = option;
+    this.fail(null);
+    this.control = option?.kind === undefined ? null : this.makeControl(option);
+    if (option?.kind === "string" && this.source !== undefined && this.control.value !== JSON.parse(this.source)) {
+      this.option = JSON_OPTION;
+      this.control = this.makeControl(JSON_OPTION);
+    }
+    fill(this.slot, this.control);
+    this.nameInput();
     this.sync();
   }
 
-  /** Whether `control` is still a part of the form. */
-  holds(control) {
-    return this.control === control && (this.held === undefined || this.held(this));
+  makeControl({ kind, schema }) {
+    const take = (source) => {
+      this.source = source;
+      this.fail(null);
+      this.report();
+    };
+    const fail = (message) => {
+      this.fail(message);
+      this.changed();
+    };
+    return CONTROLS[kind]({ source: this.source, kind, schema, take, fail });
   }
 
-  /** Name the field: a label for its control, or the button that opens it. */
-  label() {
-    const shown = this.name === "" ? '""' : this.name;
-    const about = [this.hint.id, this.description && this.description.id, this.failure.id, this.problems.id];
-    this.input = this.isGroup() ? undefined : (this.control?.input ?? this.state);
-    if (this.input && this.input !== this.state) this.input.id = this.id;
-    const name = this.isGroup() ? this.disclosure(shown) : make("label", { class: "arg-name", for: this.input.id }, shown);
-    const wasFocused = this.heading.contains(document.activeElement);
-    this.heading.replaceChildren(...(this.place === "root" ? [] : [name]));
-    if (wasFocused) name.focus();
-    this.focusable = this.input ?? (this.place === "root" ? this.state : name);
-    this.focusable.setAttribute("aria-describedby", about.filter(Boolean).join(" "));
-    if (this.required && this.input) this.input.setAttribute("aria-required", "true");
-    if (this.place === "root" && this.input) this.input.setAttribute("aria-label", this.name);
-    else if (this.input === this.state) this.state.removeAttribute("aria-label");
-    else setAttribute(this.state, "aria-label", `How ${shown} is given`);
-    this.nameGroup(shown);
-  }
-
-  nameGroup(shown) {
-    const group = this.isGroup() && this.place !== "root";
-    setAttribute(this.content, "role", group ? "group" : undefined);
-    setAttribute(this.content, "aria-label", group ? shown : undefined);
-  }
-
-  disclosure(shown) {
-    const attributes = { class: "arg-disclosure", "aria-expanded": String(this.opened), "aria-controls": this.content.id };
-    return button(shown, () => {
-      this.shut = this.opened;
-      this.open(!this.opened);
-    }, attributes);
+  /** Give the input its label and its descriptions; the list of options is the input where nothing else is. */
+  nameInput() {
+    this.input = this.control ?? this.state;
+    this.state.id = this.control === null ? this.id : `${this.id}-state`;
+    if (this.control === null) this.state.removeAttribute("aria-label");
+    else this.state.setAttribute("aria-label", `How ${this.shownName} is given`);
+    this.input.id = this.id;
+    this.input.setAttribute("aria-describedby", [this.hint, this.about, this.failure, this.problems].map(({ id }) => id).join(" "));
+    if (this.isRequired) this.input.setAttribute("aria-required", "true");
+    this.state.hidden = this.options.length === 1;
   }
 
   /** Show how the value is given now. */
   sync() {
-    const states = [...(this.optional ? [[OUT, "left out"]] : []), ...this.options.map((one, at) => [String(at), one.label])];
-    states.push(["json", RAW.label]);
-    if (this.state.length !== states.length) this.state.replaceChildren(...states.map(([value, text]) => make("option", { value }, text)));
-    this.state.value = this.node === undefined && !this.option?.raw ? OUT : this.option?.raw ? "json" : String(this.options.indexOf(this.option));
-    this.element.classList.toggle("arg-out", this.node === undefined);
-    this.state.hidden = this.place === "root" && this.options.length === 1 && !this.option?.raw;
-    say(this.hint, hintOf(this.option, this.options, this.node !== undefined));
-    this.state.classList.toggle("arg-sole", this.input === this.state);
-    if (this.isGroup()) this.slot.replaceChildren(make("span", { class: "arg-summary" }, this.opened ? "" : summaryOf(this.node)));
-    this.suggest();
+    const isOut = this.source === undefined && (this.option !== JSON_OPTION || this.options.length === 1);
+    this.state.value = isOut ? OUT : String(this.options.indexOf(this.option));
+    this.element.classList.toggle("arg-out", this.source === undefined);
+    this.hint.textContent = visible(hintOf(this.schema, this.option));
+    const suggestion = ({ word, source, label }) => button(`${word} ${visible(label)}`, () => this.replace(source), { class: "arg-suggestion", title: `Use this ${word} for ${this.shownName}` });
+    fill(this.suggestions, suggestionsOf(this.schema).filter(({ source }) => source !== this.source).map(suggestion));
   }
 
-  suggest() {
-    const open = suggestionsOf(this.schemaRead).filter(({ node }) => !same(node, this.node));
-    const key = open.map(({ word, text }) => word + text).join("\n");
-    if (key === this.suggested) return;
-    this.suggested = key;
-    this.suggestions.replaceChildren(...open.map(({ word, node, text }) =>
-      button(`${word} ${text}`, () => this.replace(node), { class: "arg-button arg-suggestion", title: `Use this ${word} for ${this.name}` }),
-    ));
-  }
-
-  /** Take what the control reports. */
-  took(node) {
-    this.node = node;
+  report() {
     this.setProblems([]);
     this.sync();
-    this.report(node);
+    this.changed();
   }
 
-  /** Show and report another node, as a button does. */
-  replace(node) {
-    this.node = node;
-    this.setProblems([]);
-    this.show();
-    this.focusable.focus();
-    this.report(node);
+  /** Show and report another value, as a button does. */
+  replace(source) {
+    this.source = source;
+    this.show(optionFor(this.options, source));
+    this.input.focus();
+    this.report();
   }
 
-  /** Give the value another way: `value` is one of the states. */
-  choose(value) {
-    this.before.set(this.option, this.node);
-    this.setProblems([]);
-    const option = value === "json" ? RAW : this.options[Number(value)];
-    if (value === OUT) this.node = undefined;
-    else if (option !== RAW) this.node = this.startOf(option);
-    this.option = value === OUT ? this.firstOption() : option;
-    if (this.isGroup() && value !== OUT) this.opened = true;
-    this.mount();
+  /** Give the value another way: `choice` is left out, or the number of an option. */
+  choose(choice) {
+    const option = this.options[Number(choice)];
+    if (choice === OUT) this.source = undefined;
+    else if (option.source !== undefined) this.source = option.source;
+    else if (this.source === undefined || optionFor([option], this.source) === undefined) this.source = { string: '""', number: "0", integer: "0" }[option.kind];
+    this.show(choice === OUT ? optionFor(this.options, undefined) : option);
     this.state.focus();
-    this.report(this.node);
+    this.report();
   }
 
-  startOf(option) {
-    const { node } = this;
-    if (node !== undefined && option.literal === undefined && optionFor([option], node) === option) return this.carried(option);
-    return this.before.get(option) ?? blank(option);
+  /** Say what is wrong with the typed text; null for nothing. */
+  fail(message) {
+    this.problem = message;
+    this.failure.textContent = visible(message ?? "");
+    this.markInvalid();
   }
 
-  /** Return the node for another option: members that both have stay, the tag is that of the new one. */
-  carried(option) {
-    if (option.type !== "object" || this.option === RAW || this.option === option) return this.node;
-    const start = this.before.get(option) ?? blank(option);
-    const known = new Set(start.members.map(({ name }) => name));
-    const properties = option.schema.properties ?? {};
-    const shared = this.node.members.filter(({ name }) => !known.has(name) && Object.hasOwn(properties, name));
-    return object([...start.members, ...shared]);
-  }
-
-  fail(problem) {
-    this.form.fail(this, problem);
-    const place = problem?.line === undefined ? "" : ` (line ${problem.line}, column ${problem.column})`;
-    say(this.failure, problem === null ? "" : problem.message + place);
-    this.invalid();
-  }
-
+  /** Show the validator's messages. */
   setProblems(messages) {
-    this.problems.replaceChildren(...messages.map((text) => make("li", { class: "arg-problem" }, text)));
-    this.invalid();
+    fill(this.problems, messages.map((text) => h("li", { class: "arg-problem" }, visible(text, 700))));
+    this.markInvalid();
   }
 
-  invalid() {
-    const wrong = this.failure.textContent !== "" || this.problems.childElementCount > 0;
-    this.element.classList.toggle("arg-invalid", wrong);
-    if (this.focusable && !this.isGroup()) setAttribute(this.focusable, "aria-invalid", wrong ? "true" : undefined);
-  }
-
-  /** Return the node as its control shows it. */
-  collect() {
-    if (this.control !== undefined) return this.control.read();
-    if (this.isGroup() || this.state.value === OUT) return this.node;
-    const shown = this.options[Number(this.state.value)]?.literal;
-    return same(shown, this.node) ? this.node : shown;
-  }
-
-  /** Return the field that is nearest to a place, and what is left of its path; opens what the user has not closed. */
-  find(tokens) {
-    if (tokens.length === 0 || !this.isGroup() || this.shut) return { field: this, rest: tokens };
-    this.open();
-    const child = this.control.child(tokens[0]);
-    return child === undefined ? { field: this, rest: tokens } : child.find(tokens.slice(1));
-  }
-
-  /** Show another name (of an item that has moved). */
-  rename(name) {
-    if (name === this.name) return;
-    this.name = name;
-    this.label();
+  markInvalid() {
+    const isInvalid = this.problem !== null || this.problems.childElementCount > 0;
+    this.element.classList.toggle("arg-invalid", isInvalid);
+    if (isInvalid) this.input?.setAttribute("aria-invalid", "true");
+    else this.input?.removeAttribute("aria-invalid");
   }
 }

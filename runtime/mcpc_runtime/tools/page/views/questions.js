@@ -1,6 +1,6 @@
 // What a server asks while it works: a person fills in the form, opens the address, writes the model's answer, or names roots.
 
-import { createArgumentEditor } from "../arguments/editor.js";
+import { ArgumentEditor } from "../arguments/editor.js";
 import { jsonBlock, textBlock } from "../bounded.js";
 import { announce, button, h } from "../dom.js";
 import { Raw } from "../json.js";
@@ -51,12 +51,11 @@ function elicitation(params, answer, _refuse, id) {
     const link = WEB.test(url) ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer", class: "button" }, "Open in a new tab") : h("p", { class: "note" }, "this is not a web address, so it cannot be opened");
     return { title: "The server asks to open an address", body: [message, h("p", {}, h("code", { class: "address" }, visible(url, 2000))), h("div", { class: "bar" }, link, button("Accept", () => answer({ action: "accept" }), { class: "primary" }), ...end)] };
   }
-  const schema = params.requestedSchema ?? { type: "object" };
-  const editor = createArgumentEditor({ schema, value: undefined, onChange: () => {}, idPrefix: id });
+  const editor = new ArgumentEditor({ schema: params.requestedSchema ?? {}, idPrefix: id });
   const problem = h("p", { class: "problem", role: "alert" });
   const accept = () => {
     const error = editor.error();
-    if (error) problem.textContent = `not JSON: ${error.message ?? error}`;
+    if (error) problem.textContent = `not JSON: ${error}`;
     else answer({ action: "accept", content: new Raw(editor.text()) });
   };
   return { title: "The server asks you", body: [message, editor.element, problem, h("div", { class: "bar" }, button("Accept", accept, { class: "primary" }), ...end)] };

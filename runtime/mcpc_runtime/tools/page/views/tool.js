@@ -1,6 +1,6 @@
 // A tool: its arguments, a call, its result, and the commands that make the same call elsewhere.
 
-import { createArgumentEditor } from "../arguments/editor.js";
+import { ArgumentEditor } from "../arguments/editor.js";
 import { commandMenu } from "../commands.js";
 import { h } from "../dom.js";
 import { Raw } from "../json.js";
@@ -19,7 +19,7 @@ export function toolView(item, page) {
   const { entry } = item;
   const draft = page.draft(item.id);
   let last = null;
-  const editor = createArgumentEditor({ schema: entry.inputSchema ?? { type: "object" }, value: undefined, onChange: changed, idPrefix: "argument" });
+  const editor = new ArgumentEditor({ schema: entry.inputSchema ?? {}, onChange: changed, idPrefix: "argument" });
   if (draft.text !== undefined) editor.setText(draft.text);
   let timer = 0;
   function changed() {
@@ -35,7 +35,7 @@ export function toolView(item, page) {
   }
   async function send({ signal, onprogress }) {
     const error = editor.error();
-    if (error) throw new Error(`the arguments are not JSON: ${error.message ?? error}`);
+    if (error) throw new Error(`the arguments are not JSON: ${error}`);
     const text = editor.text();
     const params = { name: item.key, arguments: new Raw(text), parsedArguments: JSON.parse(text), ...page.taskParams(entry) };
     const answer = await page.connection.request("tools/call", params, { signal, onprogress, about: item.key, tool: entry });
