@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/mutations.py --seed 1 --count 100 [--only compiler/mcpc/release/trust] \
       [--skip mcpc/release/scan,schema/ecma]
-    .venv/bin/python bench/mutations.py --only compiler/mcpc/release/trust/facts.py --every
+    .venv/bin/python bench/mutations.py --only compiler/mcpc/release/trust/contents.py --every
 
 A seed draws the same changes of the same tree: a module by its lines, then one of its changes.  Each module's nearest
 tests run once, traced, to learn which lines each reaches; then each change is made in a fork of that process and in

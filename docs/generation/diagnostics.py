@@ -6,7 +6,7 @@ import re
 
 from generation.markdown import block, code, plain, table
 from mcpc.diagnostics import CODES, codes, explain
-from mcpc.release.scan.codes import CODES as RISKS
+from mcpc.release.scan.model import CODES as RISKS
 
 FAMILY = re.compile(r"(\d)xx ([a-z ]+)")
 FAMILIES = {f"MCP{digit}": title for digit, title in FAMILY.findall(" ".join((codes.__doc__ or "").split()))}

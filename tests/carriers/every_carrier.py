@@ -11,8 +11,7 @@ from mcpc.cli.carrier_files import read_built_server
 from mcpc.cli.ship.exports import deployment_of
 from mcpc.release.carriers.bundle import bundle
 from mcpc.release.carriers.files import archive_bytes
-from mcpc.release.carriers.image import ImageOptions, image_layout, read_base
-from mcpc.release.carriers.image.blobs import layout_archive
+from mcpc.release.carriers.image import ImageOptions, image_layout, layout_archive, read_base
 from mcpc.release.carriers.plugin import FORMS, plugin
 from mcpc.release.carriers.registry import Publication, registry_file
 from mcpc.release.exports import EXPORTS

@@ -15,8 +15,8 @@ import pytest
 from mcpc.interpreters.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
 from mcpc.model.ir.project import ProjectMetadata
 from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.built_server import ProgramTarget, program_target
 from mcpc.release.carriers.bundle import bundle
-from mcpc.release.carriers.programs import ProgramTarget, program_target
 from support.artifact import mcpc
 from support.carriers import assert_valid
 

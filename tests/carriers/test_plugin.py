@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers.built_server import ProgramTarget
 from mcpc.release.carriers.plugin import plugin
-from mcpc.release.carriers.programs import ProgramTarget
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
 

@@ -10,11 +10,9 @@ import pytest
 
 from mcpc.client.model import lists_from_json
 from mcpc.release.comparison import Impact, compare
-from mcpc.release.comparison.accepted import Policy, PolicyError, read_policy
-from mcpc.release.comparison.formats import FORMATS
-from mcpc.release.comparison.formats.markdown import as_changelog
+from mcpc.release.comparison.compare import Policy, PolicyError, is_enough, next_version, read_policy
 from mcpc.release.comparison.inclusion import MAX_DEPTH, MAX_STEPS, accepts
-from mcpc.release.comparison.next_version import is_enough, next_version
+from mcpc.release.comparison.reports import FORMATS, as_changelog
 from mcpc.release.comparison.rules import RULES
 from support.needs import ROOT
 

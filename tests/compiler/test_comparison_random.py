@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from mcpc.release.comparison.declared import closed
 from mcpc.release.comparison.inclusion import accepts
-from mcpc.release.comparison.placed_schemas import UNUSABLE
+from mcpc.release.comparison.placed_schemas import UNUSABLE, closed
 from mcpc.release.comparison.rules import Impact
 from mcpc.release.comparison.schemas import INPUT, OUTPUT, schema_changes
 from support.schema_pairs import Pairs, counterexamples

@@ -16,9 +16,8 @@ from mcpc.packages.required_python import required_python
 from mcpc.packages.target_tags import target_environment, wheel_tags
 from mcpc.packages.uv_lock import changed_requirement
 from mcpc.reading import Source
-from mcpc.release.locking.assembly import file_place, target_marker
+from mcpc.release.locking.assembly import file_place, lock_text, target_marker
 from mcpc.release.locking.request import read_target, target_name
-from mcpc.release.locking.text import lock_text
 from support.projects import tree
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcpc.release.carriers import BuiltServer
-from mcpc.release.releasing.products import ReleaseInput, release_files
+from mcpc.release.releasing import ReleaseInput, release_files
 
 
 def test_a_program_has_the_ending_of_its_system() -> None:

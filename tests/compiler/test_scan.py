@@ -14,7 +14,11 @@ import yaml
 from mcpc import pipeline
 from mcpc.options import Options
 from mcpc.release.scan import Finding, Risk, ScannedFile, ScannedServer, scan_pins, scan_servers
-from mcpc.release.scan.approved import (
+from mcpc.release.scan.hidden_text import payloads, skeleton
+from mcpc.release.scan.model import CODES, Role, explain_risk
+from mcpc.release.scan.orders import compiled
+from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
+from mcpc.release.scan.scanning import (
     IgnoreError,
     PinError,
     parse_ignored,
@@ -24,12 +28,7 @@ from mcpc.release.scan.approved import (
     project_ignored,
     without_ignored,
 )
-from mcpc.release.scan.codes import CODES, explain_risk
-from mcpc.release.scan.hidden_text import payloads, skeleton
-from mcpc.release.scan.lexicon import compiled
-from mcpc.release.scan.model import Role
-from mcpc.release.scan.positions import entry_position, locator
-from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
+from mcpc.release.scan.texts import entry_position, locator
 from mcpc_runtime.tools.clients.text_edits import EntryPlace
 from support.files import write_files
 from support.reference import real_tools

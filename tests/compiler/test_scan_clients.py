@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from mcpc.cli import cli
 from mcpc.cli.configured_entries import is_replaceable
 from mcpc.client import client as lists_client
-from mcpc.release.scan.downloads import unfixed_package
-from mcpc.release.scan.entries import is_secret, secret_kind, shown_address, shown_command
+from mcpc.release.scan.entries import is_secret, secret_kind, shown_address, shown_command, unfixed_package
 from mcpc.release.scan.model import EntryText
 from mcpc.release.scan.reports import SCAN_FORMATS
 from support.client_home import use_home

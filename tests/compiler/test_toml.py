@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.reading.toml import parse_toml
-from mcpc.release.scan.approved import project_ignored
+from mcpc.release.scan.scanning import project_ignored
 from mcpc_runtime.tools.clients.toml_text import has_long_key
 from support.artifact import mcpc
 from support.files import write_files

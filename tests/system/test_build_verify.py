@@ -12,21 +12,11 @@ from click.testing import CliRunner
 
 from mcpc.cli.build import command
 from mcpc.options import Options
-from mcpc.release.trust.environments import (
-    BY_ITSELF,
-    FACTORS,
-    TOGETHER,
-    Factor,
-    copy_project,
-    deciding_factor,
-    variables,
-)
-from mcpc.release.trust.second_build import BuildRequest, request_from_json
+from mcpc.release.trust.second_build import BuildRequest, changed_variables, copy_project, request_from_json
 from support.artifact import shared_cache
 from support.projects import SMOKETEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 CHANCE = '''"""Tools."""
@@ -56,7 +46,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_chance_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_entries_that_differ_are_named_and_nothing_is_written(tmp_path: Path) -> None:
     project, target = tmp_path / "project", tmp_path / "server.pyz"
     project.mkdir()
     (project / "tools.py").write_text(CHANCE)
@@ -65,43 +55,24 @@ def test_chance_is_named_and_nothing_is_written(tmp_path: Path) -> None:
         done = CliRunner().invoke(command, [str(project), "--verify", "-q", "-o", str(target)], catch_exceptions=False)
     assert done.exit_code == 6
     assert "mcpc_app/blob" in done.output
-    assert f"what decides it: {BY_ITSELF}" in done.output
     assert target.read_text() == "an earlier file"
 
 
-@pytest.mark.parametrize("name", [factor.name for factor in FACTORS])
-def test_the_deciding_factor_is_found(name: str) -> None:
-    def built(factors: Sequence[Factor]) -> bytes:
-        return b"other" if any(factor.name == name for factor in factors) else b"first"
-
-    assert deciding_factor(b"first", built, lambda _: None) == name
-
-
-def test_a_difference_that_needs_several_factors_is_not_pinned_on_one() -> None:
-    assert deciding_factor(b"first", lambda factors: b"first" if len(factors) < 2 else b"other", lambda _: None) == (
-        TOGETHER
-    )
-
-
-def test_every_factor_differs_from_this_process(tmp_path: Path) -> None:
-    changed = dict(variables(FACTORS, tmp_path))
-    assert {name for name, value in changed.items() if os.environ.get(name) == value} <= {"PATH", *changed} - {
-        "HOME",
-        "TZ",
-        "USER",
-        "TMPDIR",
-        "PYTHONHASHSEED",
-        "MCPC_CACHE_DIR",
-    }
-    program = "import sys, os; print(sys.flags.hash_randomization, os.environ['TZ'], os.path.expanduser('~'))"
+def test_the_environment_differs_from_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed, other in (("4242", "1"), ("1", "4242")):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        assert changed_variables(tmp_path)["PYTHONHASHSEED"] == other
+    changed = changed_variables(tmp_path)
+    assert not [name for name in ("TZ", "USER", "TMPDIR", "MCPC_CACHE_DIR") if os.environ.get(name) == changed[name]]
+    program = "import sys, os; print(sys.flags.hash_randomization, os.environ['TZ'], os.environ['TMPDIR'])"
     argv = [sys.executable, "-P", "-s", "-c", program]
     done = subprocess.run(argv, env={**os.environ, **changed}, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[1:] == ["Pacific/Kiritimati", str(tmp_path / "home")]
+    assert done.stdout.split()[1:] == ["Pacific/Kiritimati", str(tmp_path / "temporary-files")]
 
 
 def test_a_copied_project_has_the_same_files_with_other_times(project: Path, tmp_path: Path) -> None:
     (project / "tools.bash").chmod(0o755)
-    copy = copy_project(project, tmp_path / "another/path", is_changed=True)
+    copy = copy_project(project, tmp_path / "another/path")
     assert copy.name == project.name
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == {
         path.name: path.read_bytes() for path in project.iterdir()
@@ -112,5 +83,5 @@ def test_a_copied_project_has_the_same_files_with_other_times(project: Path, tmp
 
 def test_a_request_is_the_same_in_the_other_process() -> None:
     options = Options(extras=("more",), build_environment=(("NAME", "value"),), tools_page_size=3)
-    request = BuildRequest("project", "target", options, embedded="linux_x86_64", processors=1, left_out="server")
+    request = BuildRequest("project", "target", options, embedded="linux_x86_64", left_out="server")
     assert request_from_json(request.as_json()) == request

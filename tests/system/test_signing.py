@@ -19,7 +19,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from mcpc.cli.attest.checksums import command as checksums
 from mcpc.cli.attest.statements import provenance, sbom
 from mcpc.pack.archive import sha256_hex
-from mcpc.release.trust.checksums import ChecksumError, listed_digests, write_checksums
+from mcpc.release.trust.statements import ChecksumError, listed_digests, write_checksums
 from support.artifact import SOURCES, build
 from support.needs import ROOT, needs
 from support.projects import SMOKETEST

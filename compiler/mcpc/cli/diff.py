@@ -20,10 +20,8 @@ from mcpc.cli.server_targets import (
 from mcpc.client.model import ServerLists, snapshot_text
 from mcpc.reading.toml import parse_toml
 from mcpc.release.comparison import Impact, compare
-from mcpc.release.comparison.accepted import Policy, read_policy
-from mcpc.release.comparison.formats import FORMATS
-from mcpc.release.comparison.formats.lines import fails
-from mcpc.release.comparison.formats.markdown import as_changelog
+from mcpc.release.comparison.compare import Policy, read_policy
+from mcpc.release.comparison.reports import FORMATS, as_changelog, fails
 
 GATES = {
     "breaking": (Impact.BREAKING,),

@@ -10,8 +10,8 @@ from mcpc.cli import messages
 from mcpc.cli.artifact import require_artifact
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.pack.manifest import readable_json
-from mcpc.release.trust.commits import NoCommitError, commit_of
 from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
+from mcpc.release.trust.statements import NoCommitError, commit_of
 
 if TYPE_CHECKING:
     from pathlib import Path

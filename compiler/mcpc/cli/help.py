@@ -15,8 +15,8 @@ from mcpc.cli import command_options, messages
 from mcpc.cli.commands import COMMANDS, OTHERS, SECTIONS, SUBCOMMANDS, write_section
 from mcpc.diagnostics import CODES, explain
 from mcpc.diagnostics.suggestions import nearest
-from mcpc.release.scan.codes import CODES as RISK_CODES
-from mcpc.release.scan.codes import explain_risk
+from mcpc.release.scan.model import CODES as RISK_CODES
+from mcpc.release.scan.model import explain_risk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

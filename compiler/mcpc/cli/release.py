@@ -23,16 +23,14 @@ from mcpc.pack.manifest import checksum_line
 from mcpc.pipeline import read_project
 from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, text_file
 from mcpc.release.comparison import compare
-from mcpc.release.comparison.formats.lines import version_line
-from mcpc.release.comparison.formats.markdown import as_changelog
-from mcpc.release.releasing import ReleaseInput, read_plan, release_files
-from mcpc.release.releasing.products import self_contained_file
+from mcpc.release.comparison.reports import as_changelog, version_line
+from mcpc.release.releasing import ReleaseInput, read_plan, release_files, self_contained_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mcpc.release.carriers import BuiltServer
-    from mcpc.release.comparison.model import Comparison
+    from mcpc.release.comparison.rules import Comparison
     from mcpc.release.releasing import ReleasePlan
 
 SUMS, IGNORED, NOTES = "SHA256SUMS", ".gitignore", "RELEASE_NOTES.md"

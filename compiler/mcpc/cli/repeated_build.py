@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +14,12 @@ from mcpc.cli.windows_program import as_windows_program
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.release.trust.comparison import compare_contents
 from mcpc.release.trust.contents import take_apart
-from mcpc.release.trust.environments import FACTORS, SecondBuildError, build_in, deciding_factor
-from mcpc.release.trust.second_build import BuildRequest
+from mcpc.release.trust.second_build import BuildRequest, SecondBuildError, build_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mcpc.interpreters.selfcontained import EmbeddingRequest
     from mcpc.options import Options
     from mcpc.pack.cache import CachedBuild
-    from mcpc.release.trust.environments import Factor
 
 SHOWN = 20
 """Entries that are named."""
@@ -51,31 +46,29 @@ class BuildParameters:
         place = "" if interpreter is None else os.path.realpath(interpreter)
         return replace(request, embedded=self.embedding.target, interpreter=place, minimal=self.embedding.minimal)
 
-    def built(self, build: CachedBuild, factors: Sequence[Factor]) -> bytes:
-        """Return the file of a second build with these factors changed; `build`: the first one."""
-        data = build_in(factors, self.request())
+    def built(self, build: CachedBuild) -> bytes:
+        """Return the file of a second build; `build`: the first one."""
+        data = build_elsewhere(self.request())
         return as_windows_program(replace(build, data=data), self.options).data if self.is_program else data
 
 
 def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_required: bool, quiet: bool) -> None:
-    """Build again, with everything changed that may differ; exit with 6 if the bytes differ, naming what differs."""
+    """Build again in another environment; exit with 6 if the bytes differ, naming the entries that differ."""
     if not is_required:
         return
     with report.progress_reporter(quiet) as tell:
         tell("building again in another environment")
         try:
-            second = asked.built(build, FACTORS)
-            if second == build.data:
-                return
-            cause = deciding_factor(build.data, partial(asked.built, build), tell)
+            second = asked.built(build)
         except SecondBuildError as problem:
             click.echo(messages.SECOND_BUILD_FAILED.format(problem=visible(str(problem))), err=True)
             raise click.exceptions.Exit(report.WRONG_FILE) from None
+    if second == build.data:
+        return
     differences = compare_contents(take_apart(build.data), take_apart(second))
     click.echo(messages.NOT_REPEATABLE.format(project=asked.project), err=True)
     for difference in differences[:SHOWN]:
         click.echo(f"  {difference.kind:<11}{visible(difference.entry)}", err=True)
     if len(differences) > SHOWN:
         click.echo(f"  and {len(differences) - SHOWN} more", err=True)
-    click.echo(f"  what decides it: {cause}", err=True)
     raise click.exceptions.Exit(report.WRONG_FILE)

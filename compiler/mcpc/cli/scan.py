@@ -15,7 +15,9 @@ from mcpc.cli.scan_targets import RequestOptions, ignored_of_project, scanned_co
 from mcpc.cli.server_targets import CommandWithServer, connection_options, request_headers, server_command
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.release.scan import scan_groups, scan_pins
-from mcpc.release.scan.approved import (
+from mcpc.release.scan.model import RISKS
+from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
+from mcpc.release.scan.scanning import (
     MAX_PIN_BYTES,
     IgnoreError,
     PinError,
@@ -25,15 +27,13 @@ from mcpc.release.scan.approved import (
     pins_text,
     without_ignored,
 )
-from mcpc.release.scan.model import RISKS
-from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
 from mcpc.sandbox.platforms.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.release.scan import Finding, ScannedServer
-    from mcpc.release.scan.approved import Ignored
+    from mcpc.release.scan.scanning import Ignored
 
 CHANGED, GATE = 6, 7
 WIDTH = 80

@@ -25,17 +25,17 @@ from mcpc.cli.server_targets import (
 from mcpc.client.http import is_address
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.frontends.project import PYPROJECT
-from mcpc.release.scan.approved import IgnoreError, project_ignored
 from mcpc.release.scan.model import Role, ScannedFile, ScannedServer
-from mcpc.release.scan.positions import locator
+from mcpc.release.scan.scanning import IgnoreError, project_ignored
+from mcpc.release.scan.texts import locator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mcpc.client import ServerLists
     from mcpc.client.contents import ServerContents
-    from mcpc.release.scan.approved import Ignored
     from mcpc.release.scan.model import Hit, Position
+    from mcpc.release.scan.scanning import Ignored
 
 HANDLERS, HANDLERS_ZIP, SUPPORT = "handlers/", "handlers.zip", "handlers/.mcpc/"
 COMPILED = (".pyc", ".so", ".zip", ".png")

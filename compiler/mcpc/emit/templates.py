@@ -1,4 +1,4 @@
-"""Render templates to source text; every value in them is written as a literal of the text's language."""
+"""Render templates to source text; every value in them is written in the language of the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jinja2
 from mcpc.schema.code import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 TEMPLATE_FOLDERS = (Path(__file__).parents[1] / "templates", Path(__file__).parents[3] / "templates")
 """In an installed package, and in a checkout."""
@@ -28,13 +28,22 @@ def template_text(name: str) -> bytes:
     return (template_folder() / name).read_bytes()
 
 
-def render(name: str, as_literal: Callable[[Any], str] = literal, **values: object) -> bytes:
-    """Return a template with its values filled in, each as a literal of Python; a missing value is an error."""
+def render(
+    name: str,
+    /,
+    finalize: Callable[[Any], str] = literal,
+    filters: Mapping[str, Callable[..., str]] | None = None,
+    **values: object,
+) -> bytes:
+    """Return a template with its values filled in, each written by `finalize`; a missing value is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_folder()),
         undefined=jinja2.StrictUndefined,
-        finalize=as_literal,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,  # `finalize` escapes values
     )
+    environment.filters.update(filters or {})
     return environment.get_template(name).render(values).encode()

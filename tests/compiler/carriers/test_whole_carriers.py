@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.release.carriers import UnusableValueError
-from mcpc.release.carriers.built_server import BuiltServer, built_server, label_of, python_range
+from mcpc.release.carriers.built_server import (
+    BuiltServer,
+    ProgramTarget,
+    UnusableFileError,
+    built_server,
+    label_of,
+    program_target,
+    python_range,
+)
 from mcpc.release.carriers.bundle import bundle, systems_of
-from mcpc.release.carriers.errors import UnusableFileError
 from mcpc.release.carriers.plugin import FORMS, plugin
-from mcpc.release.carriers.programs import ProgramTarget, program_target
 from mcpc.release.carriers.registry import Publication, published_icon, registry_file
 from support.needs import ROOT
 

@@ -37,8 +37,8 @@ from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.pack.cache import CachedBuild
 from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON, SmokeError
 from mcpc.reading import Source, SourceTree
-from mcpc.release.scan.codes import CODES as RISK_CODES
-from mcpc.release.trust.environments import FACTORS, SecondBuildError
+from mcpc.release.scan.model import CODES as RISK_CODES
+from mcpc.release.trust.second_build import SecondBuildError
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
@@ -412,11 +412,11 @@ def test_the_request_of_a_second_build(tmp_path: Path) -> None:
 
 
 def test_a_second_build_has_the_form_of_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(repeated_build, "build_in", lambda factors, request: b"%d" % len(factors))
+    monkeypatch.setattr(repeated_build, "build_elsewhere", lambda request: b"2")
     monkeypatch.setattr(repeated_build, "as_windows_program", lambda build, _: replace(build, data=b"MZ" + build.data))
     asked = BuildParameters(tmp_path, Options(), tmp_path / "x")
-    assert asked.built(BUILD, FACTORS[:2]) == b"2"
-    assert replace(asked, is_program=True).built(BUILD, FACTORS[:2]) == b"MZ2"
+    assert asked.built(BUILD) == b"2"
+    assert replace(asked, is_program=True).built(BUILD) == b"MZ2"
 
 
 def archive(entries: dict[str, bytes]) -> bytes:
@@ -431,8 +431,7 @@ def test_two_builds_that_differ_are_refused(
     first = archive({**facts, **{f"f{number:02}": b"1" for number in range(count)}})
     second = archive({**facts, **{f"f{number:02}": b"2" for number in range(count)}})
     answers = [second]
-    monkeypatch.setattr(repeated_build, "build_in", lambda *_: answers[0])
-    monkeypatch.setattr(repeated_build, "deciding_factor", lambda *_: "the locale")
+    monkeypatch.setattr(repeated_build, "build_elsewhere", lambda *_: answers[0])
     asked = BuildParameters(Path("p"), Options(), Path("/x"))
     build = replace(BUILD, data=first)
     require_repeatable(build, asked, is_required=False, quiet=True)
@@ -442,7 +441,7 @@ def test_two_builds_that_differ_are_refused(
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == messages.NOT_REPEATABLE.format(project="p")
     assert lines[1 : shown + 1] == [f"  {'changed':<11}f{number:02}" for number in range(shown)]
-    assert [*filter(None, lines[shown + 1 :])] == [*filter(None, [more]), "  what decides it: the locale"]
+    assert [*filter(None, lines[shown + 1 :])] == [*filter(None, [more])]
     answers[0] = first
     require_repeatable(build, asked, is_required=True, quiet=True)
 
@@ -450,10 +449,10 @@ def test_two_builds_that_differ_are_refused(
 def test_a_second_build_that_fails_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def build_in(*_: object) -> bytes:
+    def build_elsewhere(*_: object) -> bytes:
         raise SecondBuildError("no disk")
 
-    monkeypatch.setattr(repeated_build, "build_in", build_in)
+    monkeypatch.setattr(repeated_build, "build_elsewhere", build_elsewhere)
     with pytest.raises(click.exceptions.Exit) as ended:
         require_repeatable(BUILD, BuildParameters(Path("p"), Options(), Path("/x")), is_required=True, quiet=True)
     assert ended.value.exit_code == 6

@@ -22,9 +22,9 @@ from mcpc.emit.interpreters import HERE, MissingPythonError
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
 from mcpc.release.comparison import Impact
-from mcpc.release.trust.causes import CAUSES
-from mcpc.release.trust.commits import NoCommitError
+from mcpc.release.trust.comparison import CAUSES
 from mcpc.release.trust.contents import ArtifactContents, take_apart
+from mcpc.release.trust.statements import NoCommitError
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT

@@ -33,9 +33,9 @@ from mcpc.model.ir.project import ProjectMetadata, RegistryEntry
 from mcpc.options import Options
 from mcpc.reading import Source
 from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError
+from mcpc.release.carriers.built_server import ProgramTarget
 from mcpc.release.carriers.files import CarrierFile
 from mcpc.release.carriers.image import ImageOptions
-from mcpc.release.carriers.programs import ProgramTarget
 from mcpc.release.carriers.registry import Publication
 from mcpc.release.exports import Deployment
 from mcpc.release.releasing import ReleasePlan

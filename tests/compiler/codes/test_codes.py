@@ -30,7 +30,7 @@ from mcpc.packages.lock_files import read_lock
 from mcpc.packages.locked_layer import built_of_sources
 from mcpc.pipeline import analyse, read_project
 from mcpc.reading import Source
-from mcpc.release.releasing.plan import read_plan
+from mcpc.release.releasing import read_plan
 from mcpc.workbench.language_server.workspace import case_problems
 from mcpc.workbench.testing.case_files import case_sources
 from support.needs import ROOT

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
+from mcpc.release import exports
 from mcpc.release.carriers.built_server import DeclaredSetting
-from mcpc.release.exports import EXPORTS, OVER_HTTP, Deployment, UnusableValueError, base_image
-from mcpc.release.exports.compose import image_tag, variable
-from mcpc.release.exports.deployment import chosen_minor
-from mcpc.release.exports.homebrew import class_name, homebrew, one_sentence, ruby_text
-from mcpc.release.exports.kubernetes import default_text, kubernetes
-from mcpc.release.exports.systemd import comment_text, systemd, unit_text
-from mcpc.release.exports.yaml_text import yaml_text
+from mcpc.release.exports import (
+    EXPORTS,
+    OVER_HTTP,
+    Deployment,
+    UnusableValueError,
+    base_image,
+    chosen_minor,
+    class_name,
+    comment_text,
+    compose_variable,
+    homebrew,
+    image_tag,
+    kubernetes,
+    one_sentence,
+    quoted_or_word,
+    ruby_text,
+    shell_text,
+    systemd,
+    unit_text,
+    yaml_mapping,
+    yaml_scalar,
+)
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -58,8 +74,7 @@ WHOLE = Deployment(
 def test_an_export_is_exactly_this(
     kind: str, name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("github_actions", "gitlab_ci"):
-        monkeypatch.setattr(sys.modules[f"mcpc.release.exports.{module}"], "__version__", "0.0.0")
+    monkeypatch.setattr(exports, "__version__", "0.0.0")
     text = EXPORTS[kind](PLAIN if name == "plain" else WHOLE)
     golden(ROOT / f"tests/golden/exports/{kind}-{name}.txt", text)
     assert kind in OVER_HTTP or "/mcp" not in text
@@ -87,7 +102,7 @@ def test_replicas_may_grow_to_three_times_as_many_and_to_ten_at_least() -> None:
     ],
 )
 def test_the_value_of_a_setting_in_compose(setting: DeclaredSetting, text: str) -> None:
-    assert variable(setting) == text
+    assert compose_variable(setting) == text
 
 
 def test_versions_are_tags_of_images() -> None:
@@ -199,7 +214,18 @@ def test_texts_of_a_unit_are_one_printable_line() -> None:
     assert "settings.env" not in systemd(replace(PLAIN, settings=SETTINGS[:2]))
 
 
-def test_texts_of_several_lines_are_blocks() -> None:
-    assert yaml_text({"b": "x\ny", "a": "x", "on": ["yes", 1]}) == "b: |-\n  x\n  y\na: x\n'on':\n- 'yes'\n- 1\n"
-    assert yaml_text({"a": "w " * 60}).count("\n") == 2
-    assert [default_text(each) for each in SETTINGS[2:]] == ["a$b", "7", "", ""]
+def test_scalars_of_yaml_are_on_one_line_and_strings_stay_strings() -> None:
+    texts = ["a", "on", "1.0", "", "- a", "a: b", "a #b", "x\ny ", "é\x85", "\U0001f600", "w " * 90, 7, True]
+    scalars = [yaml_scalar(text) for text in texts]
+    assert [yaml.safe_load(f"a:\n- {scalar}\n- 1\n") for scalar in scalars] == [{"a": [text, 1]} for text in texts]
+    assert not [scalar for scalar in scalars if "\n" in scalar]
+    assert yaml_mapping({"no": "1", "a": "b"}, 2) == "\n  'no': '1'\n  a: b"
+
+
+def test_a_value_without_a_filter_is_a_word() -> None:
+    assert [quoted_or_word(each) for each in ("/a/b", 80, shell_text("a b"))] == ["/a/b", "80", "'a b'"]
+    for text in ("a b", "a;", "$a", "%a", "", "a\n", "é", "{a"):
+        with pytest.raises(UnusableValueError):
+            quoted_or_word(text)
+    with pytest.raises(UnusableValueError):
+        shell_text("a\nb")

@@ -11,8 +11,17 @@ import pytest
 
 from mcpc.pack.archive import MANIFEST, sha256_hex
 from mcpc.pack.manifest import FACTS, SBOM, checksum_line
-from mcpc.release.trust.causes import CauseFinder, changed_definitions, changed_packages, verdict
-from mcpc.release.trust.comparison import COMPRESSED, EDITED, HEADER, LAYOUT, Difference
+from mcpc.release.trust.comparison import (
+    COMPRESSED,
+    EDITED,
+    HEADER,
+    LAYOUT,
+    CauseFinder,
+    Difference,
+    changed_definitions,
+    changed_packages,
+    verdict,
+)
 from mcpc.release.trust.contents import ArtifactContents, PackedEntry
 
 EMPTY = ArtifactContents(b"", b"", {}, {}, {}, is_exact=True)

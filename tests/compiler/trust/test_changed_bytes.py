@@ -18,8 +18,7 @@ import pytest
 from mcpc.cli.windows_program import windows_program
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
 from mcpc.options import Options
-from mcpc.release.trust.causes import EQUIVALENT, IDENTICAL, CauseFinder, verdict
-from mcpc.release.trust.comparison import compare_contents
+from mcpc.release.trust.comparison import EQUIVALENT, IDENTICAL, CauseFinder, compare_contents, verdict
 from mcpc.release.trust.contents import ArtifactContents, UnreadableArtifactError, place_of_nested, take_apart
 from support import wheels
 from support.artifact import build

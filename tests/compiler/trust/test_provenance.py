@@ -9,7 +9,7 @@ import pytest
 
 from mcpc.pack.manifest import SBOM
 from mcpc.release.trust.contents import ArtifactContents, PackedEntry
-from mcpc.release.trust.provenance import BUILDER, provenance_statement
+from mcpc.release.trust.statements import BUILDER, provenance_statement
 
 BILL = json.dumps({"metadata": {"component": {}}, "components": []}).encode()
 TOP = {SBOM: PackedEntry(BILL, BILL)}

@@ -9,7 +9,7 @@ import click
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.diagnostics.formats.visible import visible, visible_json
-from mcpc.release.trust.checksums import RIGHT, ChecksumError, check_checksums, write_checksums
+from mcpc.release.trust.statements import RIGHT, ChecksumError, check_checksums, write_checksums
 
 READABLE = 0o644
 

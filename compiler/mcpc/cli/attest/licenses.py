@@ -10,7 +10,7 @@ from mcpc.cli import command_options
 from mcpc.cli.artifact import built_artifact
 from mcpc.cli.evidence import read_artifact
 from mcpc.diagnostics.formats.visible import visible, visible_json
-from mcpc.release.trust.bill import inner_bill
+from mcpc.release.trust.statements import inner_bill
 from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import click
 
 from mcpc.cli import command_options, messages
 from mcpc.cli.evidence import read_artifact, read_commit, write_evidence
-from mcpc.release.trust.bill import outer_bill
-from mcpc.release.trust.provenance import provenance_statement
+from mcpc.release.trust.statements import outer_bill, provenance_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable

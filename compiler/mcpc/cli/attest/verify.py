@@ -24,7 +24,7 @@ from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server
 from mcpc.options import Options
 from mcpc.pack.recorded_options import BUILD_ENVIRONMENT, is_accepted, repeated_options
-from mcpc.release.trust.causes import (
+from mcpc.release.trust.comparison import (
     CAUSES,
     DIFFERENT,
     EQUIVALENT,
@@ -33,9 +33,9 @@ from mcpc.release.trust.causes import (
     CauseFinder,
     changed_definitions,
     changed_packages,
+    compare_contents,
     verdict,
 )
-from mcpc.release.trust.comparison import compare_contents
 from mcpc.release.trust.contents import take_apart
 
 if TYPE_CHECKING:

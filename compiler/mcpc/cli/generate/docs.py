@@ -22,7 +22,7 @@ from mcpc.cli.server_targets import (
     server_command,
 )
 from mcpc.client.http import is_address
-from mcpc.release.trust.bill import inner_bill
+from mcpc.release.trust.statements import inner_bill
 from mcpc.workbench.documentation import FORMATS, page_of
 from mcpc.workbench.testing.case_files import FOLDER, case_sources, read_cases
 

@@ -12,8 +12,7 @@ import click
 from mcpc.cli import command_options
 from mcpc.cli.carrier_files import program_of, report_unusable, server_of, write_file, write_folder
 from mcpc.release.carriers import UnusableValueError
-from mcpc.release.carriers.image import ImageOptions, image_layout, missing_in_image, read_base
-from mcpc.release.carriers.image.blobs import layout_archive
+from mcpc.release.carriers.image import ImageOptions, image_layout, layout_archive, missing_in_image, read_base
 
 EPOCH_VARIABLE = "SOURCE_DATE_EPOCH"
 DEFAULT_PORT = 8000

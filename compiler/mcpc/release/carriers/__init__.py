@@ -4,7 +4,13 @@ A carrier is a module here and a command.  The same server and options make the 
 and modes are constants, nothing is compressed, and every value gets into a file through a serialiser of that format.
 """
 
-from mcpc.release.carriers.built_server import BuiltServer, DeclaredSetting, SkillFolder, built_server
-from mcpc.release.carriers.errors import UnusableFileError, UnusableValueError
+from mcpc.release.carriers.built_server import (
+    BuiltServer,
+    DeclaredSetting,
+    SkillFolder,
+    UnusableFileError,
+    UnusableValueError,
+    built_server,
+)
 
 __all__ = ["BuiltServer", "DeclaredSetting", "SkillFolder", "UnusableFileError", "UnusableValueError", "built_server"]

@@ -1,7 +1,8 @@
 """`BuiltServer`: one built file and what it says about itself, as a frozen value; every carrier is a function of it.
 
 It is made from a file's bytes, build facts and lists, and has neither a path nor a time: equal files make equal
-carriers.
+carriers.  What a file needs of its machine is told by its first bytes: a Python, a shell, or only a system and a
+processor.
 """
 
 from __future__ import annotations
@@ -16,16 +17,86 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from mcpc.interpreters.launchers.windows_file import LENGTH, MAGIC
+from mcpc.interpreters.selfcontained.relocatable_file import SYSTEMS
 from mcpc.model.ir.project import ProjectMetadata, metadata_from_facts
 from mcpc.model.ir.settings import variable_text
 from mcpc.reading import compact_json
-from mcpc.release.carriers.errors import UnusableFileError
-from mcpc.release.carriers.programs import ProgramTarget, program_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Item = dict[str, Any]
+
+
+class UnusableValueError(ValueError):
+    """A value is missing or invalid in its place; the message names it, what is allowed, and where to write it."""
+
+
+class UnusableFileError(UnusableValueError):
+    """A file is not what it should be: damaged, or for another machine."""
+
+
+HEADER_BYTES = 1 << 16
+"""Where the script of a self-contained file names the systems that run it."""
+ELF, PE, SCRIPT = b"\x7fELF", b"MZ", b"#!"
+ELF_MACHINES = {62: "amd64", 183: "arm64"}
+PE_MACHINES = {0x8664: "amd64", 0xAA64: "arm64"}
+TARGETS = {
+    "linux_x86_64": ("linux", "amd64"),
+    "linux_aarch64": ("linux", "arm64"),
+    "macosx_x86_64": ("darwin", "amd64"),
+    "macosx_arm64": ("darwin", "arm64"),
+}
+DIGEST_FIELD, MAX_RECORD = 5, 1 << 24
+"""The field of the record of a program for Windows that has the digest of its Python, and the longest record."""
+LINUX, WINDOWS, MACOS = "linux", "win32", "darwin"
+"""Systems, by the names of Node and of bundles."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTarget:
+    """The system and the processor of a program.
+
+    `is_script`: a shell starts it, which unpacks its Python.  `needs_python`: it looks for a Python of the machine.
+    Any other program runs on a bare kernel.
+    """
+
+    system: str
+    machine: str
+    is_script: bool = False
+    needs_python: bool = False
+
+
+def program_target(data: bytes) -> ProgramTarget | None:
+    """Return the target of a self-contained file or a program for Windows; None for a file that any Python runs."""
+    if data.startswith(ELF):
+        machine = ELF_MACHINES.get(int.from_bytes(data[18:20], "little"))
+        return ProgramTarget(LINUX, machine) if machine else None
+    if data.startswith(PE):
+        header = int.from_bytes(data[0x3C:0x40], "little")
+        machine = PE_MACHINES.get(int.from_bytes(data[header + 4 : header + 6], "little"))
+        return ProgramTarget(WINDOWS, machine, needs_python=not has_interpreter(data)) if machine else None
+    if data.startswith(SCRIPT):
+        beginning = data[:HEADER_BYTES].decode("utf-8", "replace")
+        for target, pattern in SYSTEMS.items():
+            if f"{pattern})" in beginning:
+                return ProgramTarget(*TARGETS[target], is_script=True)
+    return None
+
+
+def has_interpreter(program: bytes) -> bool:
+    """Tell whether a program for Windows contains Python: its record has the digest of one."""
+    place = program.find(MAGIC)
+    while place >= 0:  # the launcher has these bytes, too, by which it finds its record
+        start = place + len(MAGIC) + LENGTH.size
+        (length,) = LENGTH.unpack_from(program.ljust(start), place + len(MAGIC))
+        fields = program[start : start + length].decode("utf-16-le", "replace").split("\0")
+        if length <= MAX_RECORD and len(fields) > DIGEST_FIELD + 1 and fields[0].isdigit():
+            return bool(fields[DIGEST_FIELD])
+        place = program.find(MAGIC, place + 1)
+    return False
+
 
 DECODER = json.JSONDecoder()
 NO_METADATA = ProjectMetadata()
@@ -63,17 +134,17 @@ class DeclaredSetting:
     @property
     def purpose(self) -> str:
         """A sentence for people, with the choices if there are any."""
-        said = self.description or self.label
+        sentence = self.description or self.label
         if not self.choices:
-            return said
-        ending = "" if said.endswith((".", "!", "?")) else "."
-        return f"{said}{ending} One of: {', '.join(map(variable_text, self.choices))}."
+            return sentence
+        ending = "" if sentence.endswith((".", "!", "?")) else "."
+        return f"{sentence}{ending} One of: {', '.join(map(variable_text, self.choices))}."
 
 
 def label_of(name: str) -> str:
     """Return a name in `a-z 0-9 -`, of at most 42 characters: a label of RFC 1123 with room for suffixes."""
-    found = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:42].strip("-")
-    return found or "mcp-server"
+    label = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:42].strip("-")
+    return label or "mcp-server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +215,8 @@ class BuiltServer:
     def link(self, kind: str) -> str:
         """Return the address of a kind (`repository`, `homepage` …) that the project names, or an empty text."""
         urls = ((LINKS.get(re.sub(r"[\W_]+", "", label).lower()), url) for label, url in self.project.urls)
-        found = next((url for known, url in urls if known == kind and LINK.fullmatch(url)), "")
-        return found or (self.website if kind == "homepage" and LINK.fullmatch(self.website) else "")
+        address = next((url for known, url in urls if known == kind and LINK.fullmatch(url)), "")
+        return address or (self.website if kind == "homepage" and LINK.fullmatch(self.website) else "")
 
 
 def built_server(contents: Mapping[str, Any], blob: bytes, data: bytes) -> BuiltServer:
@@ -179,8 +250,8 @@ def built_server(contents: Mapping[str, Any], blob: bytes, data: bytes) -> Built
 
 def listed(contents: Mapping[str, Any], name: str) -> tuple[Item, ...]:
     """Return the items of a list; facts have a number where there is no list."""
-    found = contents.get(name)
-    return tuple(found) if isinstance(found, list) else ()
+    items = contents.get(name)
+    return tuple(items) if isinstance(items, list) else ()
 
 
 def declared_setting(row: Mapping[str, Any]) -> DeclaredSetting:
@@ -191,8 +262,8 @@ def declared_setting(row: Mapping[str, Any]) -> DeclaredSetting:
 
 def python_range(platforms: tuple[str, ...]) -> tuple[tuple[int, int], tuple[int, int] | None]:
     """Return the minor versions that load the native packages with these tags: the oldest, and one after the newest."""
-    exact = {int(found[1]) for tag in platforms if (found := EXACT_TAG.match(tag))}
-    stable = max((int(found[1]) for tag in platforms if (found := STABLE_TAG.match(tag))), default=OLDEST_PYTHON[1])
+    exact = {int(match[1]) for tag in platforms if (match := EXACT_TAG.match(tag))}
+    stable = max((int(match[1]) for tag in platforms if (match := STABLE_TAG.match(tag))), default=OLDEST_PYTHON[1])
     if exact:
         return (3, max(min(exact), OLDEST_PYTHON[1])), (3, max(exact) + 1)
     return (3, max(stable, OLDEST_PYTHON[1])), None
@@ -231,3 +302,16 @@ def stored_contents(uri: str, text: str) -> Iterator[bytes]:
 def sha256(data: bytes) -> str:
     """Return the digest of bytes in the form of the protocol and of OCI."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+WHERE = "in `[project]` of `pyproject.toml`; a file that is built already does not get it, so build it again"
+"""The end of a message about missing metadata."""
+
+
+def required_author(server: BuiltServer) -> str:
+    is_there = any(author.name for author in server.project.authors)
+    return "" if is_there else 'an author (`authors = [{name = "…"}]`)'
+
+
+def required_description(server: BuiltServer) -> str:
+    return "" if server.summary else 'a description (`description = "…"`)'

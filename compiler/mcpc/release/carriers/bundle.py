@@ -16,10 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.model.revisions import REVISIONS
-from mcpc.release.carriers.errors import UnusableValueError
+from mcpc.release.carriers.built_server import (
+    LINUX,
+    MACOS,
+    WHERE,
+    WINDOWS,
+    UnusableValueError,
+    program_target,
+    required_author,
+    required_description,
+)
 from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, archive_bytes, json_file, text_file
-from mcpc.release.carriers.programs import LINUX, MACOS, WINDOWS, program_target
-from mcpc.release.carriers.required import WHERE, required_author, required_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,8 +153,8 @@ def binary_form(by_system: Mapping[str, bytes], environment: Item) -> BundleForm
 def systems_of(server: BuiltServer) -> tuple[str, ...]:
     """Return the systems that have the native packages of a server; all of them if it has none."""
     places = {tag.rpartition("-")[2] for tag in server.platforms}
-    found = {system for place in places for beginning, system in PLATFORMS.items() if place.startswith(beginning)}
-    return tuple(system for system in SYSTEMS if not places or system in found)
+    systems = {system for place in places for beginning, system in PLATFORMS.items() if place.startswith(beginning)}
+    return tuple(system for system in SYSTEMS if not places or system in systems)
 
 
 def python_requirement(server: BuiltServer, separator: str = " ") -> str:
@@ -179,7 +186,7 @@ def bundle_manifest(server: BuiltServer, version: str, form: BundleForm) -> Item
         "support": server.link("issues"),
         "icon": "icon.png" if png_icon(server) else "",
         "server": form.server,
-        "tools": [*map(listed_tool, server.tools)],
+        "tools": [{key: tool[key] for key in ("name", "description") if tool.get(key)} for tool in server.tools],
         "prompts_generated": bool(server.prompts),
         "keywords": [*server.project.keywords],
         "license": server.project.license,
@@ -205,13 +212,7 @@ def author_of(server: BuiltServer) -> Item:
     return {"name": author.name, **({"email": author.email} if EMAIL.fullmatch(author.email) else {})}
 
 
-def listed_tool(tool: Item) -> Item:
-    """Return the entry of a tool."""
-    return {key: tool[key] for key in ("name", "description") if tool.get(key)}
-
-
 def input_key(setting: DeclaredSetting) -> str:
-    """Return the key of a setting among the inputs."""
     return setting.name.lower()
 
 
@@ -221,19 +222,19 @@ def user_input(setting: DeclaredSetting) -> Item:
     Clients keep `${user_config.KEY}` as it is where an input has neither a value nor a default.  So one that may stay
     empty has an empty text as its default, which the server takes as not set, and is a text whatever its type is.
     """
-    given: Item = {"type": TYPES.get(setting.type, "string"), "title": setting.label, "description": setting.purpose}
+    option: Item = {"type": TYPES.get(setting.type, "string"), "title": setting.label, "description": setting.purpose}
     if setting.required:
-        given["required"] = True
+        option["required"] = True
     if setting.secret:
-        given["sensitive"] = True
+        option["sensitive"] = True
     if setting.default is not None:
-        given["default"] = setting.default
+        option["default"] = setting.default
     elif not setting.required:
-        given["default"] = ""
-        if given["type"] in ("number", "boolean"):
-            given["type"] = "string"
-            given["description"] += f" ({setting.type}, or nothing)"
-    return given
+        option["default"] = ""
+        if option["type"] in ("number", "boolean"):
+            option["type"] = "string"
+            option["description"] += f" ({setting.type}, or nothing)"
+    return option
 
 
 def png_icon(server: BuiltServer) -> bytes:

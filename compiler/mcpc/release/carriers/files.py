@@ -1,4 +1,4 @@
-"""Files of a carrier, and the archive that some carriers are: sorted, stored, at one time, with fixed modes.
+"""Files of a carrier, and the archives that some carriers are: sorted, stored, at one time, with fixed modes.
 
 Nothing is compressed: other implementations of zlib give other bytes.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import tarfile
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,6 @@ def text_file(path: str, text: str) -> CarrierFile:
 
 
 def json_file(path: str, value: Mapping[str, Any]) -> CarrierFile:
-    """Return a file with indented JSON."""
     return text_file(path, json_text(value))
 
 
@@ -44,7 +44,6 @@ def json_text(value: Mapping[str, Any]) -> str:
 
 
 def archive_bytes(files: Iterable[CarrierFile]) -> bytes:
-    """Return a ZIP archive of the files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for file in sorted(files):
@@ -52,4 +51,17 @@ def archive_bytes(files: Iterable[CarrierFile]) -> bytes:
             info.create_system = UNIX
             info.external_attr = (0o100000 | file.mode) << 16
             archive.writestr(info, file.data)
+    return buffer.getvalue()
+
+
+def tar_bytes(files: Iterable[CarrierFile], folders: Iterable[tuple[str, int]] = ()) -> bytes:
+    """Return an uncompressed archive (USTAR) of files and folders: sorted, of root, at the beginning of time."""
+    entries = [(folder, mode, None) for folder, mode in folders] + [(file.path, file.mode, file.data) for file in files]
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, mode, data in sorted(entries, key=lambda entry: entry[0]):
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = tarfile.DIRTYPE if data is None else tarfile.REGTYPE, mode
+            info.size = len(data or b"")
+            archive.addfile(info, io.BytesIO(data or b""))
     return buffer.getvalue()

@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.carriers.errors import UnusableValueError
+from mcpc.release.carriers.built_server import WINDOWS, UnusableValueError
 from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, json_file
-from mcpc.release.carriers.programs import WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,7 +55,6 @@ def plugin(server: BuiltServer, command: str = "", forms: Sequence[str] = ()) ->
 
 
 def file_name(server: BuiltServer) -> str:
-    """Return the name of the server's file."""
     if server.target is None:
         return "server.pyz"
     return "server.exe" if server.target.system == WINDOWS else "server"
@@ -98,7 +96,6 @@ def codex(server: BuiltServer, _: str) -> Iterator[CarrierFile]:
 
 
 def open_plugins(server: BuiltServer, _: str) -> Iterator[CarrierFile]:
-    """Yield the manifest of Open Plugins."""
     yield json_file(".plugin/plugin.json", {**description(server), "mcpServers": "./mcp.json"})
 
 

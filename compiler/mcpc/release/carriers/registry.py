@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mcpc.model.ir.settings import variable_text
-from mcpc.release.carriers.errors import UnusableValueError
+from mcpc.release.carriers.built_server import UnusableValueError
 from mcpc.release.carriers.files import json_text
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ def published_icon(icon: Item) -> Item | None:
     source = str(icon.get("src", ""))
     if not source.startswith("https://") or len(source) > MAX_ICON:
         return None
-    found: Item = {"src": source}
+    published: Item = {"src": source}
     if icon.get("mimeType") in IMAGE_TYPES:
-        found["mimeType"] = icon["mimeType"]
+        published["mimeType"] = icon["mimeType"]
     sizes = [size for size in icon.get("sizes", ()) if re.fullmatch(r"\d+x\d+|any", size)]
     if sizes:
-        found["sizes"] = sizes
-    return found | ({"theme": icon["theme"]} if icon.get("theme") in ("light", "dark") else {})
+        published["sizes"] = sizes
+    return published | ({"theme": icon["theme"]} if icon.get("theme") in ("light", "dark") else {})

@@ -10,8 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.comparison.branches import COMBINATIONS, alternatives
-from mcpc.release.comparison.constraints import CONSTRAINTS, all_of
+from mcpc.release.comparison.constraints import COMBINATIONS, CONSTRAINTS, all_of, alternatives
 from mcpc.release.comparison.placed_schemas import (
     Document,
     MalformedError,
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 40
 MAX_STEPS = 1_000
 """Schemas that are compared for one question, because alternatives multiply."""
-RULES = {**CONSTRAINTS, **COMBINATIONS}
-OWNERS = {keyword: name for name, (_, keywords, _) in RULES.items() for keyword in keywords}
+KEYWORD_RULES = {**CONSTRAINTS, **COMBINATIONS}
+OWNERS = {keyword: name for name, (_, keywords, _) in KEYWORD_RULES.items() for keyword in keywords}
 """The rule of each keyword."""
 
 
@@ -97,7 +96,7 @@ class Inclusion:
 
     def _answer(self, name: str, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | None:
         """Return the answer of a rule; if it is not True, that of the alternatives of the narrower schema."""
-        kinds, keywords, rule = RULES[name]
+        kinds, keywords, rule = KEYWORD_RULES[name]
         if not kinds & kinds_of(narrow):
             return True
         answer = rule(self, wide, narrow)

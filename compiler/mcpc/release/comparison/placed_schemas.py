@@ -1,4 +1,10 @@
-"""Schemas in their documents, the schemas that hold together with them, and the types that they leave."""
+"""Schemas in their documents, the schemas that hold together with them, the types that they leave, and their places.
+
+`closed` reads a schema as callers do: a property that is not declared is not sent.  Nearly all tools leave
+`additionalProperties` out.  Taken literally, every new argument of theirs would break callers that have sent something
+else by that name.  So an object with `properties` that says nothing about others is closed, where it describes a value
+by itself: not below `allOf`, `not` or `if`, and not beside them.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +24,10 @@ from mcpc.schema.jsonschema_oracle import DRAFTS, TooLongError, is_valid
 from mcpc_runtime.protocol.validation.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     Json = Any
+
 
 ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
 NAMED = ("dependentSchemas", "patternProperties", "properties")
@@ -212,3 +219,104 @@ def _meaning(schema: Json) -> Json:
         elif name not in ("const", "enum"):
             meaning[name] = _meaning(each)
     return meaning
+
+
+MAX_SHOWN = 60
+MAX_RESOLVED = 20
+
+
+def escaped(name: str) -> str:
+    """Return a name as a part of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def label(pointer: str) -> str:
+    """Return the place of a pointer as people read it: `a[].b`; for the whole schema what it is of."""
+    steps = pointer.split("/")[1:]
+    text, at = "", 1
+    while at < len(steps):
+        if steps[at] == "properties" and at + 1 < len(steps):
+            text += "." + steps[at + 1].replace("~1", "/").replace("~0", "~")
+            at += 1
+        elif steps[at] in ("items", "prefixItems"):
+            text += "[]"
+        at += 1
+    whole = "arguments" if steps[0] == "inputSchema" else "results"
+    return f"`{text.removeprefix('.')}`" if text else whole
+
+
+def quoted_value(value: Json) -> str:
+    """Return a value as JSON, cut if it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return f"`{text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '…'}`"
+
+
+def resolved(schema: Json, root: Json) -> Json:
+    """Return a schema with the keywords of what `$ref` leads to; its own come first."""
+    document = Document(root)
+    for _ in range(MAX_RESOLVED):
+        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
+            return schema
+        target = document.target(schema["$ref"])
+        own = {name: each for name, each in schema.items() if name != "$ref"}
+        if target is None or (own and not isinstance(target, dict)):
+            return schema
+        schema = {**target, **own} if isinstance(target, dict) else target
+    return schema
+
+
+OPEN = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+BESIDE = ("allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef", "dependentSchemas", "$id")
+ALTERNATIVES = ("anyOf", "oneOf", "prefixItems")
+HARMLESS = (
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "$comment",
+    "$schema",
+    "$defs",
+    "definitions",
+)
+SUFFIX = "~closed"
+PREFIXES = ("#/$defs/", "#/definitions/")
+
+
+def closed(schema: Json) -> Json:
+    """Return a schema whose objects have their declared properties only."""
+    if not isinstance(schema, dict):
+        return schema
+    closed_schema = _closed(schema)
+    for holder in ("$defs", "definitions"):
+        definitions = schema.get(holder)
+        if isinstance(definitions, dict):
+            copies = {f"{name}{SUFFIX}": _closed(each) for name, each in definitions.items()}
+            closed_schema[holder] = {**definitions, **copies}
+    return closed_schema
+
+
+def _closed(schema: Json) -> Json:
+    if not isinstance(schema, dict):
+        return schema
+    closed_schema = dict(schema)
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith(PREFIXES) and {*schema} <= {"$ref", *HARMLESS}:
+        return {**closed_schema, "$ref": reference + SUFFIX} if reference.count("/") == 2 else closed_schema
+    if isinstance(schema.get("properties"), dict):
+        closed_schema["properties"] = {name: _closed(each) for name, each in schema["properties"].items()}
+        if not any(name in schema for name in (*OPEN, *BESIDE)):
+            closed_schema["additionalProperties"] = False
+    closed_schema.update(_closed_items(schema))
+    return closed_schema
+
+
+def _closed_items(schema: Mapping[str, Json]) -> dict[str, Json]:
+    closed_items: dict[str, Json] = {}
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            closed_items[name] = _closed(schema[name])
+    for name in (*ALTERNATIVES, "items"):
+        if isinstance(schema.get(name), list):
+            closed_items[name] = [*map(_closed, schema[name])]
+    return closed_items

@@ -1,4 +1,4 @@
-"""Every kind of change, with its stable id, its verdict, and what it is in words.
+"""Every kind of change, with its stable id and its verdict; one change; the likely new name of what is gone.
 
 A verdict is about clients that were written for the old version: `breaking` (some of what they do fails or means
 something else), `additive`, `routing` (texts by which models choose tools and write arguments), `cosmetic`, and
@@ -7,8 +7,19 @@ something else), `additive`, `routing` (texts by which models choose tools and w
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mcpc.client import ServerLists
+
+    Json = Any
+    Item = dict[str, Any]
 
 
 class Impact(StrEnum):
@@ -135,3 +146,111 @@ _LISTED = {
 }
 RULES = {name: Rule(name, verdict, title) for verdict, rows in _LISTED.items() for name, title in rows.items()}
 """All rules by their ids."""
+
+
+ORDER = {verdict: number for number, verdict in enumerate(Impact)}
+"""Verdicts in the order of a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change.
+
+    `kind` and `item`: what it is a change of (`tool`, its name); `pointer`: where in its definition.  `reason`:
+    why it is undecided, or has no effect.  `hint`: the likely new name of what is gone.  `accepted`: the project has
+    accepted it, with this reason.
+    """
+
+    rule: str
+    kind: str
+    item: str
+    pointer: str = ""
+    message: str = ""
+    old: Json = None
+    new: Json = None
+    reason: str = ""
+    hint: str = ""
+    verdict: Impact = Impact.COSMETIC
+    accepted: str | None = None
+
+    @property
+    def location(self) -> str:
+        """The place by which a project accepts it: `tool:NAME/inputSchema/properties/city`."""
+        return f"{self.kind}:{self.item}{self.pointer}"
+
+
+def change(rule: str, kind: str, item: str, message: str, **details: Any) -> Change:
+    return Change(rule, kind, item, message=message, **{"verdict": RULES[rule].verdict, **details})
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All changes between two versions, the most important first.  `unused`: acceptances of changes that are not there.
+
+    `suggested`: the next version number; None if the old one has another form.  `fits`: whether the new version is at
+    least that; None if this cannot be told.
+    """
+
+    old: ServerLists
+    new: ServerLists
+    changes: tuple[Change, ...]
+    suggested: str | None = None
+    level: str = ""
+    fits: bool | None = None
+    unused: tuple[str, ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of changes by verdict."""
+        return {str(verdict): sum(each.verdict is verdict for each in self.changes) for verdict in Impact}
+
+
+def in_order(changes: list[Change]) -> tuple[Change, ...]:
+    """Return changes by verdict; within one verdict in the order in which they were found."""
+    return tuple(sorted(changes, key=lambda each: ORDER[each.verdict]))
+
+
+ENOUGH = 0.6
+MAX_COMPARED = 200
+"""New items that one is compared with, because similarity takes time."""
+TEXTS = ("title", "description")
+SHAPES = ("inputSchema", "outputSchema", "arguments", "mimeType", "annotations")
+IDENTITIES = ("name", "uri", "uriTemplate")
+
+
+def likely_item(gone: Item, fresh: Iterable[Item], key: str) -> str:
+    """Return the identity of the new item that is likely the one that is gone; empty if there is none."""
+    best = max(((_similarity(gone, each), each[key]) for each in [*fresh][:MAX_COMPARED]), default=(0.0, ""))
+    return str(best[1]) if best[0] >= ENOUGH else ""
+
+
+def likely_property(name: str, gone: Any, fresh: Mapping[str, Any]) -> str:
+    """Return the name of the new property that is likely the one that is gone; empty if there is none."""
+    rows = [(_property_similarity(name, gone, each, schema), each) for each, schema in sorted(fresh.items())]
+    best = max(rows[:MAX_COMPARED], default=(0.0, ""))
+    return best[1] if best[0] >= ENOUGH else ""
+
+
+def _similarity(gone: Item, fresh: Item) -> float:
+    """Return how similar two items are, from 0 to 1: half of it shape, a third texts, the rest names."""
+    shape = _ratio(_text(gone, SHAPES), _text(fresh, SHAPES))
+    texts = _ratio(_text(gone, TEXTS), _text(fresh, TEXTS))
+    names = max(_ratio(str(gone.get(key, "")), str(fresh.get(key, ""))) for key in IDENTITIES if key in gone)
+    return shape * 0.4 + texts * 0.4 + names * 0.2
+
+
+def _property_similarity(name: str, gone: Any, other: str, fresh: Any) -> float:
+    if not isinstance(gone, dict) or not isinstance(fresh, dict):
+        return 0.0
+    shapes = [{key: each for key, each in schema.items() if key not in TEXTS} for schema in (gone, fresh)]
+    same = 1.0 if shapes[0] == shapes[1] else 0.0
+    has_texts = any(key in gone for key in TEXTS)
+    texts = _ratio(_text(gone, TEXTS), _text(fresh, TEXTS)) if has_texts else 0.0
+    return same * 0.4 + texts * 0.4 + _ratio(name, other) * (0.2 if has_texts else 0.6)
+
+
+def _text(item: Item, names: Iterable[str]) -> str:
+    return json.dumps({name: item[name] for name in names if name in item}, sort_keys=True)[:2_000]
+
+
+def _ratio(one: str, other: str) -> float:
+    return 1.0 if one == other else SequenceMatcher(None, one, other, autojunk=False).ratio()

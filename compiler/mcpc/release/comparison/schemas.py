@@ -1,9 +1,11 @@
 """Changes of a tool's input or output schema.
 
 A walk through both schemas names what has changed, and where; whether the new schema as a whole accepts what the old
-one accepts decides.  If it does, no narrower keyword breaks a caller.
+one accepts decides.  If it does, no narrower keyword breaks a caller.  For outputs it is the reverse: what the new
+schema describes must be what the old one described.
 
-For outputs it is the reverse: what the new schema describes must be what the old one described.
+Keywords are compared in groups: does what the old keywords of a group accept remain accepted, and the reverse.  So a
+change is named where it is, whatever else has changed.
 """
 
 from __future__ import annotations
@@ -12,19 +14,115 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.comparison.declared import closed
-from mcpc.release.comparison.inclusion import Answer, accepts
-from mcpc.release.comparison.keywords import COMBINED, Effect, annotation_changes, changed_groups, effect_of, with_type
-from mcpc.release.comparison.model import Change, change
-from mcpc.release.comparison.pointers import escaped, label, quoted_value, resolved
-from mcpc.release.comparison.properties import Side, property_changes
-from mcpc.release.comparison.rules import RULES, Impact
+from mcpc.release.comparison.inclusion import KEYWORD_RULES, OWNERS, Answer, accepts
+from mcpc.release.comparison.placed_schemas import closed, escaped, label, quoted_value, resolved
+from mcpc.release.comparison.rules import RULES, Change, Impact, change, likely_property
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    Json = Any
     Object = dict[str, Any]
+    Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Which schema of a tool it is; `worse`: what must not happen to what it accepts, `better`: what may."""
+
+    name: str
+    member: str
+    worse: str
+    better: str
+
+
+REQUIRED = {
+    ("input", True): ("input-property-required", "is required now"),
+    ("input", False): ("input-property-optional", "is no longer required"),
+    ("output", True): ("output-property-required", "is always there now"),
+    ("output", False): ("output-property-optional", "may be missing now"),
+}
+"""By the side, and whether a property is required now: the rule, and its words."""
+
+
+def property_changes(tool: str, side: Side, pointer: str, old: Object, new: Object) -> Iterator[Change]:
+    before, after = _objects(old, "properties"), _objects(new, "properties")
+    gone, fresh = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
+    was_required, is_required = _required(old), _required(new)
+    for name in gone:
+        at = f"{pointer}/properties/{escaped(name)}"
+        hint = likely_property(name, before[name], {each: after[each] for each in fresh})
+        details = {"pointer": at, "old": before[name], "hint": hint}
+        yield change(f"{side.name}-property-removed", "tool", tool, f"{label(at)} is gone", **details)
+    for name in fresh:
+        at = f"{pointer}/properties/{escaped(name)}"
+        if name in is_required and side.name == "input":
+            message = f"{label(at)} is new, and required"
+            yield change("input-property-required", "tool", tool, message, pointer=at, new=after[name])
+        else:
+            message = f"{label(at)} is new"
+            yield change(f"{side.name}-property-added", "tool", tool, message, pointer=at, new=after[name])
+    for name in sorted((was_required ^ is_required) - {*gone, *fresh}):
+        rule, words = REQUIRED[side.name, name in is_required]
+        at = f"{pointer}/properties/{escaped(name)}"
+        details = {"pointer": at, "old": name in was_required, "new": name in is_required}
+        yield change(rule, "tool", tool, f"{label(at)} {words}", **details)
+
+
+def _required(schema: Object) -> set[str]:
+    names = schema.get("required")
+    return {each for each in names if isinstance(each, str)} if isinstance(names, list) else set()
+
+
+APART = ("properties", "required", "items", "$ref")
+"""Rules of keywords that are compared part by part."""
+GROUPS = {name: keywords for name, (_, keywords, _) in KEYWORD_RULES.items() if name not in APART}
+GROUPS["patternProperties"] = ("patternProperties",)
+COMBINED = ("allOf", "anyOf", "oneOf", "not", "condition", "dependencies", "unevaluated", "reference")
+"""Groups whose effect depends on other keywords, so that only the whole schema decides whether they break callers."""
+MEANINGFUL = {*OWNERS, "$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary", "$comment"}
+"""Keywords that are not annotations."""
+
+TEXTS = {"title": "title", "description": "description", "default": "default", "examples": "examples"}
+TEXTS |= {"example": "examples", "deprecated": "deprecated"}
+"""Annotations that have a rule of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What has become of what a schema accepts.
+
+    `narrowed`: something is refused now; `widened`: something is accepted now; None: undecided.
+    """
+
+    narrowed: bool | None
+    widened: bool | None
+    reason: str = ""
+
+
+def changed_groups(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[tuple[str, Json, Json]]:
+    """Yield the groups that differ, with their keywords before and after."""
+    for group, names in GROUPS.items():
+        before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
+        if before != after:
+            yield group, before, after
+
+
+def with_type(keywords: Mapping[str, Json], schema: Mapping[str, Json]) -> Json:
+    """Return keywords with the type beside them, on which it depends whether they mean anything."""
+    return {**({"type": schema["type"]} if "type" in schema else {}), **keywords}
+
+
+def annotation_changes(tool: str, side: Side, pointer: str, old: Object, new: Object) -> Iterator[Change]:
+    for name in sorted({*old, *new} - MEANINGFUL):
+        if old.get(name) == new.get(name) and (name in old) == (name in new):
+            continue
+        rule = f"{side.name}-{TEXTS.get(name, 'annotation')}-changed"
+        rule = rule if rule in RULES else f"{side.name}-annotation-changed"
+        verb = "new" if name not in old else "gone" if name not in new else "another"
+        message = f"{label(pointer)}: {name} is {verb}"
+        details = {"pointer": f"{pointer}/{escaped(name)}", "old": old.get(name), "new": new.get(name)}
+        yield change(rule, "tool", tool, message, **details)
+
 
 INPUT = Side("input", "inputSchema", "narrowed", "widened")
 OUTPUT = Side("output", "outputSchema", "widened", "narrowed")
@@ -38,7 +136,6 @@ STILL = {
 
 
 def schema_changes(tool: str, side: Side, old: Json, new: Json) -> list[Change]:
-    """Return the changes of a schema of a tool."""
     if old == new:
         return []
     walk = SchemaWalk(tool, side, old, new)
@@ -138,8 +235,8 @@ class SchemaWalk:
             rows = {
                 name: [with_type(each, {} if name == "type" else old) for each in pair] for name, pair in groups.items()
             }
-            found = [(name, self._effect(*pair)) for name, pair in rows.items() if name not in COMBINED]
-            worse = [(group, effect) for group, effect in found if self._is_worse(effect)]
+            effects = [(name, self._effect(*pair)) for name, pair in rows.items() if name not in COMBINED]
+            worse = [(group, effect) for group, effect in effects if self._is_worse(effect)]
             for group, effect in worse:
                 self._add(f"{pointer}/{_keyword(group, *groups[group])}", f"`{group}`", groups[group], effect)
             if worse:
@@ -152,7 +249,10 @@ class SchemaWalk:
             self.combined += self.changes[count:]
 
     def _effect(self, old: Json, new: Json) -> Effect:
-        return effect_of(old, new, self.old_root, self.new_root)
+        forth = accepts(new, old, self.new_root, self.old_root)
+        back = accepts(old, new, self.old_root, self.new_root)
+        narrowed, widened = (None if each.holds is None else not each.holds for each in (forth, back))
+        return Effect(narrowed, widened, forth.reason or back.reason)
 
     def _compare_others(self, pointer: str, old: Object, new: Object) -> None:
         """Compare `additionalProperties`."""
@@ -176,7 +276,6 @@ class SchemaWalk:
             self._add(at, "`additionalProperties`", (before, after), effect)
 
     def _compare_items(self, pointer: str, old: Object, new: Object) -> None:
-        """Compare the schemas of items."""
         if isinstance(old.get("items"), dict) and isinstance(new.get("items"), dict):
             self.compare(f"{pointer}/items", old["items"], new["items"])
         if _is_paired(old.get("prefixItems"), new.get("prefixItems")):
@@ -185,7 +284,10 @@ class SchemaWalk:
             return
         names = ("items", "prefixItems", "additionalItems")
         before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
-        if before != after and not (before.keys() == after.keys() == {"items"} and _are_objects(before, after)):
+        are_compared = before.keys() == after.keys() == {"items"} and all(
+            isinstance(each["items"], dict) for each in (before, after)
+        )
+        if before != after and not are_compared:
             effect = self._effect({"type": "array", **before}, {"type": "array", **after})
             self._add(f"{pointer}/items", "`items`", (before, after), effect)
 
@@ -201,7 +303,6 @@ class SchemaWalk:
 
 
 def effect_change(walk: SchemaWalk, pointer: str, what: str, values: tuple[Json, Json], effect: Effect) -> Change:
-    """Return the change that an effect is."""
     side = walk.side
     is_worse, is_better = effect.narrowed, effect.widened
     if side.worse == "widened":
@@ -230,17 +331,11 @@ def _keyword(group: str, before: Mapping[str, Json], after: Mapping[str, Json]) 
 
 def _is_paired(one: Json, other: Json) -> bool:
     """Tell whether two lists of schemas are compared one by one."""
-    return isinstance(one, list) and isinstance(other, list) and len(one) == len(other) and _are_schemas(one, other)
-
-
-def _are_schemas(one: list[Json], other: list[Json]) -> bool:
+    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
+        return False
     return all(isinstance(each, dict | bool) for each in (*one, *other))
 
 
-def _are_objects(before: Object, after: Object) -> bool:
-    return isinstance(before["items"], dict) and isinstance(after["items"], dict)
-
-
 def _objects(schema: Object, name: str) -> Object:
-    found = schema.get(name)
-    return found if isinstance(found, dict) else {}
+    members = schema.get(name)
+    return members if isinstance(members, dict) else {}

@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mcpc.release.comparison.inclusion import accepts
-from mcpc.release.comparison.model import Change, change
-from mcpc.release.comparison.pointers import escaped
+from mcpc.release.comparison.placed_schemas import escaped
+from mcpc.release.comparison.rules import Change, change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +40,6 @@ VERSIONED_TAG = re.compile(r"(manylinux|musllinux|macosx)_\d+_\d+_")
 
 
 def server_changes(old: ServerLists, new: ServerLists) -> Iterator[Change]:
-    """Yield the changes of the server itself."""
     yield from identity_changes(old, new)
     yield from capability_changes(old.capabilities, new.capabilities)
     for name, (gone_rule, new_rule, words) in SETS.items():
@@ -99,7 +98,6 @@ def _flags(capabilities: Mapping[str, Any], place: str) -> Iterator[str]:
 
 
 def setting_changes(old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[Change]:
-    """Yield the changes of settings."""
     before, after = ({each["name"]: each for each in settings} for settings in (old, new))
     for name in sorted(before.keys() - after.keys()):
         yield change("setting-removed", "setting", name, "is gone")
@@ -133,15 +131,15 @@ def _setting_changes(name: str, old: Item, new: Item) -> Iterator[Change]:
 
 def _setting_schema(setting: Item) -> Item:
     choices = setting.get("choices")
-    found: Item = dict(SETTING_SCHEMAS.get(str(setting.get("type", "string")), {}))
-    return {**found, "enum": choices} if isinstance(choices, list) else found
+    schema: Item = dict(SETTING_SCHEMAS.get(str(setting.get("type", "string")), {}))
+    return {**schema, "enum": choices} if isinstance(choices, list) else schema
 
 
 def task_changes(old: ServerLists, new: ServerLists) -> Iterator[Change]:
     """Yield the changes of how tools can be called: at once, or as a task."""
     before, after = old.tasks or {}, new.tasks or {}
-    kept = {each["name"] for each in old.tools} & {each["name"] for each in new.tools}
-    for name in sorted(kept):
+    common = {each["name"] for each in old.tools} & {each["name"] for each in new.tools}
+    for name in sorted(common):
         one, other = before.get(name, "forbidden"), after.get(name, "forbidden")
         if one == other:
             continue

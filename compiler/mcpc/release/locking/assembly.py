@@ -1,11 +1,13 @@
 """The table of a lock, made of files for each target: packages that are needed, edges between them, and markers.
 
 A package that only some targets need has a marker; the lock itself names its environments, so that an installer refuses
-a machine that it is not for.  What the project contains, or takes from a repository, is named without a version.
+a machine that it is not for.  What the project contains, or takes from a repository, is named without a version.  The
+text has keys in the order of PEP 751 and one line a file: the same table gives the same bytes.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import tempfile
@@ -23,17 +25,17 @@ from mcpc.packages.platforms import marker_values
 from mcpc.packages.staging import PackageRequest
 from mcpc.packages.uv import sha256_of
 from mcpc.packages.uv_failures import NoWheelError
-from mcpc.release.locking.failures import OnlySourcesError
-from mcpc.release.locking.request import target_name
+from mcpc.release.locking.request import OnlySourcesError, target_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.model.ir.requirements import RequestedPackage
     from mcpc.packages.lock_staging import FileSelection, LockedPackages
     from mcpc.packages.platforms import Target
     from mcpc.packages.uv import UvRequest
     from mcpc.release.locking.request import LockRequest
+
 
 MARKERS = ("sys_platform", "platform_machine", "python_version")
 """The markers by which targets differ."""
@@ -63,18 +65,20 @@ def assemble_lock(
     files: dict[str, LockedFile] = {}
     places = {item.name: origin for item in request.wanted if (origin := _origin(item))}
     for target in request.targets:
-        with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
-            found = _installed(PackageRequest(request.wanted, target), selection, (root, local), Path(made).resolve())
+        with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+            installed = _installed(
+                PackageRequest(request.wanted, target), selection, (root, local), Path(folder).resolve()
+            )
             if asked is not None:
-                known = {name for name, file in found.files.items() if not file.is_wheel}
-                check_newest(found.closure, known | places.keys() | local.keys(), replace(asked, target=target))
-            versions = {name: item.version for name, item in found.closure.found.items()}
+                known = {name for name, file in installed.files.items() if not file.is_wheel}
+                check_newest(installed.closure, known | places.keys() | local.keys(), replace(asked, target=target))
+            versions = {name: item.version for name, item in installed.closure.found.items()}
         for name, version in versions.items():
             package = packages.setdefault((name, version), LockedPackage(name, version))
             package.targets.append(target)
-            package.needs |= {(need, versions[need]) for need in found.closure.needs.get(name, ()) if need != name}
+            package.needs |= {(need, versions[need]) for need in installed.closure.needs.get(name, ()) if need != name}
             package.origin = places.get(name, {})
-            file = found.files.get(name) or _local_file(name, local, request)
+            file = installed.files.get(name) or _local_file(name, local, request)
             if file is not None and not package.origin:
                 package.files[file.file] = _file_row(file, root)
                 files[file.file] = file
@@ -178,3 +182,38 @@ def target_marker(some: Iterable[Target], every: Iterable[Target]) -> str:
         if {item for item in others if values[item][name] in here} == wanted:
             return " or ".join(f"{name} == '{value}'" for value in sorted(here))
     return " or ".join(f"({item})" for item in sorted(wanted))
+
+
+MULTILINE = frozenset({"environments", "wheels", "targets"})
+"""Lists with a line for each item."""
+
+
+def lock_text(table: Mapping[str, Any]) -> str:
+    """Return the text of a lock's table; its keys keep their order."""
+    blocks = [_pairs({key: value for key, value in table.items() if key not in ("packages", "tool")})]
+    blocks += [f"[[packages]]\n{_pairs(row)}" for row in table["packages"]]
+    blocks += [f"[tool.{name}]\n{_pairs(value)}" for name, value in table.get("tool", {}).items()]
+    if not table["packages"]:
+        blocks[0] += "packages = []\n"
+    return "\n".join(blocks)
+
+
+def _pairs(row: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {_listed(value) if key in MULTILINE else _value(value)}\n" for key, value in row.items())
+
+
+def _listed(values: list[Any]) -> str:
+    return "[\n" + "".join(f"    {_value(value)},\n" for value in values) + "]"
+
+
+def _value(value: Any) -> str:
+    """Return a value in one line: a string as a basic string, whose escapes are those of JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(_members(value)) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _members(table: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"{key} = {_value(value)}" for key, value in table.items())

@@ -25,11 +25,9 @@ from mcpc.packages.sdists import BuildError
 from mcpc.packages.staging import MAX_BUILT, PackageRequest, local_wheels
 from mcpc.packages.uv_failures import InstallError, NoWheelError
 from mcpc.pipeline import with_options
-from mcpc.release.locking.assembly import assemble_lock
-from mcpc.release.locking.failures import OnlySourcesError, ResolutionError
-from mcpc.release.locking.request import LockRequest, existing_lock, read_request
+from mcpc.release.locking.assembly import assemble_lock, lock_text
+from mcpc.release.locking.request import LockRequest, OnlySourcesError, ResolutionError, existing_lock, read_request
 from mcpc.release.locking.resolution import build_sources, resolve
-from mcpc.release.locking.text import lock_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -76,7 +74,7 @@ class MadeLock:
 
 
 def make_lock(
-    tree: SourceTree, found: Diagnostics, options: Options, order: LockOrder, tell: Callable[[str], None]
+    tree: SourceTree, diagnostics: Diagnostics, options: Options, order: LockOrder, tell: Callable[[str], None]
 ) -> MadeLock:
     """Return the lock of a project that was read."""
     lock = order.name if tree.get(order.name) is not None else ""
@@ -84,9 +82,9 @@ def make_lock(
     tell("parsing")
     definition, problems = parse_project(tree, options)
     server, more = lower(definition, options) if definition is not None else (None, ())
-    found = in_order((*found, *problems, *more))
-    if server is None or has_errors(found):
-        return MadeLock(problems=found)
+    diagnostics = in_order((*diagnostics, *problems, *more))
+    if server is None or has_errors(diagnostics):
+        return MadeLock(problems=diagnostics)
     request, problems = read_request(server, tree, options, order.upgraded)
     if request is None:
         return MadeLock(problems=problems)
@@ -115,9 +113,9 @@ def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeL
         while True:
             try:
                 asked = replace(request, built=str(folder) if built else "")
-                found = resolve(asked, local, built)
-                check_unchanged(found, tree, order.upgraded)
-                return _assembled(request, found, tree, (local, order, found.request))
+                resolved = resolve(asked, local, built)
+                check_unchanged(resolved, tree, order.upgraded)
+                return _assembled(request, resolved, tree, (local, order, resolved.request))
             except (NoWheelError, OnlySourcesError) as problem:
                 absent = problem.absent if isinstance(problem, OnlySourcesError) else problem
                 if not request.builds_sources or len(built) == MAX_BUILT:
@@ -132,14 +130,14 @@ def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeL
                 return MadeLock(problems=lock_problem(problem, None, request.wanted, locked=True))
 
 
-def check_unchanged(found: ResolvedFiles, tree: SourceTree, upgraded: tuple[str, ...] | None) -> None:
+def check_unchanged(resolved: ResolvedFiles, tree: SourceTree, upgraded: tuple[str, ...] | None) -> None:
     """Raise LockError for a file that is another one than the lock has, unless its package is upgraded."""
     lock = existing_lock(tree)
     if lock is None or upgraded is None:
         return
     files = (file for package in lock.pylock.packages for file in (package.sdist, *(package.wheels or ())) if file)
     known = {file.filename: file.hashes.get(SHA256, "") for file in files}
-    for file in (file for files in found.files.values() for file in files.values()):
+    for file in (file for files in resolved.files.values() for file in files.values()):
         before = known.get(file.file, "").lower()
         if before and before != file.sha256 and file.package not in upgraded:
             message = f"`{file.file}` has SHA-256 {file.sha256} now, and the lock says {before}"
@@ -157,16 +155,16 @@ def _checked(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLo
         lock = read_lock(source, tree.extras, tree.groups)
         check_pythons(lock, tree)
         with _local(request) as local:
-            made = _assembled(request, lock, tree, (local, order, None))
+            assembled = _assembled(request, lock, tree, (local, order, None))
     except LockError as problem:
         if problem.kind == "invalid":
             return MadeLock(problems=(diagnose("MCP422", Span(order.name), str(problem), "", LOCK_AGAIN),))
         return MadeLock(problems=lock_problem(problem, lock, request.wanted, locked=True))
-    if lock.is_ours and made.text.encode() != source.data:
-        place = _first_difference(source.text, made.text)
+    if lock.is_ours and assembled.text.encode() != source.data:
+        place = _first_difference(source.text, assembled.text)
         message = f"`{order.name}` has what the project does not need, or was changed by hand"
         return MadeLock(problems=(diagnose("MCP422", Span(order.name, place, place), message, "", LOCK_AGAIN),))
-    return made
+    return assembled
 
 
 def _first_difference(text: str, other: str) -> int:

@@ -31,7 +31,26 @@ if TYPE_CHECKING:
     from mcpc.model.ir.requirements import RequestedPackage
     from mcpc.options import Options
     from mcpc.packages.lock_files import LockFile
+    from mcpc.packages.uv_failures import NoWheelError
     from mcpc.reading import SourceTree
+
+
+class ResolutionError(Exception):
+    """No versions, or no files, satisfy the requirements; the message describes why, `hint` what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class OnlySourcesError(ResolutionError):
+    """A package has no wheel for a target, but a source distribution."""
+
+    def __init__(self, absent: NoWheelError, target: Target) -> None:
+        super().__init__(absent.describe(target))
+        self.absent = absent
+        self.target = target
+
 
 THIS_MACHINE = re.compile(r"cp3(?P<minor>\d+)")
 """How the lock names this machine with a Python."""
@@ -71,8 +90,8 @@ def read_request(
         preferred = {item.name: version for item in pins if (version := pinned_version(item.text))}
         wanted = (*wanted, ANY_PYDANTIC)
     if upgraded is not None:
-        kept = existing_versions(tree)
-        preferred |= {name: version for name, version in kept.items() if name not in upgraded}
+        versions = existing_versions(tree)
+        preferred |= {name: version for name, version in versions.items() if name not in upgraded}
     linked = tuple(with_origins(item, tree) for item in wanted)
     python = required_python(tree)
     known = tuple(target for target in targets if isinstance(target, Target))
@@ -106,12 +125,12 @@ def lock_targets(tree: SourceTree, options: Options) -> list[Target | Diagnostic
     python = required_python(tree)
     minors = options.minors or (python.minors if python else MINORS) or MINORS
     named = options.platforms or ("",)
-    found: dict[Target | Diagnostic, None] = {}
+    chosen: dict[Target | Diagnostic, None] = {}
     for platform in named:
         for minor in minors if not re.search(r"-cp3\d+$", platform) else ("",):
-            found[parse_target(platform, minor)] = None
+            chosen[parse_target(platform, minor)] = None
     return sorted(
-        found, key=lambda item: (item.platform, int(item.python[2:])) if isinstance(item, Target) else ("", 0)
+        chosen, key=lambda item: (item.platform, int(item.python[2:])) if isinstance(item, Target) else ("", 0)
     )
 
 
@@ -129,8 +148,8 @@ def existing_targets(tree: SourceTree) -> tuple[Target, ...]:
     lock = existing_lock(tree)
     table = (lock.pylock.tool or {}).get("mcpc", {}) if lock is not None and lock.is_ours else {}
     named = table.get("targets", []) if isinstance(table, dict) else []
-    found = [read_target(name) for name in named if isinstance(name, str)]
-    return tuple(target for target in found if isinstance(target, Target))
+    targets = [read_target(name) for name in named if isinstance(name, str)]
+    return tuple(target for target in targets if isinstance(target, Target))
 
 
 def target_name(target: Target) -> str:
@@ -140,7 +159,6 @@ def target_name(target: Target) -> str:
 
 
 def read_target(name: str) -> Target | Diagnostic:
-    """Return the target of a name in a lock."""
     here = THIS_MACHINE.fullmatch(name)
     return parse_target("", f"3.{here['minor']}") if here else parse_target(name)
 
@@ -152,4 +170,4 @@ def existing_versions(tree: SourceTree) -> dict[str, str]:
     for package in lock.pylock.packages if lock is not None else ():
         if package.version is not None:
             versions.setdefault(package.name, set()).add(str(package.version))
-    return {name: next(iter(found)) for name, found in versions.items() if len(found) == 1}
+    return {name: next(iter(numbers)) for name, numbers in versions.items() if len(numbers) == 1}

@@ -26,7 +26,7 @@ from mcpc.packages.staging import stage_for_build, write_wheel
 from mcpc.packages.uv import NO_BUILD, uv_request
 from mcpc.packages.uv_failures import InstallError, NoWheelError
 from mcpc.reading import Source
-from mcpc.release.locking.failures import OnlySourcesError, ResolutionError
+from mcpc.release.locking.request import OnlySourcesError, ResolutionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,6 @@ def _asked(request: LockRequest, local: Mapping[str, Path]) -> UvRequest:
 def _target_files(
     asked: UvRequest, local: Mapping[str, Path], built: Mapping[str, LockedFile]
 ) -> dict[str, LockedFile]:
-    """Return the files of a target by package, each with its digest."""
     target = asked.target or HERE_AND_NOW
     try:
         chosen = choose(asked, NO_BUILD)

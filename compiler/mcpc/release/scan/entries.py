@@ -1,17 +1,19 @@
 """Entries of servers in clients' files: secrets, downloads, files that others can replace, addresses, and equal names.
 
 Each text of an entry has its place in the file.  Nothing is started or asked.  What a report shows of a command is what
-cannot be a secret: programs, packages, paths and names of options.
+cannot be a secret: programs, packages, paths and names of options.  A download whose version is not fixed can be
+another program tomorrow: a tag of an image counts as a version, `latest` and none do not.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from mcpc.release.scan.downloads import program_name, unfixed_package, unwrapped
 from mcpc.release.scan.leaks import known_secrets, password_in_address
 from mcpc.release.scan.model import ADDRESS, HEADER, VARIABLE, WORD, Hit, Role, Text
 
@@ -19,6 +21,105 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.release.scan.model import ClientEntry, EntryText, ServerTexts
+
+
+class PackageSource(NamedTuple):
+    """Where programs come from.
+
+    `fixed`: the form of a package whose version is fixed; `naming`: options that name the package; `valued`: other
+    options with a value.
+    """
+
+    fixed: re.Pattern[str]
+    naming: str
+    valued: str
+
+
+NPM = PackageSource(
+    re.compile(r".{1,200}@v?\d+\.\d+\.\d+[\w.+-]{0,60}$|.{1,500}#[0-9a-f]{40}$"),
+    "-p --package",
+    "-c --call --registry --cache --prefix -w --workspace",
+)
+PYTHON = PackageSource(
+    re.compile(r".{1,200}(?:==|@)v?\d+[\w.+!-]{0,80}$|.{1,500}@[0-9a-f]{40}(?:#.{1,200})?$"),
+    "--from --spec",
+    "--with --python -p --index --index-url --default-index --extra-index-url --with-requirements "
+    "--refresh-package --directory --cache-dir --project --find-links --constraints -c --env-file",
+)
+IMAGE = PackageSource(
+    re.compile(r".{1,400}@sha256:[0-9a-f]{64}$|.{1,400}:(?!latest$)[\w][\w.-]{0,127}$"),
+    "",
+    "-e --env --env-file -v --volume --mount -p --publish --name --network --net -w --workdir -u --user "
+    "--entrypoint --platform -l --label -m --memory --cpus --add-host --cap-add --cap-drop --security-opt --tmpfs "
+    "--ulimit --dns -h --hostname --gpus --device --pull --log-driver --log-opt --shm-size --restart --runtime "
+    "--userns",
+)
+DOWNLOADERS: tuple[tuple[str, str, PackageSource], ...] = (
+    ("npx bunx pnpx", "", NPM),
+    ("bun npm", "x", NPM),
+    ("pnpm yarn", "dlx", NPM),
+    ("npm", "exec", NPM),
+    ("uvx", "", PYTHON),
+    ("uv", "tool run", PYTHON),
+    ("pipx", "run", PYTHON),
+    ("docker podman nerdctl", "run", IMAGE),
+)
+"""The programs that download, the words before the package, and where it comes from."""
+ENDINGS = (".exe", ".cmd", ".bat", ".ps1")
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "cmd"})
+LOCAL = re.compile(r"\.{0,2}[/\\]|~|file:|[A-Za-z]:[/\\]|\.{1,2}$")
+MAX_WORDS = 500
+
+
+def program_name(word: str) -> str:
+    """Return the name of a program without its folder and without an ending of Windows."""
+    name = (PureWindowsPath if "\\" in word else PurePosixPath)(word).name.lower()
+    return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)
+
+
+def unwrapped(words: Sequence[str]) -> list[str]:
+    """Return the command that a shell is asked to run, or the command itself."""
+    started = [*words[:MAX_WORDS]]
+    if len(started) < 3 or program_name(started[0]) not in SHELLS:
+        return started
+    if started[1].lower() == "/c":
+        return started[2:]
+    try:
+        return shlex.split(started[2]) if re.match("-.*c$", started[1]) else started
+    except ValueError:
+        return started
+
+
+def unfixed_package(words: Sequence[str]) -> str:
+    """Return the package of a command that downloads it in no fixed version, or an empty text."""
+    command = unwrapped(words)
+    for programs, before, source in DOWNLOADERS if command else ():
+        if program_name(command[0]) in programs.split():
+            package = _package(command[1:], before.split(), source)
+            if package and not source.fixed.fullmatch(package) and not LOCAL.match(package):
+                return package
+    return ""
+
+
+def _package(words: Sequence[str], before: list[str], source: PackageSource) -> str:
+    """Return the package that a command names: by an option, else its first word that is not an option."""
+    first, at = "", 0
+    while at < len(words):
+        word = words[at]
+        name, sign, value = word.partition("=")
+        if name in source.naming.split():
+            return value if sign else "".join(words[at + 1 : at + 2])
+        if word.startswith("-"):
+            at += 1 + (word in source.valued.split())
+            continue
+        if not before:
+            first = word
+            break
+        if word != before.pop(0):
+            return ""
+        at += 1
+    return first
+
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|(?:^|[_-])(?:PAT|PWD)$", re.IGNORECASE)
 NOT_SECRET_NAME = re.compile(
@@ -40,7 +141,6 @@ HIDDEN = "…"
 
 
 def secret_parts(entry: ClientEntry) -> Iterator[tuple[EntryText, str]]:
-    """Yield the texts that are secrets, each with what it is."""
     words = entry.of(WORD)
     names = ["", *(part.value if OPTION.fullmatch(part.value) else "" for part in words)]
     for part in entry.parts:
@@ -69,9 +169,9 @@ def _named(part: EntryText, option: str) -> Iterator[tuple[str, str]]:
     else:
         if option:
             yield option.lstrip("-"), part.value
-        found = ASSIGNMENT.fullmatch(part.value)
-        if found:
-            yield found[1], found[2]
+        assignment = ASSIGNMENT.fullmatch(part.value)
+        if assignment:
+            yield assignment[1], assignment[2]
         if "?" in part.value:
             yield from _query(part.value)
 
@@ -93,8 +193,8 @@ def is_secret(name: str, value: str) -> bool:
 
 def shown_command(words: Sequence[str]) -> str:
     """Return a command without anything that could be a secret."""
-    shown = " ".join(_shown(word, words[number - 1] if number else "") for number, word in enumerate(words))
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 1]}{HIDDEN}"
+    command = " ".join(_shown(word, words[number - 1] if number else "") for number, word in enumerate(words))
+    return command if len(command) <= MAX_SHOWN else f"{command[: MAX_SHOWN - 1]}{HIDDEN}"
 
 
 def _shown(word: str, before: str) -> str:
@@ -106,7 +206,7 @@ def _shown(word: str, before: str) -> str:
     if sign and not value.replace(".", "").isdecimal():
         return f"{name if OPTION.fullmatch(name) or name.isidentifier() else HIDDEN}={HIDDEN}"
     has_secret = any(known_secrets(word)) or password_in_address(word) or ":" in word.partition("://")[0] or " " in word
-    runs = (found[0] for found in UNCLEAR.finditer(word))
+    runs = (match[0] for match in UNCLEAR.finditer(word))
     return HIDDEN if has_secret or any(any(map(str.isdigit, run)) for run in runs) else word
 
 
@@ -123,7 +223,6 @@ def shown_address(url: str) -> str:
 
 
 def find_in_entry(server: ServerTexts) -> Iterator[Hit]:
-    """Yield what is wrong with the entry of a server."""
     entry = server.server.entry
     for code, pointer, detail in _in_entry(entry) if entry else ():
         yield Hit(code, _text(server.server.name, pointer), detail=detail)

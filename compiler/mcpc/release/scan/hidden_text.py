@@ -69,9 +69,9 @@ def _bits(text: str) -> str:
     """Return the text whose bits two invisible characters are, whichever of them is the one."""
     for one in (max(text), min(text)):
         bits = "".join("1" if character == one else "0" for character in text)
-        found = readable(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8)), 2)
-        if found:
-            return found
+        decoded = readable(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8)), 2)
+        if decoded:
+            return decoded
     return ""
 
 
@@ -158,11 +158,11 @@ def find_hidden_text(text: Text) -> Iterator[Hit]:
 
 def _invisible(text: Text) -> Iterator[Hit]:
     """Yield each kind of invisible character once."""
-    flags = [found.span() for found in FLAG.finditer(text.text)]
+    flags = [match.span() for match in FLAG.finditer(text.text)]
     first = int(text.role in FORMATTED and text.text.startswith("\ufeff"))
     seen: set[str] = set()
-    for found in hidden_finder(controls=False).finditer(text.text, first):
-        at, character = found.start(), found[0]
+    for match in hidden_finder(controls=False).finditer(text.text, first):
+        at, character = match.start(), match[0]
         code = "SCAN301" if TAG.match(character) else "SCAN302" if REORDERING.match(character) else "SCAN303"
         if code not in seen and not any(start <= at < end for start, end in flags):
             seen.add(code)
@@ -192,14 +192,14 @@ def payloads(text: str) -> tuple[Payload, ...]:
 
 def _payloads(text: str) -> Iterator[Payload]:
     for encoding in ENCODINGS:
-        for found in encoding.pattern.finditer(text):
+        for match in encoding.pattern.finditer(text):
             try:
-                decoded = encoding.decode(found[0][:MAX_ENCODED])
+                decoded = encoding.decode(match[0][:MAX_ENCODED])
             except ValueError:
                 continue
-            shown = readable(decoded, encoding.shortest) if isinstance(decoded, bytes) else decoded
-            if shown and not FLAG.match(text, *found.span()):
-                yield Payload(encoding.code, encoding.name, *found.span(), shown)
+            readable_text = readable(decoded, encoding.shortest) if isinstance(decoded, bytes) else decoded
+            if readable_text and not FLAG.match(text, *match.span()):
+                yield Payload(encoding.code, encoding.name, *match.span(), readable_text)
 
 
 def readable(data: bytes, shortest: int) -> str:

@@ -94,8 +94,8 @@ def find_credentials(text: Text) -> Iterator[Hit]:
     """Yield the secrets of a text, each kind once."""
     if len(text.text) < SHORTEST:
         return
-    for name, found in known_secrets(text.text):
-        yield Hit("SCAN401", text, *found.span(), name, _shortened(found[0]))
+    for name, match in known_secrets(text.text):
+        yield Hit("SCAN401", text, *match.span(), name, _shortened(match[0]))
     key = PRIVATE_KEY.search(text.text)
     if key:
         yield Hit("SCAN403", text, key.start(), key.start() + 30, "", text.text[key.start() : key.start() + 30])
@@ -110,8 +110,8 @@ def masked(text: str) -> str:
     """Return a text of the same length in which the secrets of known forms are hidden, for excerpts."""
     if BEGINNINGS.search(text):
         for _, pattern in KNOWN:
-            text = pattern.sub(lambda found: f"{found[0][:6]}{'*' * (len(found[0]) - 6)}", text)
-    return IN_ADDRESS.sub(lambda found: found[0].replace(found[1], "*" * len(found[1])), text)
+            text = pattern.sub(lambda match: f"{match[0][:6]}{'*' * (len(match[0]) - 6)}", text)
+    return IN_ADDRESS.sub(lambda match: match[0].replace(match[1], "*" * len(match[1])), text)
 
 
 def _is_named_secret(text: Text) -> bool:
@@ -119,10 +119,10 @@ def _is_named_secret(text: Text) -> bool:
 
 
 def _random(text: Text) -> Iterator[Hit]:
-    for found in RANDOM.finditer(text.text):
-        value = found[0]
+    for match in RANDOM.finditer(text.text):
+        value = match[0]
         if entropy(value) >= MIN_BITS and any(map(str.isdigit, value)) and not PLACEHOLDER.search(value):
-            yield Hit("SCAN402", text, *found.span(), "", _shortened(value))
+            yield Hit("SCAN402", text, *match.span(), "", _shortened(value))
             return
 
 
@@ -134,16 +134,16 @@ def _shortened(secret: str) -> str:
 def known_secrets(text: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the first secret of each known form: what it is, and where."""
     for name, pattern in KNOWN if BEGINNINGS.search(text) else ():
-        found = next((one for one in pattern.finditer(text) if not _is_placeholder(one[0])), None)
-        if found:
-            yield name, found
+        match = next((one for one in pattern.finditer(text) if not _is_placeholder(one[0])), None)
+        if match:
+            yield name, match
 
 
 def password_in_address(text: str) -> re.Match[str] | None:
     """Return the first address of a text that has a password, which is its first group."""
-    for found in IN_ADDRESS.finditer(text):
-        if not PLACEHOLDER.search(found[1]) and entropy(found[1]) > 2.5 and len(found[1]) >= 6:
-            return found
+    for match in IN_ADDRESS.finditer(text):
+        if not PLACEHOLDER.search(match[1]) and entropy(match[1]) > 2.5 and len(match[1]) >= 6:
+            return match
     return None
 
 
@@ -167,17 +167,14 @@ def find_links(text: Text) -> Iterator[Hit]:
         yield from _icon(text)
         return
     if text.role in (Role.PROSE, Role.CONTENTS):
-        found = PICTURE.search(text.text)
-        if found:
-            yield Hit("SCAN504", text, *found.span())
+        match = PICTURE.search(text.text)
+        if match:
+            yield Hit("SCAN504", text, *match.span())
     if text.role in (Role.PROSE, Role.VALUE, Role.ADDRESS):
-        found = next((one for one in UNENCRYPTED.finditer(text.text) if not _is_harmless(one[0])), None)
-        if found:
-            yield Hit("SCAN501", text, *found.span())
-
-
-def _is_harmless(address: str) -> bool:
-    return bool(LOCAL.match(address) or IDENTIFIERS.match(address))
+        for match in UNENCRYPTED.finditer(text.text):
+            if not LOCAL.match(match[0]) and not IDENTIFIERS.match(match[0]):
+                yield Hit("SCAN501", text, *match.span())
+                break
 
 
 def _icon(text: Text) -> Iterator[Hit]:

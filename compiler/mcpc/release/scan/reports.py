@@ -14,8 +14,7 @@ from mcpc.diagnostics import Severity
 from mcpc.diagnostics.formats.github import region_properties, workflow_command
 from mcpc.diagnostics.formats.sarif import physical_location, sarif_log
 from mcpc.diagnostics.formats.visible import visible, wrapped
-from mcpc.release.scan.codes import CODES, explain_risk
-from mcpc.release.scan.model import RISKS, Risk
+from mcpc.release.scan.model import CODES, RISKS, Risk, explain_risk
 from mcpc.release.scan.texts import KINDS
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ class ScanReport:
     width: int = 80
 
     def of(self, server: ScannedServer) -> list[Finding]:
-        """Return the findings of one server."""
         return [one for one in self.findings if (one.server, one.target) == (server.name, server.target)]
 
     def counts(self) -> dict[Risk, int]:
@@ -52,8 +50,8 @@ class ScanReport:
 
     def summary(self) -> str:
         """Return the numbers of findings in words."""
-        found = ", ".join(f"{count} {risk}" for risk, count in self.counts().items() if count) or "no findings"
-        return f"{found}; {self.ignored} ignored" if self.ignored else found
+        numbers = ", ".join(f"{count} {risk}" for risk, count in self.counts().items() if count) or "no findings"
+        return f"{numbers}; {self.ignored} ignored" if self.ignored else numbers
 
 
 def as_text(report: ScanReport) -> str:
@@ -61,14 +59,14 @@ def as_text(report: ScanReport) -> str:
     lines: list[str] = []
     explained: set[str] = set()
     for server in report.servers:
-        found = report.of(server)
+        findings = report.of(server)
         title = f"{visible(server.name) or 'server'} ({visible(server.target)}): {_offers(server)}"
-        lines += wrapped(title if found else f"{title}, no findings", report.width, INDENT)
-        for finding in found:
-            shown = _block(finding, is_explained=finding.code in explained)
-            lines += ["", *(line for text, indent in shown for line in wrapped(text, report.width, indent))]
+        lines += wrapped(title if findings else f"{title}, no findings", report.width, INDENT)
+        for finding in findings:
+            block = _block(finding, is_explained=finding.code in explained)
+            lines += ["", *(line for text, indent in block for line in wrapped(text, report.width, indent))]
             explained.add(finding.code)
-        lines += [""] if found else []
+        lines += [""] if findings else []
     worst = min(report.findings, key=lambda one: RISKS.index(one.risk)).code if report.findings else ""
     return "\n".join([*lines, report.summary() + (f"; see `mcpc help {worst}`" if worst else "")]) + "\n"
 
@@ -168,14 +166,14 @@ def as_junit(report: ScanReport) -> str:
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]) + "\n"
 
 
-def _suite(server: ScannedServer, found: list[Finding]) -> Iterator[str]:
+def _suite(server: ScannedServer, findings: list[Finding]) -> Iterator[str]:
     owner = f"<testcase classname={_attribute(server.name)}"
-    skipped = sum(finding.risk is Risk.LOW for finding in found)
-    counts = f'tests="{max(len(found), 1)}" failures="{len(found) - skipped}" skipped="{skipped}" errors="0"'
+    skipped = sum(finding.risk is Risk.LOW for finding in findings)
+    counts = f'tests="{max(len(findings), 1)}" failures="{len(findings) - skipped}" skipped="{skipped}" errors="0"'
     yield f"  <testsuite name={_attribute(f'mcpc scan {server.name}')} {counts}>"
-    if not found:
+    if not findings:
         yield f'    {owner} name="no findings"/>'
-    for finding in found:
+    for finding in findings:
         yield f"    {owner} name={_attribute(f'{finding.code} {finding.location}')}>"
         yield f"      {_outcome(finding)}"
         yield "    </testcase>"
@@ -207,9 +205,11 @@ def as_markdown(report: ScanReport) -> str:
 
 
 def _row(finding: Finding) -> str:
-    shown = f"{finding.message.partition(':')[0]}{': ' + _code(finding.excerpt) if finding.excerpt else ''}"
+    message = f"{finding.message.partition(':')[0]}{': ' + _code(finding.excerpt) if finding.excerpt else ''}"
     place = f" ({_code(f'{finding.position.path}:{finding.position.line}')})" if finding.position else ""
-    return f"| {finding.risk} | {finding.code} | {_code(finding.server)} | {_code(finding.location)}{place} | {shown} |"
+    return (
+        f"| {finding.risk} | {finding.code} | {_code(finding.server)} | {_code(finding.location)}{place} | {message} |"
+    )
 
 
 def _code(text: str) -> str:

@@ -1,18 +1,25 @@
-"""Two built files compared by entry: what is only in one, what differs, and what is only compressed differently."""
+"""Two built files compared by entry, the likely cause of each difference, and the verdict.
+
+A file is `identical`, or `equivalent` if only the compression differs: what it contains was compared. It has the
+`same-sources` if all that differs is what another Python or another mcpc writes for the same definitions and files:
+that part was not compared, so it may be anything. Otherwise it is `different`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mcpc.pack.manifest import FACTS
+from mcpc.pack.archive import PACKAGES, PLACES, without_tag
+from mcpc.pack.manifest import FACTS, SBOM, is_bytecode
 from mcpc.release.trust.contents import place_of_nested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.release.trust.contents import ArtifactContents
+
 
 PROGRAM, LAYOUT = "(program before the archive)", "(layout of the archive)"
 """What stands for the parts of a file that are no entries."""
@@ -37,16 +44,16 @@ def compare_contents(first: ArtifactContents, second: ArtifactContents) -> tuple
     """Return how the first file differs from the second one, sorted by entry; nothing if their bytes are the same."""
     if first.data == second.data:
         return ()
-    found = {
+    differences = {
         difference for name in first.entries.keys() | second.entries.keys() for difference in _of(name, first, second)
     }
     if first.program != second.program:
-        found.add(Difference(PROGRAM, CHANGED))
-    if not first.is_exact or not found:
-        found.add(Difference(LAYOUT, CHANGED))
-    if any(difference.kind == COMPRESSED for difference in found):  # then small streams may differ that little
-        found = {replace(row, kind=COMPRESSED) if row.kind == EDITED else row for row in found}
-    return tuple(sorted(found))
+        differences.add(Difference(PROGRAM, CHANGED))
+    if not first.is_exact or not differences:
+        differences.add(Difference(LAYOUT, CHANGED))
+    if any(difference.kind == COMPRESSED for difference in differences):  # then small streams may differ that little
+        differences = {replace(row, kind=COMPRESSED) if row.kind == EDITED else row for row in differences}
+    return tuple(sorted(differences))
 
 
 def _of(name: str, first: ArtifactContents, second: ArtifactContents) -> Iterator[Difference]:
@@ -65,7 +72,7 @@ def _of(name: str, first: ArtifactContents, second: ArtifactContents) -> Iterato
             yield Difference(name, CHANGED)
     elif one.data != other.data:
         yield Difference(name, CHANGED)
-    elif place_of_nested(name) is None or _is_deflated(one.header):
+    elif place_of_nested(name) is None or one.header[-1] != 0:  # it is deflated
         yield Difference(name, EDITED if is_edited(one.stored, other.stored) else COMPRESSED)
 
 
@@ -75,5 +82,148 @@ def is_edited(stream: bytes, other: bytes) -> bool:
     return len(stream) == len(other) and len([*islice(differing, FEW)]) < FEW
 
 
-def _is_deflated(header: tuple[object, ...]) -> bool:
-    return header[-1] != 0
+IDENTICAL, EQUIVALENT, SAME_SOURCES, DIFFERENT = "identical", "equivalent", "same-sources", "different"
+CAUSES = {
+    "altered": "the file was changed after it was built: it does not match its own manifest",
+    "hidden": "the archive has bytes or fields that no build writes",
+    "source": "the project's files or definitions are others",
+    "packages": "packages are others, or have other versions",
+    "platform": "packages are for another platform",
+    "options": "the file was built with other options",
+    "interpreter": "another Python is included",
+    "unknown": "the cause is not known",
+    "mcpc": "it was built with another mcpc; what that wrote was not compared",
+    "python": "it was compiled by another Python; its bytecode was not compared",
+    "zlib": "another implementation of zlib compressed it; the content is the same",
+    "follows": "it follows from the other differences",
+}
+"""What each cause means, the most serious first."""
+OF_FACTS = {
+    "mcpc": "mcpc",
+    "python": "python",
+    "sourceDigest": "follows",
+    "packages": "packages",
+    "serving": "packages",
+    "packagePaths": "packages",
+    "lock": "packages",
+    "resolvedDependencies": "packages",
+    "platforms": "platform",
+    "options": "options",
+    "selfContained": "interpreter",
+}
+"""The cause of a difference in a fact of the build; any other fact is the project's."""
+LISTS = ("tools", "prompts", "resources", "resourceTemplates")
+UNCOMPARED = frozenset({"follows", "mcpc", "python", "zlib"})
+SOURCE_DIGEST = f"{FACTS}#sourceDigest"
+UNCOVERED = frozenset({"follows", "python", "zlib"})
+"""Causes of differences in what the digest of the sources does not cover: they do not change it."""
+
+
+class CauseFinder:
+    """Finds causes for the differences of a file (`file`) from what its project builds (`rebuilt`)."""
+
+    def __init__(self, file: ArtifactContents, rebuilt: ArtifactContents) -> None:
+        self._altered = frozenset(file.altered_entries())
+        keys = file.facts.keys() | rebuilt.facts.keys()
+        self._differing = {key for key in keys if file.facts.get(key) != rebuilt.facts.get(key)}
+
+    def with_causes(self, differences: Sequence[Difference]) -> tuple[Difference, ...]:
+        judged = tuple(replace(difference, cause=self._cause(difference)) for difference in differences)
+        if any(difference.cause not in UNCOVERED for difference in judged):
+            return judged
+        # Nothing that the digest covers differs, so the digest is not that of this content.
+        return tuple(replace(row, cause="source") if row.entry == SOURCE_DIGEST else row for row in judged)
+
+    def _cause(self, difference: Difference) -> str:
+        rules = (self._of_file, self._of_metadata, self._of_package, self._of_bytecode, self._of_part)
+        return next(cause for rule in rules if (cause := rule(difference)))
+
+    def _of_file(self, difference: Difference) -> str:
+        """Return the cause if the bytes of the file do not fit together."""
+        if difference.entry in self._altered:
+            return "altered"
+        if difference.entry == LAYOUT or difference.kind in (HEADER, EDITED):
+            return "hidden"
+        return "zlib" if difference.kind == COMPRESSED else ""
+
+    def _of_metadata(self, difference: Difference) -> str:
+        name = difference.entry
+        if name == FACTS or name.startswith(f"{FACTS}#"):
+            return OF_FACTS.get(name.partition("#")[2], "source")
+        if without_tag(name) in PLACES:
+            return "altered" if self._altered else "follows"
+        if name == PROGRAM:
+            return self._first_of("options", "interpreter", "mcpc", "python", otherwise="unknown")
+        return self._first_of("packages", "interpreter", "mcpc", otherwise="source") if name == SBOM else ""
+
+    def _of_package(self, difference: Difference) -> str:
+        if not difference.entry.startswith(PACKAGES):
+            return ""
+        if self._has("packages"):
+            return "packages"
+        return self._of_bytecode(difference) or ("platform" if self._has("platform") else "packages")
+
+    def _of_bytecode(self, difference: Difference) -> str:
+        return "python" if is_bytecode(difference.entry) and self._has("python") else ""
+
+    def _of_part(self, difference: Difference) -> str:
+        """Return the cause of a difference in the runtime, in generated code, or in the project's own files."""
+        name = difference.entry
+        if name.startswith("handlers/") and not name.startswith("handlers/.mcpc/"):
+            return "source"
+        if name.startswith("python/"):
+            return "interpreter"
+        return self._first_of("mcpc", "options", otherwise="source")
+
+    def _has(self, cause: str) -> bool:
+        return any(OF_FACTS.get(key) == cause for key in self._differing)
+
+    def _first_of(self, *causes: str, otherwise: str) -> str:
+        return next((cause for cause in causes if self._has(cause)), otherwise)
+
+
+def verdict(differences: Sequence[Difference], *, same_lists: bool) -> str:
+    """Return the verdict on a file; `same_lists`: it offers clients exactly what its project does."""
+    causes = {difference.cause for difference in differences}
+    if not differences:
+        return IDENTICAL
+    if causes <= {"zlib", "follows"} and "zlib" in causes:
+        return EQUIVALENT
+    return SAME_SOURCES if causes <= UNCOMPARED and same_lists else DIFFERENT
+
+
+def changed_definitions(file: Mapping[str, Any], rebuilt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the definitions that differ, each with its list, its name, and the members that differ."""
+    changes = []
+    for kind in LISTS:
+        one, other = (by_name(each.get(kind)) for each in (file, rebuilt))
+        for name in sorted(one.keys() | other.keys()):
+            first, second = one.get(name), other.get(name)
+            if first == second:
+                continue
+            is_there = first is not None and second is not None
+            keys = (first or {}).keys() | (second or {}).keys()
+            members = sorted(key for key in keys if (first or {}).get(key) != (second or {}).get(key))
+            only = "" if is_there else "file" if first is not None else "project"
+            changes.append({"kind": kind, "name": name, "only": only, "members": members if is_there else []})
+    return changes
+
+
+def by_name(items: Any) -> dict[str, dict[str, Any]]:
+    """Return the items of a list by what identifies them; a number stands for a list that a file does not have."""
+    if not isinstance(items, list):
+        return {}
+    return {str(item.get("uri") or item.get("uriTemplate") or item.get("name")): item for item in items}
+
+
+def changed_packages(file: Mapping[str, Any], rebuilt: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the packages that differ: the version in the file, and the one in what the project builds."""
+    one, other = (
+        dict(row.rpartition(" ")[::2] for key in ("packages", "serving") for row in facts.get(key, ()))
+        for facts in (file, rebuilt)
+    )
+    return [
+        {"name": name, "file": one.get(name, ""), "project": other.get(name, "")}
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name)
+    ]

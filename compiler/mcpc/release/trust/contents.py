@@ -81,10 +81,10 @@ class ArtifactContents:
 
     def altered_entries(self) -> tuple[str, ...]:
         """Return the entries that are not those of the file's own manifest."""
-        told = set(self.top[MANIFEST].data.decode("utf-8", "replace").splitlines()) if MANIFEST in self.top else set()
+        listed = set(self.top[MANIFEST].data.decode("utf-8", "replace").splitlines()) if MANIFEST in self.top else set()
         lines = {checksum_line(name, sha256_hex(entry.data)): name for name, entry in self.top.items()}
-        wrong = {name for line, name in lines.items() if line not in told and name != MANIFEST}
-        return tuple(sorted(wrong | ({MANIFEST} if told - lines.keys() else set())))
+        wrong = {name for line, name in lines.items() if line not in listed and name != MANIFEST}
+        return tuple(sorted(wrong | ({MANIFEST} if listed - lines.keys() else set())))
 
 
 def take_apart(data: bytes) -> ArtifactContents:
@@ -129,12 +129,9 @@ def has_own_places(top: Mapping[str, PackedEntry]) -> bool:
         entries = {name.removeprefix(folder): entry.data for name, entry in top.items() if name.startswith(folder)}
         packed = {name: data for name, data in entries.items() if place_of_nested(folder + name) is not None}
         expected |= {folder + name: data for name, data in place_tables(packed)} if entries else {}
-    return expected == {name: entry.data for name, entry in top.items() if name in expected or is_place_table(name)}
-
-
-def is_place_table(name: str) -> bool:
-    """Tell whether the runtime takes an entry for a table of places."""
-    return without_tag(name) in PLACES and name != MANIFEST
+    # What the runtime takes for a table of places.
+    tables = {name for name in top if without_tag(name) in PLACES and name != MANIFEST}
+    return expected == {name: entry.data for name, entry in top.items() if name in expected or name in tables}
 
 
 def read_archive(data: bytes, budget: int) -> tuple[bytes, dict[str, PackedEntry], bool]:

@@ -1,6 +1,8 @@
-"""A build of a project in a separate process: the request is read from standard input, the file is written.
+"""A second build of a project in a separate process, whose environment differs in what may differ between two machines.
 
-python -m mcpc.release.trust.second_build < request.json
+python -m mcpc.release.trust.second_build < request.json    reads the request, and writes the file
+
+The project is copied to another folder, with other times and in another order; the caches are empty.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,11 +18,35 @@ from types import MappingProxyType
 from mcpc.interpreters.selfcontained import EmbeddingRequest, embed_server
 from mcpc.options import Options
 from mcpc.pipeline import analyse, compile_server, read_project
+from mcpc.sandbox import programs
+
+SECONDS = 1800
+OLD = 1_000_000_000
+"""A time of files, in 2001."""
+VARIABLES = {
+    "PYTHONHASHSEED": "4242",
+    "TZ": "Pacific/Kiritimati",
+    "LC_ALL": "C",
+    "LANG": "C",
+    "LANGUAGE": "eo",
+    "USER": "mcpc-verify",
+    "LOGNAME": "mcpc-verify",
+    "USERNAME": "mcpc-verify",
+    "TERM": "dumb",
+    "COLUMNS": "43",
+    "LINES": "7",
+    "NO_COLOR": "1",
+}
+"""What differs beside the folders."""
+
+
+class SecondBuildError(Exception):
+    """The second build failed; the message is what it printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
-    """The project, the file to write, the options, what is embedded, and how many processors may be used (0: all).
+    """The project, the file to write, the options, and what is embedded.
 
     `left_out`: a file of the project that an earlier build wrote.
     """
@@ -30,7 +57,6 @@ class BuildRequest:
     embedded: str = ""
     interpreter: str = ""
     minimal: bool = False
-    processors: int = 0
     left_out: str = ""
 
     def as_json(self) -> bytes:
@@ -38,11 +64,60 @@ class BuildRequest:
         return json.dumps(asdict(self)).encode()
 
 
+def build_elsewhere(request: BuildRequest) -> bytes:
+    """Return the file that is built in the other environment; raise SecondBuildError."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-verify-") as name:
+        folder = Path(name)
+        for each in ("temporary-files", "cache", "working"):
+            (folder / each).mkdir(mode=0o700)
+        project, target = copy_project(Path(request.project), folder / "another/path"), folder / "second.pyz"
+        process = programs.run_program(
+            "second build",
+            [sys.executable, "-P", "-s", "-m", "mcpc.release.trust.second_build"],
+            SECONDS,
+            told=replace(request, project=str(project), target=str(target)).as_json(),
+            cwd=folder / "working",
+            more=changed_variables(folder),
+        )
+        if process.returncode or not target.is_file():
+            lines = process.stderr.decode(errors="replace").strip().splitlines()
+            raise SecondBuildError(lines[-1] if lines else f"it ended with status {process.returncode}")
+        return target.read_bytes()
+
+
+def changed_variables(folder: Path) -> dict[str, str]:
+    """Return the variables of a second build that differ from this process's."""
+    is_same_seed = os.environ.get("PYTHONHASHSEED") == VARIABLES["PYTHONHASHSEED"]
+    return {
+        **VARIABLES,
+        **({"PYTHONHASHSEED": "1"} if is_same_seed else {}),
+        "MCPC_CACHE_DIR": str(folder / "cache"),
+        "TMPDIR": str(folder / "temporary-files"),
+    }
+
+
+def copy_project(project: Path, place: Path) -> Path:
+    """Write the files of a project that a build reads into another folder of the same name, and return that."""
+    tree, _ = read_project(project)
+    root = place / Path(os.path.realpath(project)).name
+    root.mkdir(parents=True)
+    for path in sorted(tree.files, reverse=True):
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(tree.files[path].data)
+        target.chmod(tree.files[path].mode | 0o600)
+        os.utime(target, (OLD, OLD))
+    packages = project / "node_modules"
+    if packages.is_dir():
+        (root / "node_modules").symlink_to(packages.resolve())
+    return root
+
+
 def request_from_json(text: bytes) -> BuildRequest:
     """Return the request that a process read; arrays are tuples again."""
-    given = json.loads(text)
-    options = {name: as_tuple(value) for name, value in given.pop("options").items()}
-    return BuildRequest(options=replace(Options(), **options), **given)  # type: ignore[arg-type]
+    members = json.loads(text)
+    options = {name: as_tuple(value) for name, value in members.pop("options").items()}
+    return BuildRequest(options=replace(Options(), **options), **members)  # type: ignore[arg-type]
 
 
 def as_tuple(value: object) -> object:
@@ -52,27 +127,19 @@ def as_tuple(value: object) -> object:
 
 def build(request: BuildRequest) -> bytes:
     """Return the file of a project that was built before, so that it has no errors."""
-    tree, found = read_project(Path(request.project))
-    kept = {path: source for path, source in tree.files.items() if path != request.left_out}
-    analysed = analyse(replace(tree, files=MappingProxyType(kept)), found, request.options)
+    tree, diagnostics = read_project(Path(request.project))
+    files = {path: source for path, source in tree.files.items() if path != request.left_out}
+    analysed = analyse(replace(tree, files=MappingProxyType(files)), diagnostics, request.options)
     if analysed.checked is None:
         problems = "; ".join(problem.message for problem in analysed.diagnostics)
         raise ValueError(f"the project does not build in another environment: {problems}")
     data = compile_server(analysed.checked, request.options).data
     if not request.embedded:
         return data
-    place = Path(request.interpreter) if request.interpreter else None
-    return embed_server(EmbeddingRequest(data, request.embedded, place, request.minimal))
-
-
-def main() -> None:
-    """Build what standard input asks for."""
-    request = request_from_json(sys.stdin.buffer.read())
-    if request.processors and sys.platform == "linux":
-        allowed = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, allowed[: request.processors])
-    Path(request.target).write_bytes(build(request))
+    interpreter = Path(request.interpreter) if request.interpreter else None
+    return embed_server(EmbeddingRequest(data, request.embedded, interpreter, request.minimal))
 
 
 if __name__ == "__main__":
-    main()
+    asked = request_from_json(sys.stdin.buffer.read())
+    Path(asked.target).write_bytes(build(asked))

@@ -8,7 +8,7 @@ from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.protocol_schema import SETTING
 from mcpc.options import WAYS
 from mcpc.release.comparison.rules import RULES
-from mcpc.release.releasing.plan import KNOWN
+from mcpc.release.releasing import KNOWN
 from mcpc.workbench.file_schemas.field_schemas import PATTERNS, SIZE, STRINGS, TEXT, TOOLSETS, schema_of_shape
 from mcpc.workbench.file_schemas.working_files import diff_tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.release.comparison.rules import RULES, Impact
-from mcpc.release.scan.approved import FORMAT
+from mcpc.release.scan.scanning import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from mcpc.diagnostics import Severity
 from mcpc.diagnostics.formats.github import workflow_command
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.release.comparison.formats.junit import xml_text
+from mcpc.release.comparison.reports import xml_text
 from mcpc.workbench.testing.expectations import compact
 from mcpc.workbench.testing.model import Absent
 from mcpc.workbench.testing.results import describe_variants, place_of
