@@ -173,4 +173,4 @@ def test_a_setting_with_an_unknown_code_is_wrong_usage(tmp_path: Path) -> None:
 def test_codes_of_a_scan_are_explained() -> None:
     done = CliRunner().invoke(cli, ["help", "scan101"])
     assert (done.exit_code, done.stdout.startswith("SCAN101 (high): ")) == (0, True)
-    assert "SCAN101" in CliRunner().invoke(cli, ["help"]).stdout
+    assert "SCAN101" in CliRunner().invoke(cli, ["help", "codes"]).stdout

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 import yaml
 from click.testing import CliRunner
-from mcpc.cli.schema import command
 
+from mcpc.cli.editor.schema import command
 from mcpc.diagnostics import Severity
 from mcpc.frontends import own_settings
 from mcpc.lower import protocol_schema
