@@ -24,7 +24,7 @@ from mcpc.pack.page import with_page
 from mcpc.packages import include_packages
 from mcpc.passes import PASSES, check_server
 from mcpc.passes.files_beside_code import missing_files
-from mcpc.passes.packed_files import packed_files
+from mcpc.passes.unused import packed_files
 from mcpc.reading import read_tree
 
 if TYPE_CHECKING:

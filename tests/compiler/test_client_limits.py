@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcpc.passes.client_limits import CLAUDE_CODE_TOKENS, VS_CODE_TOOLS, check_client_limits
+from mcpc.passes.clients import CLAUDE_CODE_TOKENS, VS_CODE_TOOLS, check_client_limits
 from support.projects import SERVER_JSON, lowered
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.model.ir.requirements import Origins
+from mcpc.model.ir.layer import Origins
 from mcpc.packages import read_requirements, sdists, stage_packages, staging
 from mcpc.packages.platforms import Target
 from mcpc.packages.sdists import BuildError, BuiltWheel, check_fits, unpack

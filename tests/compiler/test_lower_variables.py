@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.lower.variables import names_in, unknown_variables, used_variables, variable_pairs
+from mcpc.lower.bash_options import names_in, unknown_variables, used_variables, variable_pairs
 from mcpc.model.ir import BashFunction
 from mcpc.reading import Source
 from support.projects import SERVER_JSON, lowered

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from mcpc.emit.records import environments, handled_record, static_record
 from mcpc.emit.static_answers import static_contents_of
 from mcpc.emit.table import add_table
-from mcpc.model.definitions.media import BINARIES, is_text
 from mcpc.model.ir import StaticContents
 from mcpc.reading import compact_json
+from mcpc_runtime.protocol.media import BINARIES, is_text
 
 if TYPE_CHECKING:
     from mcpc.emit.blob import Blob

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit import projections
 from mcpc.emit.skills import listed_file, main_file, skill_entry
-from mcpc.model.definitions.media import APP_SCHEME
+from mcpc.model.definitions import APP_SCHEME
 from mcpc.model.ir import PythonFunction
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import compact_json

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from mcpc.emit.artifact_file import ArtifactFile
 from mcpc.emit.templates import render
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import variable_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcpc.emit.records import Environments
     from mcpc.model.ir.handlers import PlainData
-    from mcpc.model.ir.settings import Setting
+    from mcpc.model.ir.project import Setting
 
 
 def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:

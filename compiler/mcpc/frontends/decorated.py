@@ -22,6 +22,8 @@ from mcpc.frontends.introspection import KINDS, describe_files, find_decorated, 
 from mcpc.frontends.introspection.unimported import read_without_import
 from mcpc.frontends.project import build_environment, project_info
 from mcpc.model.definitions import (
+    HANDLER_KEY,
+    HANDLERS_KEY,
     CompletionDefinition,
     DecoratedFunction,
     PromptDefinition,
@@ -30,7 +32,6 @@ from mcpc.model.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.model.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
 from mcpc.packages import read_requirements
 from mcpc.reading import Member, Node
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
-from mcpc.model.definitions.handler_options import STATIC_RESULT_KEYS, options_node
+from mcpc.model.definitions import STATIC_RESULT_KEYS, options_node
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import member_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.model.ir.traits import NO_TRAITS
+from mcpc.model.ir.project import NO_TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

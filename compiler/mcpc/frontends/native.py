@@ -19,6 +19,7 @@ from mcpc.frontends.installed_metadata import with_own_metadata
 from mcpc.frontends.project import project_info, project_server, read_skills, with_project
 from mcpc.frontends.registry_manifest import is_registry_manifest
 from mcpc.model.definitions import (
+    CONTENT_KEYS,
     CompletionDefinition,
     Definition,
     HandlerLibrary,
@@ -27,9 +28,10 @@ from mcpc.model.definitions import (
     ServerDefinition,
     TemplateDefinition,
     ToolDefinition,
+    command_node,
+    has_external_handler,
+    kind_mismatch,
 )
-from mcpc.model.definitions.handler_options import CONTENT_KEYS, command_node, has_external_handler
-from mcpc.model.definitions.json_kinds import kind_mismatch
 from mcpc.model.ir import Traits
 from mcpc.reading import parse_json
 

@@ -15,8 +15,7 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpc.model.definitions import ServerDefinition, SkillDefinition
-from mcpc.model.definitions.handler_options import HANDLERS_KEY
+from mcpc.model.definitions import HANDLERS_KEY, ServerDefinition, SkillDefinition
 from mcpc.packages.toml_text import TomlText
 from mcpc.reading import Member, Node
 from mcpc.reading.toml import parse_toml

@@ -14,17 +14,15 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from mcpc.lower.bash_options import bind_bash_options
-from mcpc.lower.files import definition_variables, handler_files, shell_libraries
+from mcpc.lower.files import definition_variables, files_on_disk, handler_files, shell_libraries
 from mcpc.lower.handler_options import lower_handler_options, result_limit
 from mcpc.lower.handlers import bind_handlers, claimed_definitions
 from mcpc.lower.metadata import declared_changes, lower_capabilities, lower_implementation, server_metadata
 from mcpc.lower.models import mentioned_models, model_catalog
-from mcpc.lower.python_files import files_on_disk
 from mcpc.lower.resources import check_resources, lower_completion, lower_resource, lower_template
-from mcpc.lower.settings import check_settings, read_settings
+from mcpc.lower.settings import check_settings, check_toolsets, read_settings, read_toolsets
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
-from mcpc.lower.toolsets import check_toolsets, read_toolsets
-from mcpc.model.definitions.handler_options import HANDLERS_KEY, options_node
+from mcpc.model.definitions import HANDLERS_KEY, options_node
 from mcpc.model.ir import Completion, ExternalHandler, Resource, ResourceTemplate, RunTimeDefinitions, Server
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files

@@ -1,39 +1,168 @@
-"""Determine how each Bash function is called, from the text of the libraries.
+"""How each Bash function is called: the variables of its arguments, the files it names, and its options.
+
+They are set only for libraries whose text uses such a variable: other functions read the JSON text. Arguments that a
+schema allows without naming them have no variable.
+
+That is never the folder of the project's files, which are in the built file.
 
 One shell reads all libraries of a project, so they are analysed together, after every definition has its function.
 """
 
 from __future__ import annotations
 
+import posixpath
+import re
 from dataclasses import replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mcpc.diagnostics import diagnose
+from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, quoted
-from mcpc.languages.bash.errexit import SETS, places_of_errexit
+from mcpc.languages.bash.forkable import SETS, names_process, places_of_errexit, shared_temporary_files
+from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.programs import OURS, misspelt_functions
 from mcpc.languages.bash.slices import outline_libraries
-from mcpc.languages.bash.temporary_files import names_process, shared_temporary_files
-from mcpc.lower.bash_files import relative_files
-from mcpc.lower.variables import (
-    names_in,
-    names_of_prompt,
-    names_of_template,
-    unknown_variables,
-    used_variables,
-    variable_pairs,
-)
 from mcpc.model.ir import BashFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.languages.bash.slices import Outline
-    from mcpc.lower.variables import Names, Pairs
     from mcpc.model.definitions import Definition
     from mcpc.model.ir import Completion, Prompt, Resource, ResourceTemplate, Server, Tool
+    from mcpc.reading import Node, Source
+
+PREFIX = "mcpc_arg_"
+UNDERSCORES = str.maketrans("-.", "__")
+IDENTIFIER = re.compile(r"[A-Za-z0-9_]+")
+USE = re.compile(rf"\b{PREFIX}[A-Za-z0-9_]*")
+IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "then", "else")
+"""Keywords whose subschemas apply to the same object."""
+BY_NAME = ("dependentSchemas",)
+DEFINITIONS = ("$defs", "definitions")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+MAX_DEPTH = 32
+
+Names = dict[str, Span]
+"""The arguments of a definition, each with its position."""
+Pairs = tuple[tuple[str, str], ...]
+
+
+def used_variables(libraries: Sequence[Source]) -> dict[str, Span]:
+    """Return the variables that libraries use, each with its first position."""
+    found: dict[str, Span] = {}
+    for source in libraries:
+        for match in USE.finditer(source.text):
+            found.setdefault(match[0], Span(source.path, *match.span()))
+    return found
+
+
+def names_in(schema: Node) -> Names:
+    """Return the arguments that a schema names."""
+    found: Names = {}
+    _collect(schema, found, 0)
+    return found
+
+
+def names_of_prompt(prompt: Prompt) -> Names:
+    """Return the arguments of a prompt."""
+    return {argument.name: argument.span for argument in prompt.arguments}
+
+
+def names_of_template(template: ResourceTemplate) -> Names:
+    """Return the variables of a template; one whose name is not a shell identifier is only in the JSON text."""
+    names = (variable.name for variable in template.uri.variables)
+    return {name: template.span for name in names if IDENTIFIER.fullmatch(name.translate(UNDERSCORES))}
+
+
+def _collect(schema: Node, found: Names, depth: int) -> None:
+    if schema.kind != "object" or depth > MAX_DEPTH:
+        return
+    properties = schema.get("properties")
+    for member in properties.members if properties is not None else ():
+        found.setdefault(member.key, member.key_span)
+    for keyword in IN_PLACE:
+        node = schema.get(keyword)
+        for item in (node, *node.items) if node is not None else ():
+            _collect(item, found, depth + 1)
+    refers = depth == 0 and any(_refers(schema, keyword) for keyword in REFERENCES)
+    for keyword in (*BY_NAME, *DEFINITIONS) if refers else BY_NAME:
+        node = schema.get(keyword)
+        for member in node.members if node is not None else ():
+            _collect(member.node, found, depth + 1)
+
+
+def _refers(schema: Node, keyword: str) -> bool:
+    """Tell whether the object is described elsewhere: by a reference at the root or in an in-place subschema."""
+    choices = [found for name in ("allOf", "anyOf", "oneOf") if (found := schema.get(name)) is not None]
+    places = (schema, *(item for choice in choices for item in choice.items))
+    return any(place.get(keyword) is not None for place in places)
+
+
+def variable_pairs(subject: str, names: Names) -> tuple[Pairs, Diagnostics]:
+    """Return the arguments with their variables, and the arguments that cannot have one."""
+    holders: dict[str, list[str]] = {}
+    problems: list[Diagnostic] = []
+    for name, span in names.items():
+        if IDENTIFIER.fullmatch(name.translate(UNDERSCORES)) is None:
+            message = f"`{name}` of {subject} cannot be the name of a shell variable"
+            hint = "use letters, digits and `_` in its name, or read it from the JSON text in `$1`"
+            problems.append(diagnose("MCP225", span, message, "", hint))
+        else:
+            holders.setdefault(PREFIX + name.translate(UNDERSCORES), []).append(name)
+    for variable, owners in holders.items():
+        if len(owners) > 1:
+            message = f"{quoted(owners, ' and ')} of {subject} would both be `{variable}`, so neither is set"
+            problems.append(diagnose("MCP225", names[owners[1]], message, "", "rename one of them"))
+    return tuple((owners[0], variable) for variable, owners in holders.items() if len(owners) == 1), tuple(problems)
+
+
+def unknown_variables(used: Mapping[str, Span], known: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield the variables that libraries use and no definition sets."""
+    there = sorted(set(known))
+    for variable, span in used.items():
+        if variable != PREFIX and variable not in there:
+            hint = did_you_mean(variable, there, "an argument has a variable if its schema names it", 0.7)
+            yield diagnose("MCP226", span, f"`{variable}` does not match an argument of any tool or prompt", "", hint)
+
+
+STARTED = re.compile(
+    r"(?:(?P<reader>source|\.|bash|sh|python3?|node|perl|ruby)[ \t]+(?:-\w+[ \t]+)*)?"
+    r"(?P<quote>[\"']?)(?P<path>[\w.-]+(?:/[\w.-]+)*)(?P=quote)(?=[\s;|&)<>`]|\Z)"
+)
+FINDS_PLACE = re.compile(
+    r"\bcd\b[^\n]*(?:BASH_SOURCE|MCPC_FILES)|\bcd\b[^\n]*\$\{?[A-Za-z_]*(?:DIR|HOME|ROOT|dir|root)\b"
+)
+"""Matches a change to a folder that the library has computed: relative paths are meant from there."""
+OWN_FOLDER = '`"$MCPC_FILES/'
+
+
+def relative_files(libraries: Sequence[Source], paths: set[str]) -> Iterator[Diagnostic]:
+    """Yield the files of the project that libraries start or read by a relative path; `paths`: its files."""
+    if not any(FINDS_PLACE.search(source.text) for source in libraries):
+        for source in libraries:
+            yield from _relative(source, paths)
+
+
+def _relative(source: Source, paths: set[str]) -> Iterator[Diagnostic]:
+    folders = {path.rpartition("/")[0] for path in paths if "/" in path}
+    tops = {folder.partition("/")[0] for folder in folders}
+    for start in sorted(scan_library(source.text).begun):
+        found = STARTED.match(source.text, start)
+        path = posixpath.normpath(found["path"]) if found is not None else ""
+        if found is None or not (found["reader"] or "/" in found["path"]):
+            continue
+        is_there = path in paths and path != source.path
+        if not is_there and not ("/" in path and path.partition("/")[0] in tops):
+            continue
+        span, hint = Span(source.path, *found.span("path")), f'write {OWN_FOLDER}{path}"`: the server unpacks its files'
+        if is_there:
+            message = f"`{path}` is looked for where the server is started, which is not the project's folder"
+        else:
+            message, hint = f"the project has no file `{path}`", "add it, or correct its name"
+        yield diagnose("MCP259", span, message, "", hint)
+
 
 D = TypeVar("D", "Tool", "Prompt", "Resource", "ResourceTemplate", "Completion")
 ASKING = ("mcpc_call", "mcpc_ask", "mcpc_elicit")

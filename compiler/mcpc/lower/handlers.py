@@ -19,7 +19,7 @@ from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog
 from mcpc.lower.resources import completion_ref, needs_function
-from mcpc.model.definitions.handler_options import command_node
+from mcpc.model.definitions import command_node
 from mcpc.model.ir import BashFunction, PythonFunction
 from mcpc.reading import member_of
 

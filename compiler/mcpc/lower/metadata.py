@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.model.definitions.handler_options import COMPILER_PREFIX, CONTENT_KEYS
+from mcpc.model.definitions import COMPILER_PREFIX, CONTENT_KEYS
 from mcpc.model.ir import (
     Annotations,
     Capability,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest, quoted
-from mcpc.model.definitions.handler_options import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY
-from mcpc.model.definitions.json_kinds import kind_mismatch
-from mcpc.model.ir.settings import SETTING_TYPES
+from mcpc.model.definitions import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY, kind_mismatch
+from mcpc.model.ir.project import SETTING_TYPES
 from mcpc.reading.selection import FILES, SETTINGS
 
 if TYPE_CHECKING:

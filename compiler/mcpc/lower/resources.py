@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.lower.client_requests import check_client_requests
 from mcpc.lower.files import invalid_path_reason, missing_file, project_files
-from mcpc.lower.handler_options import lower_handler_options
+from mcpc.lower.handler_options import check_client_requests, lower_handler_options
 from mcpc.lower.metadata import (
     NOT_SHOWN_OF_READ,
     RESOURCE_FIELDS,
@@ -26,8 +25,7 @@ from mcpc.lower.metadata import (
     user_interface,
 )
 from mcpc.lower.tools_and_prompts import string_at
-from mcpc.model.definitions.handler_options import command_node, options_node
-from mcpc.model.definitions.media import APP, APP_SCHEME
+from mcpc.model.definitions import APP, APP_SCHEME, command_node, options_node
 from mcpc.model.ir import (
     Completion,
     ExternalHandler,

@@ -1,9 +1,11 @@
-"""Lower the `settings` of a server: what the person who installs it sets, as environment variables.
+"""Lower the settings and the toolsets of a server.
 
     "settings": [{"name": "API_KEY", "description": "Key of the weather service", "required": true, "secret": true},
                  {"name": "UNITS", "choices": ["metric", "imperial"], "default": "metric"}]
 
 Types of fields are checked with those of all protocol objects (`protocol_schema`); here, what they mean together.
+
+"toolsets": {"issues": ["*_issue", "list_issues"], "users": ["get_user"]}
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.model.definitions.json_kinds import KIND_NAMES
-from mcpc.model.ir.settings import SETTING_TYPES, Setting
+from mcpc.model.definitions import KIND_NAMES
+from mcpc.model.ir import Toolset
+from mcpc.model.ir.project import SETTING_TYPES, Setting
 from mcpc.reading import member_of
 from mcpc_runtime.artifact.settings import RESERVED_NAMES, RESERVED_PREFIXES
 
@@ -21,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.model.ir.settings import Scalar
-    from mcpc.reading import Node
+    from mcpc.model.ir.project import Scalar
+    from mcpc.reading import Member, Node
 
-KEY = "settings"
-NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
+SETTINGS = "settings"
+VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
 PATH_TYPES = ("file", "directory")
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean"}
 """The kind of JSON that values of a type have; those of the other types are strings."""
@@ -35,7 +38,7 @@ def read_settings(server: Node) -> Iterator[Setting]:
     """Yield the settings that have a valid name, as far as their fields are valid."""
     for node in _items(server):
         name, kind = _text(node, "name"), _text(node, "type") or "string"
-        if not NAME.fullmatch(name) or kind not in SETTING_TYPES:
+        if not VARIABLE_NAME.fullmatch(name) or kind not in SETTING_TYPES:
             continue
         default = member_of(node, "default")
         choices = member_of(node, "choices")
@@ -67,9 +70,9 @@ def _wrong_name(node: Node, seen: set[str]) -> Iterator[Diagnostic]:
     if found is None:
         return
     name = str(found.value)
-    if not NAME.fullmatch(name):
+    if not VARIABLE_NAME.fullmatch(name):
         proposed = re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_")
-        hint = f"did you mean `{proposed}`?" if NAME.fullmatch(proposed) else ""
+        hint = f"did you mean `{proposed}`?" if VARIABLE_NAME.fullmatch(proposed) else ""
         message = f"`{name}` cannot be the name of a setting"
         yield diagnose("MCP160", found.span, message, "the name of a variable, such as `API_KEY`", hint)
     elif name in RESERVED_NAMES or name.startswith(RESERVED_PREFIXES):
@@ -115,7 +118,7 @@ def _contradictions(node: Node) -> Iterator[Diagnostic]:
 
 
 def _items(server: Node) -> tuple[Node, ...]:
-    found = member_of(server, KEY, "array")
+    found = member_of(server, SETTINGS, "array")
     return tuple(item for item in found.items if item.kind == "object") if found is not None else ()
 
 
@@ -137,3 +140,39 @@ def _fits(node: Node, kind: str) -> bool:
 def _scalar(node: Node) -> Scalar:
     value = node.value
     return value if isinstance(value, str | int | float) else ""
+
+
+TOOLSETS = "toolsets"
+TOOLSET_NAME = re.compile(r"[^\s,*]{1,128}")
+"""Names are written in lists that are separated by commas."""
+PATTERNS = 'a list of names of tools, such as `["get_issue", "list_*"]`'
+
+
+def read_toolsets(server: Node) -> Iterator[Toolset]:
+    """Yield the toolsets that are valid."""
+    for member in _members(server):
+        if not [*_problems(member)]:
+            patterns = tuple((str(item.value), item.span) for item in member.node.items)
+            yield Toolset(member.key, patterns)
+
+
+def check_toolsets(server: Node) -> Iterator[Diagnostic]:
+    """Yield what is wrong with toolsets; whether there are such tools is known later."""
+    for member in _members(server):
+        yield from _problems(member)
+
+
+def _members(server: Node) -> tuple[Member, ...]:
+    found = member_of(server, TOOLSETS, "object")
+    return () if found is None else found.members
+
+
+def _problems(member: Member) -> Iterator[Diagnostic]:
+    if not TOOLSET_NAME.fullmatch(member.key):
+        message = f"`{member.key}` cannot be the name of a toolset"
+        yield diagnose("MCP162", member.node.span, message, "a name without spaces, commas and `*`")
+    if member.node.kind != "array" or not member.node.items:
+        yield diagnose("MCP162", member.node.span, f"the toolset `{member.key}` has no tools", PATTERNS)
+    for item in member.node.items:
+        if item.kind != "string" or not TOOLSET_NAME.fullmatch(str(item.value).replace("*", "x")):
+            yield diagnose("MCP162", item.span, f"this is no name of a tool in the toolset `{member.key}`", PATTERNS)

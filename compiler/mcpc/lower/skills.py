@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.model.definitions.media import media_type
 from mcpc.model.ir.nodes import Skill, SkillFile
 from mcpc.reading.frontmatter import read_frontmatter
+from mcpc_runtime.protocol.media import media_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Diagnostic, has_errors
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.model.ir import Layer
-from mcpc.model.ir.requirements import Origins, RequestedPackage
+from mcpc.model.ir.layer import Origins, RequestedPackage
 from mcpc.packages.model import Distribution, StagedPackages
 from mcpc.packages.module_packages import COMMON, NEAR, OWN_MODULES, PACKAGES
 from mcpc.packages.needs import handler_files, needs_models

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from packaging.specifiers import SpecifierSet
 
-    from mcpc.model.ir.requirements import Origins
+    from mcpc.model.ir.layer import Origins
     from mcpc.packages.pep508 import Closure
 
 WRITTEN = "pylock.toml"

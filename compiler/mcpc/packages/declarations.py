@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, diagnose
-from mcpc.model.ir.requirements import Origins, RequestedPackage
+from mcpc.model.ir.layer import Origins, RequestedPackage
 from mcpc.packages.chosen import ChosenOption, chosen_requirements
 from mcpc.packages.local_packages import read_written
 from mcpc.packages.model import ProjectRequirements

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.reading import Source, SourceTree
 
 OTHER_PROJECT = "mcpc"

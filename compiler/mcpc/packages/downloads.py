@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from mcpc.packages.lock_files import SHA256, LockError
 
 if TYPE_CHECKING:
-    from mcpc.model.ir.requirements import Origins
+    from mcpc.model.ir.layer import Origins
     from mcpc.packages.lock_files import LockedFile
 
 SECONDS = 120

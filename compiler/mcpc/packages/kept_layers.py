@@ -20,7 +20,7 @@ from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.model import StagedPackages
 
 KIND = "layers"

@@ -25,7 +25,7 @@ from shiv.builder import create_archive  # type: ignore[import-untyped]
 
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.model.ir import Layer, Package
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages.installed_files import UnfitPackageError
 from mcpc.packages.kept_layers import layer_key, load_layer, store_layer
 from mcpc.packages.locked_layer import packages_from_lock

@@ -18,7 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from mcpc.diagnostics import Diagnostic, diagnose
-from mcpc.model.ir.requirements import LocalPackage, Repository, RequestedPackage
+from mcpc.model.ir.layer import LocalPackage, Repository, RequestedPackage
 from mcpc.packages.pep508 import FROM_REGISTRY, normalised_name, parse_requirement
 from mcpc.packages.registries import IS_KNOWN
 from mcpc.packages.repositories import repository_of

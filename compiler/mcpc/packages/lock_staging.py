@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.lock_files import LockFile
     from mcpc.packages.model import Distribution
     from mcpc.packages.pep508 import Closure

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.model import StagedPackages
     from mcpc.reading import SourceTree
 

@@ -19,7 +19,7 @@ from mcpc.packages.staging import importable_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.model import StagedPackages
     from mcpc.packages.native_packages import SplitPackage
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.model.ir.requirements import Origins, Registry
+from mcpc.model.ir.layer import Origins, Registry
 from mcpc.packages.toml_text import nested_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.toml_text import TomlText
 
 IS_KNOWN = "is-known"

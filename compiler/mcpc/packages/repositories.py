@@ -12,7 +12,7 @@ import tarfile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urldefrag
 
-from mcpc.model.ir.requirements import Repository
+from mcpc.model.ir.layer import Repository
 from mcpc.packages.sdists import MAX_BYTES, MAX_FILES, BuildError
 from mcpc.sandbox import programs
 

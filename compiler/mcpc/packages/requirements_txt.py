@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages.local_packages import local_package, read_written, wheel_name
 from mcpc.packages.model import WrittenRequirement
 from mcpc.packages.pep508 import FROM_REGISTRY, not_from_registry
@@ -24,7 +24,7 @@ from mcpc.packages.toml_tables import folder_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcpc.model.ir.requirements import LocalPackage
+    from mcpc.model.ir.layer import LocalPackage
     from mcpc.reading import Source, SourceTree
 
 MAIN_FILE = "requirements.txt"

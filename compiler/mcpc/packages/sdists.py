@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import wheel_builder
 from mcpc.packages.choosing import ALONE, choose
 from mcpc.packages.downloads import fetch

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement as Pin
 
 from mcpc import DISTRIBUTION
 from mcpc.diagnostics import diagnose, has_errors
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import with_origins
 from mcpc.packages.installed_files import UnfitPackageError
 from mcpc.packages.layer import HOW_TO_SPLIT, build_layer, split_packages, stage_for_platforms

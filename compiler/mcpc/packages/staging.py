@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir.requirements import Origins, RequestedPackage
+    from mcpc.model.ir.layer import Origins, RequestedPackage
     from mcpc.packages.pep508 import Closure
 
 FORMAT = 3

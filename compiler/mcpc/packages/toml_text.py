@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span, diagnose
-from mcpc.reading.toml import parse_toml
-from mcpc.reading.toml_mistakes import toml_mistake
+from mcpc.reading.toml import parse_toml, toml_mistake
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

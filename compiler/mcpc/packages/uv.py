@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from uv import find_uv_bin
 
-from mcpc.model.ir.requirements import Origins
+from mcpc.model.ir.layer import Origins
 from mcpc.packages.pep508 import STANDARD
 from mcpc.packages.platforms import macos_version, uv_platform
 from mcpc.packages.registries import all_origins
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from mcpc.model.ir.requirements import Registry, RequestedPackage
+    from mcpc.model.ir.layer import Registry, RequestedPackage
     from mcpc.packages.platforms import Target
 
 TIMEOUT_SECONDS = 900

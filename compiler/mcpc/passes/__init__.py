@@ -10,26 +10,12 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.model.ir import CheckedServer, Server
-from mcpc.passes.apps import check_apps
-from mcpc.passes.bash_booleans import check_bash_booleans
-from mcpc.passes.capabilities import check_capabilities
-from mcpc.passes.client_limits import check_client_limits
-from mcpc.passes.completions import check_completions
-from mcpc.passes.descriptions import check_descriptions
-from mcpc.passes.environment import check_environment
-from mcpc.passes.examples import check_examples
-from mcpc.passes.handlers import check_handlers
-from mcpc.passes.headers import check_headers
+from mcpc.passes.clients import check_apps, check_capabilities, check_client_limits, check_headers
+from mcpc.passes.handlers import check_bash_booleans, check_handler_options, check_handlers, check_modules
 from mcpc.passes.hidden_characters import check_hidden_characters
-from mcpc.passes.models import check_models
-from mcpc.passes.modules import check_modules
-from mcpc.passes.names import check_names
-from mcpc.passes.platforms import check_platforms
-from mcpc.passes.requires import check_requirements
-from mcpc.passes.resources import check_uris
-from mcpc.passes.running import check_handler_options
-from mcpc.passes.schemas import check_schemas
-from mcpc.passes.toolsets import check_toolsets
+from mcpc.passes.machines import check_environment, check_platforms, check_requirements
+from mcpc.passes.names import check_completions, check_descriptions, check_names, check_toolsets, check_uris
+from mcpc.passes.schemas import check_examples, check_models, check_schemas
 from mcpc.passes.unused import check_unused
 
 if TYPE_CHECKING:

@@ -2,22 +2,42 @@
 
 Arguments are passed as keywords, exactly those that the client sent: an optional property needs a parameter with a
 default, and every property needs a parameter that accepts it.
+
+It must be in the standard library, in the project, or in a required package. Files that a handler's file imports must
+be valid Python; other scripts are ignored.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.diagnostics import diagnose
+from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.model.ir import Completion, Prompt, PythonFunction, Resource, ResourceTemplate, Tool
+from mcpc.languages import LANGUAGES, imports
+from mcpc.languages.bash.lexer import scan_library
+from mcpc.model.definitions import HANDLER_KEY
+from mcpc.model.ir import (
+    BashFunction,
+    Completion,
+    Executable,
+    ExternalHandler,
+    Prompt,
+    PythonFunction,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.model.ir import FunctionParameter, HasHandler, Server
+    from mcpc.reading import Source
 
 ELSEWHERE = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependentRequired")
 """Keywords with which a schema may require a property outside its root's `required`."""
@@ -146,3 +166,123 @@ def _inline(definition: HasHandler) -> Iterator[Diagnostic]:
     if isinstance(handler, PythonFunction) and handler.is_async:
         message = f"`{handler.function}` is asynchronous, but `inline` needs a synchronous function"
         yield diagnose("MCP230", handler.span, message, "", "make it a plain `def`, or leave `inline` out")
+
+
+KINDS = {
+    BashFunction: "a Bash function",
+    Executable: "a program",
+    ExternalHandler: "another system's",
+    PythonFunction: "a Python function",
+}
+OPTION_FIELDS: dict[str, tuple[type, str]] = {
+    "inline": (PythonFunction, "calls a Python function in the server's own process"),
+    "isolated": (BashFunction, "runs a Bash function in a separate shell"),
+}
+"""A field, the kind of handler that supports it, and what it does."""
+
+
+def check_handler_options(server: Server) -> Diagnostics:
+    """Report fields that the handler's kind does not support."""
+    chosen = [item for item in server.definitions if item.running.inline or item.running.isolated]
+    return tuple(problem for item in chosen for problem in (*_unfit_options(item), *_waiting(item)))
+
+
+def _unfit_options(definition: HasHandler) -> Iterator[Diagnostic]:
+    if not definition.handler.file:
+        return  # a stand-in for a missing handler, which is reported anyway
+    requested = {"inline": bool(definition.running.inline), "isolated": definition.running.isolated}
+    for field, (wanted, meaning) in OPTION_FIELDS.items():
+        if requested[field] and not isinstance(definition.handler, wanted):
+            message = f"`{definition.name}` is {KINDS[type(definition.handler)]}, but `{field}` {meaning}"
+            yield diagnose("MCP242", _place(definition, field), message, "", f"remove `{field}`")
+
+
+def _waiting(definition: HasHandler) -> Iterator[Diagnostic]:
+    """Yield inline functions that would wait for the client or another tool and block the server."""
+    handler = definition.handler
+    if definition.running.inline == "loop" and isinstance(handler, PythonFunction) and handler.context:
+        message = f"`{definition.name}` takes a context, and may wait for the client"
+        hint = 'use `"inline": true`: then it runs in a separate thread'
+        yield diagnose("MCP242", _place(definition, "inline"), message, "", hint)
+
+
+def _place(definition: HasHandler, field: str) -> Span:
+    """Return the position of a definition's handler options."""
+    return definition.node.span_of("_meta", HANDLER_KEY, field) or definition.span
+
+
+MODULES = (".py", ".so", ".pyd")
+MCPC_MODULES = "mcpc"
+"""Modules of mcpc that every server has."""
+
+
+def check_modules(server: Server) -> Diagnostics:
+    """Report imports that would fail at run time."""
+    owned = _owned(server)
+    carried = server.layer.modules if server.layer else frozenset()
+    is_known = server.layer is None or server.layer.complete
+    files = {file.source.path: file.source for file in server.files}
+    handlers = [definition.handler for definition in server.definitions]
+    bound = dict.fromkeys(handler.file for handler in handlers if isinstance(handler, PythonFunction))
+    waiting = [files[path] for path in bound]
+    seen = set(bound)
+    problems: list[Diagnostic] = []
+    while waiting:
+        source = waiting.pop()
+        if source.path not in bound:  # the handlers' own files are checked when they are bound
+            problems += LANGUAGES["python"](source)[1] if source.path.endswith(".py") else ()
+        for name, span in imports(source) if source.path.endswith(".py") else ():
+            if name in owned:
+                waiting += (found for found in owned[name] if found.path not in seen)
+                seen.update(found.path for found in owned[name])
+            elif is_known and name not in carried and name not in sys.stdlib_module_names and name != MCPC_MODULES:
+                hint = missing_module_hint(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
+                problems.append(diagnose("MCP209", span, f"the module `{name}` will not be available", "", hint))
+    return tuple(problems)
+
+
+def _owned(server: Server) -> dict[str, list[Source]]:
+    """Return the project's own modules with their files; a package has all files below its folder."""
+    owned: dict[str, list[Source]] = {}
+    for file in server.files:
+        if file.source.path.endswith(MODULES):
+            owned.setdefault(file.source.path.partition("/")[0].partition(".")[0], []).append(file.source)
+    return owned
+
+
+SET_TEST = re.compile(
+    r"\$\{(?P<plus>mcpc_arg_\w+):?\+|(?:-n|\[\[?)\s+\"?\$\{?(?P<text>mcpc_arg_\w+)\}?\"?(?=\s*(?:\]|&&|\|\||-[ao]\b))"
+)
+COMPARED = re.compile(r"==?\s*[\"']?(?:true|false)\b|!=\s*[\"']?(?:true|false)\b")
+
+
+def check_bash_booleans(server: Server) -> Diagnostics:
+    """Report tests of a boolean that are true for `false`, too."""
+    libraries = [file.source for file in server.files if file.source.path in server.shell]
+    booleans = boolean_variables(server) if libraries else frozenset()
+    return tuple(problem for source in libraries for problem in _tests(source, booleans))
+
+
+def boolean_variables(server: Server) -> frozenset[str]:
+    """Return the variables that have a boolean in every definition that sets them."""
+    kinds: dict[str, set[bool]] = {}
+    for item in server.definitions:
+        pairs = item.handler.variables if isinstance(item.handler, BashFunction) else ()
+        schema = item.node.get("inputSchema")
+        properties = schema.get("properties") if schema is not None else None
+        for name, variable in pairs:
+            member = properties.get(name) if properties is not None else None
+            kind = member.get("type") if member is not None else None
+            kinds.setdefault(variable, set()).add(kind is not None and kind.value == "boolean")
+    return frozenset(variable for variable, found in kinds.items() if found == {True})
+
+
+def _tests(source: Source, booleans: frozenset[str]) -> Iterator[Diagnostic]:
+    literal = scan_library(source.text).literal
+    for found in SET_TEST.finditer(source.text):
+        variable, start = found["plus"] or found["text"], found.start()
+        line = source.text[source.text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
+        if variable not in booleans or COMPARED.search(line) or any(begin <= start < end for begin, end in literal):
+            continue
+        message = f"this is true for `false`, too: `${variable}` is the text `true` or `false`, and unset if left out"
+        yield diagnose("MCP258", Span(source.path, *found.span()), message, "", f"write `[[ ${variable} == true ]]`")

@@ -3,21 +3,24 @@
 A position is an offset in code points of `Source.text`. Lines end at LF, CR LF or a lone CR, as in editors and Python;
 lines and columns start at 1. A byte that is not UTF-8 is one code point (a lone surrogate), so that positions stay
 exact in a file that is not text; each wrong byte is reported at its position. Paths are resolved as text.
+
+Everything else then reads one encoding: patterns, syntax trees, positions in messages, and the server.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
-from mcpc.reading.python_encoding import ENDINGS, saying_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 PROGRAM_BEGINNINGS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 """First bytes of scripts and of compiled programs (ELF, Mach-O, PE)."""
@@ -96,7 +99,7 @@ class SourceTree:
     `groups`, `allow_sdist`, `exclude_newer`, `lock`, `locked`, `offline` and `find_links`: the build options of that
     name, for what reads the project's requirements.
     `unpacked`: files that say what the project is, and that it does not want in the built file. `left_out`: the files
-    and folders (ending in `/`) that are in no built file, each with the reason (`left_out.py`).
+    and folders (ending in `/`) that are in no built file, each with the reason (`selection.py`).
     """
 
     files: Mapping[str, Source]
@@ -163,3 +166,59 @@ def resolve_relative(home: str, written: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
+
+
+CODE = (".py", ".pyi", ".sh", ".bash", ".js", ".mjs", ".ts", ".json", ".toml", ".yaml", ".yml")
+"""Endings of files that may name others; a `.json` says which command a tool starts."""
+
+
+def is_named(folder: str, sources: Iterable[Source]) -> bool:
+    """Tell whether code outside of a folder has the folder's name as a word."""
+    word = re.compile(
+        rb"(?<![\w-])%s(?![\w-])" % re.escape(folder.rpartition("/")[2].encode("utf-8", "surrogateescape"))
+    )
+    return any(
+        word.search(source.data)
+        for source in sources
+        if source.path.endswith(CODE) and not source.path.startswith(f"{folder}/")
+    )
+
+
+COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*(?P<name>[-\w.]+)")
+ENDINGS = (".py", ".pyw")
+NAMES = (b"utf-8", b"utf8", b"u8")
+"""Names of UTF-8, the longest first: one takes the place of another name, so that columns stay."""
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Return a Python file in UTF-8 without a byte order mark; unchanged if it cannot be decoded."""
+    if b"coding" not in b"".join(data.split(b"\n", 2)[:2]):
+        return data.removeprefix(BOM_UTF8)
+    from tokenize import detect_encoding  # noqa: PLC0415 - few files say what they are encoded in
+
+    try:
+        encoding, lines = detect_encoding(io.BytesIO(data).readline)
+        if encoding.startswith("utf-8"):
+            return data.removeprefix(BOM_UTF8)
+        line = len(b"".join(lines[:-1]))
+        named = COOKIE.match(data, line)
+        return data if named is None else _renamed(data, *named.span("name")).decode(encoding).encode()
+    except (SyntaxError, LookupError, UnicodeDecodeError):
+        return data
+
+
+def saying_utf8(text: str) -> bytes:
+    """Return the text of a Python file, such as that of an open editor, as bytes whose encoding is what they say."""
+    lines = text.split("\n", 2)
+    for number, line in enumerate(lines[:2]):
+        named = COOKIE.match(line.encode("utf-8", "surrogateescape"))
+        if named is not None:
+            lines[number] = _renamed(named.string, *named.span("name")).decode("utf-8", "surrogateescape")
+            break
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _renamed(data: bytes, start: int, end: int) -> bytes:
+    """Return what is encoded in UTF-8 with its name at a place, in the same length."""
+    name = next((name for name in NAMES if len(name) <= end - start), NAMES[-1])
+    return data[:start] + name.ljust(end - start) + data[end:]

@@ -1,11 +1,203 @@
-"""TOML: every text that cannot be read is one kind of error, as is what is nested more deeply than Python reads."""
+"""TOML, and the mistakes of a text that is not: Python's parser says only where it stopped."""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcpc_runtime.tools.clients.toml_text import has_long_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+BARE = re.compile(r"[^\s,\]}#\"']+")
+TRUE, FALSE, NULL = "write `true`", "write `false`", "leave the key out: TOML has no null"
+LITERALS = {
+    "True": TRUE,
+    "yes": TRUE,
+    "on": TRUE,
+    "False": FALSE,
+    "no": FALSE,
+    "off": FALSE,
+    "None": NULL,
+    "null": NULL,
+}
+"""What words of other languages are in TOML."""
+NAMED = re.compile(r"[ \t]*(?P<opener>\[\[?)?[ \t]*(?P<name>[^=\[\]\n]*[^=\[\]\s])")
+STATEMENT = re.compile(r"[ \t]*(?:\[[^\]\n]*\]?\]?[ \t]*(?:#.*)?$|[\w.\"'-]+[ \t]*=[^=\[{]*)", re.MULTILINE)
+"""Matches a line that begins a table or a key: what stands above it should have ended."""
+NEWLINE = "\n"
+LONGEST = 60
+"""Characters of the file that a message repeats."""
+
+
+class TomlMistake(NamedTuple):
+    """What is wrong, from which offset of the text to which, and what to do."""
+
+    start: int
+    end: int
+    message: str
+    hint: str = ""
+
+
+def toml_mistake(problem: ValueError, text: str) -> TomlMistake:
+    """Return what is wrong with a text that is not TOML."""
+    said = str(problem)
+    found = PLACE.search(said)
+    at = offset_of(text, int(found[1]), int(found[2])) if found is not None and found[1] else len(text)
+    said = PLACE.sub("", said)
+    for pattern, find in ROWS:
+        match = re.match(pattern, said)
+        mistake = find(text, at, match) if match is not None else None
+        if mistake is not None:
+            return mistake
+    return TomlMistake(at, min(at + 1, len(text)), said)
+
+
+def offset_of(text: str, line: int, column: int) -> int:
+    """Return the offset of a place that is numbered from 1."""
+    begins = 0
+    for _ in range(line - 1):
+        begins = text.index("\n", begins) + 1
+    return min(begins + column - 1, len(text))
+
+
+def _line_begin(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _header(text: str, at: int, found: re.Match[str]) -> TomlMistake:
+    begins = _line_begin(text, at)
+    return TomlMistake(begins, at, f"this header of a table is not closed by `{found[1]}`", f"add `{found[1]}`")
+
+
+def _value(text: str, at: int, found: re.Match[str]) -> TomlMistake:
+    word = BARE.match(text, at)
+    if word is None:
+        opened = (IN_ARRAY(text, at, found) or IN_TABLE(text, at, found)) if at >= len(text) else None
+        return opened or TomlMistake(
+            at, min(at + 1, len(text)), "a value is missing", 'write it, a text in quotes: `"…"`'
+        )
+    written = word[0] if len(word[0]) <= LONGEST else f"{word[0][:LONGEST]}…"
+    hint = LITERALS.get(word[0], f'write `"{written}"`')
+    return TomlMistake(at, word.end(), f"`{written}` is not a value; a text has quotes", hint)
+
+
+def _line_of_quote(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
+    """Return the quote that no other closes on its line: the last one before the place."""
+    begins = _line_begin(text, at)
+    if text[at : at + 1] not in ("\n", "\r", ""):
+        return TomlMistake(at, at + 1, f"the character U+{ord(text[at]):04X} is not allowed", "write it as `\\uXXXX`")
+    found = max(text.rfind(quote, begins, at) for quote in "\"'")
+    if found < 0:
+        return None
+    return TomlMistake(found, found + 1, "this quote is not closed on its line", f"add `{text[found]}`")
+
+
+def _open_text(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
+    """Return the last opening quote of a text that is not closed by the end of the file."""
+    for quote in ('"""', "'''", "'", '"'):
+        found = text.rfind(quote)
+        if found >= 0 and text.count(quote) % 2:
+            return TomlMistake(found, found + len(quote), "this quote is not closed", f"add `{quote}`")
+    return None
+
+
+def _open_bracket(kind: str, opener: str, closer: str) -> Callable[[str, int, re.Match[str]], TomlMistake | None]:
+    def find(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
+        begun = unclosed(text, at, opener, closer)
+        if begun < 0:
+            return None
+        if at >= len(text) or text[at] == "\n" or STATEMENT.match(text, _line_begin(text, at)):
+            return TomlMistake(begun, begun + 1, f"this {kind} is not closed", f"add `{closer}`")
+        before = len(text[:at].rstrip())
+        message = f"a comma or `{closer}` is missing in this {kind}"
+        return TomlMistake(before, before + 1, message, "separate the values by `,`")
+
+    return find
+
+
+IN_ARRAY, IN_TABLE = _open_bracket("array", "[", "]"), _open_bracket("table in braces", "{", "}")
+
+
+def unclosed(text: str, at: int, opener: str, closer: str) -> int:
+    """Return the offset of the last bracket before a place that nothing closes; -1 if there is none."""
+    depth = 0
+    for offset in range(at - 1, -1, -1):
+        depth += (text[offset] == closer) - (text[offset] == opener)
+        if depth < 0:
+            return offset
+    return -1
+
+
+def _without_equals(text: str, at: int, _: re.Match[str]) -> TomlMistake:
+    if text[at : at + 1] == ":":
+        return TomlMistake(at, at + 1, "a key and its value are separated by `=`, not by `:`", "write `=`")
+    return TomlMistake(at, min(at + 1, len(text)), "no `=` follows this key", "write `key = value`")
+
+
+def _second(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
+    """Return the second of two equal keys or tables, and where the first is."""
+    begins = _line_begin(text, at)
+    found = NAMED.match(text, begins, at)
+    if found is None:
+        return None
+    opener, name = found["opener"] or "", found["name"]
+    above = [*re.finditer(rf"^[ \t]*\[*[ \t]*{re.escape(name)}[ \t]*[=\].]", text[:begins], re.MULTILINE)]
+    hint = (
+        f"line {text.count(NEWLINE, 0, above[-1].end()) + 1} has it already"
+        if above
+        else "it is defined above in another form"
+    )
+    shown = f"{opener}{name}{']' * len(opener)}"
+    return TomlMistake(found.start("name"), found.end("name"), f"`{shown}` is defined a second time", hint)
+
+
+def _second_inline(text: str, at: int, found: re.Match[str]) -> TomlMistake | None:
+    begins = text.rfind(found[1], 0, at)
+    return TomlMistake(begins, begins + len(found[1]), f"`{found[1]}` is defined a second time", "delete one of them")
+
+
+def _more(text: str, at: int, _: re.Match[str]) -> TomlMistake:
+    return TomlMistake(
+        at, min(at + 1, len(text)), "nothing may follow a value on its line", "a text has quotes around it"
+    )
+
+
+def _escape(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
+    back = text.rfind("\\", _line_begin(text, at), at)
+    if back < 0:
+        return None
+    word = text[back : back + 2]
+    return TomlMistake(back, back + 2, f"`{word}` is not an escape of TOML", "write `\\\\`, or use single quotes")
+
+
+def _statement(text: str, at: int, _: re.Match[str]) -> TomlMistake:
+    return TomlMistake(at, min(at + 1, len(text)), "a line is `key = value` or `[table]`", "put other keys in quotes")
+
+
+def _key(text: str, at: int, _: re.Match[str]) -> TomlMistake:
+    return TomlMistake(at, min(at + 1, len(text)), "a key or the name of a table is missing", "write it")
+
+
+ROWS: tuple[tuple[str, Callable[[str, int, re.Match[str]], TomlMistake | None]], ...] = (
+    (r"Expected '(\]\]?)' at the end of", _header),
+    (r"Illegal character|Found invalid character", _line_of_quote),
+    (r"Expected \"'+\"|Unterminated string", _open_text),
+    (r"Unclosed array", IN_ARRAY),
+    (r"Unclosed inline table", IN_TABLE),
+    (r"Invalid value", _value),
+    (r"Duplicate inline table key '(.+)'", _second_inline),
+    (r"Cannot overwrite a value|Cannot declare|Cannot mutate", _second),
+    (r"Expected '=' after a key", _without_equals),
+    (r"Expected newline or end of document", _more),
+    (r"Unescaped '\\'", _escape),
+    (r"Invalid statement", _statement),
+    (r"Invalid initial character for a key part", _key),
+)
+"""What the parser says, and what finds the mistake; the first that finds one is right."""
 
 
 class TooDeepError(tomllib.TOMLDecodeError):

@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose, in_order
-from mcpc.reading.left_out import INSTALLED, NEVER_READ, file_reason, folder_reason
-from mcpc.reading.python_encoding import ENDINGS, in_utf8
-from mcpc.reading.selection import IGNORES, PYPROJECT, Selection, read_selection
-from mcpc.reading.source import Source, SourceTree, begins_as_program
+from mcpc.reading.selection import (
+    IGNORES,
+    INSTALLED,
+    NEVER_READ,
+    PYPROJECT,
+    Selection,
+    file_reason,
+    folder_reason,
+    read_selection,
+)
+from mcpc.reading.source import ENDINGS, Source, SourceTree, begins_as_program, in_utf8
 from mcpc.sandbox.platforms.files import READ_FLAGS, permissions
 
 if TYPE_CHECKING:

@@ -1,5 +1,8 @@
 """YAML as the tree of `json_tree.py`: every value and every key with its position.
 
+A parser stops behind a mistake: at the next `:` after a quote that is not closed, for example. A row names what the
+parser says, and looks for the mistake in the lines above.
+
 Scalars are parsed by the core schema of YAML 1.2 (`yes` is a string, a date is a string).  YAML that JSON cannot
 represent is a problem, and is not guessed.
 """
@@ -7,16 +10,264 @@ represent is a problem, and is not guessed.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
 from mcpc.reading.json_tree import Json, Member, Node
-from mcpc.reading.yaml_mistakes import yaml_mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+class YamlMistake(NamedTuple):
+    """What is wrong, from which offset to which, and what to do."""
+
+    start: int
+    end: int
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where a parser stopped.  `at`: the offset; `begun`: where what it read begins, -1 if it does not say."""
+
+    text: str
+    at: int
+    begun: int
+
+    @property
+    def line(self) -> int:
+        """The number of the line, from 1."""
+        return self.text.count("\n", 0, self.at) + 1
+
+    @property
+    def column(self) -> int:
+        """How many characters are before it on its line."""
+        return self.at - (self.text.rfind("\n", 0, self.at) + 1)
+
+    def mistake(self, message: str, hint: str = "") -> YamlMistake:
+        """Return a mistake at the place itself."""
+        return YamlMistake(self.at, self.at + 1, message, hint)
+
+    def opened(self, message: str, hint: str = "") -> YamlMistake:
+        """Return a mistake where that begins in which the parser stopped."""
+        return YamlMistake(self.begun, self.begun + 1, message, hint)
+
+    def lines_above(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the lines above that are not empty, the nearest first: number, offset and text."""
+        ends = self.text.rfind("\n", 0, self.at)
+        for number in range(self.line - 1, 0, -1):
+            begins = self.text.rfind("\n", 0, ends) + 1
+            line = self.text[begins:ends]
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield number, begins, line
+            ends = begins - 1
+
+
+CLOSERS = {"]": "[", "}": "{"}
+ITEMS = re.compile(r"(?:- +)*")
+KEY_AND_VALUE = re.compile(r"[^\"'\[{][^:]*:\s+\S")
+WORDS = re.compile(r"(\S+)\s+(\S.*)")
+LONGEST = 60
+"""Characters of a line that a message repeats."""
+INDENT_WITH_SPACES = "indent with spaces"
+
+
+def _tab(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    is_indent = not stop.text[stop.at - stop.column : stop.at].strip(" ")
+    return stop.mistake("a tab indents this line" if is_indent else "a tab stands before a value", INDENT_WITH_SPACES)
+
+
+def _first_character(stop: Stop, found: re.Match[str]) -> YamlMistake:
+    return stop.mistake(f"a text cannot begin with `{found[1]}`", "put the text in quotes")
+
+
+def _tokens(stop: Stop) -> Iterator[yaml.Token]:
+    """Yield the tokens before the place where the parser stopped."""
+    with suppress(yaml.YAMLError):
+        for token in yaml.scan(stop.text, Loader=yaml.SafeLoader):
+            if token.start_mark.index >= stop.at:
+                return
+            yield token
+
+
+def _open_quote(stop: Stop, _: re.Match[str] | None = None) -> YamlMistake:
+    quote = stop.text[stop.begun]
+    return stop.opened("this quote is not closed", f"add `{quote}` at the end of the text")
+
+
+def _after_quote(stop: Stop, _: re.Match[str]) -> YamlMistake | None:
+    """Return a quote that was closed by the next one, on the same line or on a later one."""
+    last = next((each for each in reversed([*_tokens(stop)]) if isinstance(each, yaml.ScalarToken)), None)
+    if last is None or last.style not in ("'", '"'):
+        return None
+    if last.start_mark.line != last.end_mark.line:
+        return _open_quote(Stop(stop.text, stop.at, last.start_mark.index))
+    doubled = "`''`" if last.style == "'" else '`\\"`'
+    return stop.mistake("text follows the quote that closes a text", f"write a quote in the text as {doubled}")
+
+
+def _flow(stop: Stop, found: re.Match[str]) -> YamlMistake:
+    opener, got = CLOSERS[found[1]], found[2].strip("'")
+    if got in CLOSERS:
+        return stop.mistake(f"`{got}` does not close `{opener}`", f"expected `{found[1]}`")
+    if "\n" in stop.text[stop.begun : stop.at]:
+        hint = f"add `{found[1]}`, or a comma after each part"
+        return stop.opened(f"`{opener}` is not closed before line {stop.line}", hint)
+    return stop.mistake("a comma is missing here, or before the last word", "separate the parts by `,`")
+
+
+def _no_value(stop: Stop, found: re.Match[str]) -> YamlMistake | None:
+    if found[1] in (",", "]", "}", ":"):
+        return stop.mistake(f"no value stands before `{found[1]}`", "write it, or delete the word")
+    opened: list[yaml.Token] = []
+    for token in _tokens(stop):
+        if isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken):
+            opened.append(token)
+        elif isinstance(token, yaml.FlowSequenceEndToken | yaml.FlowMappingEndToken):
+            opened.pop()
+    if not opened:
+        return None
+    begun = Stop(stop.text, stop.at, opened[-1].start_mark.index)
+    opener = stop.text[begun.begun]
+    return begun.opened(f"`{opener}` is not closed", f"add `{'}' if opener == '{' else ']'}`")
+
+
+def _without_colon(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    end = stop.text.find("\n", stop.begun)
+    line = stop.text[stop.begun : end if end >= 0 else len(stop.text)].rstrip()
+    begun = Stop(stop.text, stop.begun, stop.begun)
+    above = next(begun.lines_above(), (0, 0, ""))
+    if re.search(r"[|>][-+0-9]*$", above[2].rstrip()):
+        return stop.opened(f"the text of line {above[0]} is not indented", "indent each of its lines")
+    return _line_without_colon(stop.begun, line)
+
+
+def _line_without_colon(start: int, line: str) -> YamlMistake:
+    """Return that a line has no colon that ends its key, and how it was meant."""
+    key, colon, value = line.partition(":")
+    if colon and value:
+        hint = f"write `{key}: {value}`" if len(line) <= LONGEST else "write a space after it"
+        return YamlMistake(start, start + len(line), "no space follows the `:`", hint)
+    end, line = start + len(line), line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+    found = WORDS.fullmatch(line)
+    hint = f"write `{found[1]}: {found[2]}`" if found else f"write `{line}:`"
+    return YamlMistake(start, end, f"`{line}` has no `:`", hint)
+
+
+def _colon(stop: Stop, _: re.Match[str]) -> YamlMistake | None:
+    before = stop.text[stop.at - stop.column : stop.at]
+    content = before.strip()
+    if KEY_AND_VALUE.match(ITEMS.sub("", content, count=1)):
+        return stop.mistake("this line has a second `: `", "put the value in quotes")
+    number, begins, above = next(stop.lines_above(), (0, 0, ""))
+    indent, own = _columns(above)[-1], _columns(before)[-1]
+    line = above[indent:].rstrip()
+    if line and not re.search(r":(?:\s|$)", line):
+        return _line_without_colon(begins + indent, line)
+    if not line or own <= indent:
+        return None
+    start, message = stop.at - stop.column, f"this line is indented by {own}, and line {number} above it by {indent}"
+    return YamlMistake(start, start + own, message, f"indent it by {indent}")
+
+
+def _columns(line: str) -> tuple[int, int]:
+    """Return where a line begins, and where its content does, behind the dashes of items."""
+    indent = len(line) - len(line.lstrip(" "))
+    items = ITEMS.match(line, indent)
+    return indent, items.end() if items is not None else indent
+
+
+def _block(stop: Stop, found: re.Match[str]) -> YamlMistake | None:
+    if found[1] in CLOSERS:
+        return stop.mistake(f"`{found[1]}` closes nothing", "delete it")
+    open_columns: dict[int, int] = {}
+    for number, _, line in stop.lines_above():
+        least = min(open_columns, default=len(stop.text))
+        open_columns |= {column: number for column in _columns(line) if column < least}
+    if stop.text[stop.at - stop.column : stop.at].strip():
+        return None
+    if stop.column not in open_columns:
+        others = " or ".join(f"{column} as line {number}" for column, number in sorted(open_columns.items()))
+        message = f"this line is indented by {stop.column}, where no line above begins"
+        return YamlMistake(stop.at - stop.column, stop.at + 1, message, f"indent it by {others}" if others else "")
+    if stop.text.startswith("-", stop.at):
+        return stop.mistake("an item of a list stands among keys", "indent it below its key, or write `key: value`")
+    return stop.mistake("a key stands among the items of a list", "begin it with `- `, or indent it as its item")
+
+
+def _unknown_alias(stop: Stop, found: re.Match[str]) -> YamlMistake:
+    return stop.mistake(f"`*{found[1]}` has no `&{found[1]}` above it", "put a text that begins with `*` in quotes")
+
+
+def _no_name(stop: Stop, found: re.Match[str]) -> YamlMistake:
+    mark = "*" if found[1] == "alias" else "&"
+    return stop.opened(f"a text cannot begin with `{mark}`", "put the text in quotes")
+
+
+def _escape(stop: Stop, found: re.Match[str]) -> YamlMistake:
+    hint = f"write `\\\\{found[1]}`, or put the text in single quotes"
+    return stop.mistake(f"`\\{found[1]}` is not an escape of YAML", hint)
+
+
+def _second_document(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    return stop.mistake("a second document begins here", "delete `---`: a file is one document")
+
+
+def _item_behind_key(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    return stop.mistake("a list begins on the line of its key", "begin it on the next line, or put a text in quotes")
+
+
+def _after_bar(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    bar = stop.text[stop.begun : stop.begun + 1]
+    return stop.mistake(f"text follows `{bar}` on its line", "begin it on the next line, indented")
+
+
+def _question(stop: Stop, _: re.Match[str]) -> YamlMistake:
+    return stop.mistake("a text cannot begin with `? `", "put the text in quotes")
+
+
+ROWS: tuple[tuple[str, Callable[[Stop, re.Match[str]], YamlMistake | None]], ...] = (
+    (r"found character '\\t' that cannot start", _tab),
+    (r"found character ['\"](.+)['\"] that cannot start", _first_character),
+    (r"scanning a quoted scalar: found unexpected (?:end of stream|document)", _open_quote),
+    (r"expected <block end>, but found '<scalar>'", _after_quote),
+    (r"parsing a flow \w+: expected ',' or '(.)', but got (.+)", _flow),
+    (r"expected the node content, but found '(.+)'", _no_value),
+    (r"could not find expected ':'", _without_colon),
+    (r"mapping values are not allowed here", _colon),
+    (r"expected <block end>, but found '(.+)'", _block),
+    (r"found undefined alias '(.+)'", _unknown_alias),
+    (r"scanning an (alias|anchor): expected alphabetic", _no_name),
+    (r"found unknown escape character '(.)'", _escape),
+    (r"but found another document", _second_document),
+    (r"sequence entries are not allowed here", _item_behind_key),
+    (r"expected chomping or indentation indicators", _after_bar),
+    (r"mapping keys are not allowed here", _question),
+)
+"""What the parser says, and what looks for the mistake; the first that finds one is right."""
+
+
+def yaml_mistake(problem: yaml.YAMLError, text: str) -> YamlMistake:
+    """Return what is wrong with a text that is not YAML."""
+    if isinstance(problem, yaml.reader.ReaderError):
+        at = int(problem.position)
+        return YamlMistake(at, at + 1, f"the character U+{ord(text[at]):04X} is not allowed", "delete it")
+    mark, context = getattr(problem, "problem_mark", None), getattr(problem, "context_mark", None)
+    stop = Stop(text, mark.index if mark is not None else 0, context.index if context is not None else -1)
+    said = str(getattr(problem, "problem", None) or "it cannot be read")
+    words = f"{getattr(problem, 'context', None) or ''}: {said}"
+    for pattern, find in ROWS:
+        found = re.search(pattern, words)
+        mistake = find(stop, found) if found is not None else None
+        if mistake is not None:
+            return mistake
+    return stop.mistake(said)
+
 
 MAX_NODES = 10_000
 MAX_DEPTH = 64

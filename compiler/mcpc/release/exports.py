@@ -17,7 +17,7 @@ import yaml
 
 from mcpc import DISTRIBUTION, __version__
 from mcpc.emit.templates import render
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import variable_text
 from mcpc.release.carriers.built_server import LINK, UnusableValueError, label_of
 
 if TYPE_CHECKING:

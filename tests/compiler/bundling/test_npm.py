@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.languages.bundling import node, npm
-from mcpc.languages.bundling.npm import (
+from mcpc.languages.bundling import node
+from mcpc.languages.bundling.node import (
     NpmInstallError,
     OutsidePackagesError,
     copy_with_requirements,
@@ -172,7 +172,7 @@ def test_as_many_packages_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
             raise NpmInstallError("ENOTFOUND", "far")
         return Path("/", *names)
 
-    monkeypatch.setattr(npm, "installed_folder", install)
+    monkeypatch.setattr(node, "installed_folder", install)
     assert install_possible({}, b"") == (None, {})
     assert install_possible({"a": "1", "bad": "1"}, b"") == (Path("/a"), {"bad": "no"})
     assert asked == [["a", "bad"], ["a"], ["bad"], ["a"]]
@@ -184,10 +184,10 @@ def test_as_many_packages_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_installation_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(npm, "node_path", lambda: "node")
-    monkeypatch.setattr(npm, "program_version", lambda path: "v20")
+    monkeypatch.setattr(node, "node_path", lambda: "node")
+    monkeypatch.setattr(node, "program_version", lambda path: "v20")
     calls: list[list[str]] = []
-    monkeypatch.setattr(npm, "install_folder", lambda folder, *, offline: calls.append(sorted(os.listdir(folder))))
+    monkeypatch.setattr(node, "install_folder", lambda folder, *, offline: calls.append(sorted(os.listdir(folder))))
     first = installed_folder(b"{}", b"")
     assert (installed_folder(b"{}", b""), len(calls)) == (first, 1)
     assert installed_folder(b"{}", b"lock") != first

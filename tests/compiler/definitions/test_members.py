@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.model.definitions.field_descriptions import description_of
-from mcpc.model.definitions.handler_options import (
+from mcpc.model.definitions import (
+    APP,
     DEFAULTS_KEY,
     HANDLERS_KEY,
     command_node,
     has_external_handler,
+    kind_mismatch,
     options_node,
 )
-from mcpc.model.definitions.json_kinds import kind_mismatch
-from mcpc.model.definitions.media import APP, media_type
-from mcpc.reading.node_builder import implied_node
+from mcpc.model.definitions.field_descriptions import description_of
+from mcpc.reading.json_tree import implied_node
+from mcpc_runtime.protocol.media import media_type
 
 if TYPE_CHECKING:
     from mcpc.reading import Json, Node

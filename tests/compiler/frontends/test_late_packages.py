@@ -9,7 +9,7 @@ import pytest
 
 from mcpc.frontends.fastmcp.late_packages import with_late_packages
 from mcpc.frontends.fastmcp.packages import ProgramPackages
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.reading import Source
 from support.files import write_files
 

@@ -11,7 +11,7 @@ import pytest
 from mcpc.diagnostics import Span
 from mcpc.model.ir import BashFunction, CheckedServer, ExternalHandler, Server, Tool
 from mcpc.model.ir.handlers import DEFAULT, INHERITING, Environment, HandlerOptions, ProgramRequirement, default_options
-from mcpc.model.ir.layer import Layer, Package
+from mcpc.model.ir.layer import Layer, LocalPackage, Package
 from mcpc.model.ir.metadata import (
     Annotations,
     Capability,
@@ -34,13 +34,20 @@ from mcpc.model.ir.nodes import (
     SkillFile,
     StaticContents,
 )
-from mcpc.model.ir.project import Author, ProjectMetadata, RegistryEntry, metadata_from_facts, texts
-from mcpc.model.ir.requirements import LocalPackage
-from mcpc.model.ir.settings import Setting, variable_text
-from mcpc.model.ir.traits import NO_TRAITS, Traits
+from mcpc.model.ir.project import (
+    NO_TRAITS,
+    Author,
+    ProjectMetadata,
+    RegistryEntry,
+    Setting,
+    Traits,
+    metadata_from_facts,
+    texts,
+    variable_text,
+)
 from mcpc.model.ir.uri_templates import parse_template
 from mcpc.reading import Source
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 
 SPAN = Span("a", 1, 2)
 NODE = implied_node({"type": "object", "description": 5}, SPAN)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcpc.lower.client_form import in_client_form
+from mcpc.lower.tools_and_prompts import in_client_form
 from mcpc.options import Options
 from mcpc.reading import Node, Source, parse_json
 from support.projects import SERVER_JSON, lowered

@@ -8,7 +8,7 @@ import pytest
 
 from mcpc.diagnostics import Span, diagnose, in_order
 from mcpc.frontends.causes import IMPORTED, STARTED, Raised, explained, parse_raised
-from mcpc.languages.newer_syntax import newer_syntax_hint
+from mcpc.languages.python import newer_syntax_hint
 from mcpc.options import Options
 from support.projects import Files, checked, tree
 

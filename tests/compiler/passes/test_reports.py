@@ -10,30 +10,7 @@ import pytest
 from mcpc.diagnostics.formats import render_text
 from mcpc.frontends import parse_project
 from mcpc.lower import lower
-from mcpc.passes import (
-    PASSES,
-    apps,
-    bash_booleans,
-    capabilities,
-    client_limits,
-    completions,
-    descriptions,
-    environment,
-    examples,
-    handlers,
-    headers,
-    hidden_characters,
-    models,
-    modules,
-    names,
-    platforms,
-    requires,
-    resources,
-    running,
-    schemas,
-    toolsets,
-    unused,
-)
+from mcpc.passes import PASSES, clients, handlers, hidden_characters, machines, names, schemas, unused
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
 
@@ -42,26 +19,26 @@ if TYPE_CHECKING:
 
 PROJECTS = sorted(path.stem for path in Path(__file__).with_name("projects").iterdir())
 CHECKS = {
-    "apps": apps.check_apps,
-    "bash_booleans": bash_booleans.check_bash_booleans,
-    "capabilities": capabilities.check_capabilities,
-    "client_limits": client_limits.check_client_limits,
-    "completions": completions.check_completions,
-    "descriptions": descriptions.check_descriptions,
-    "environment": environment.check_environment,
-    "examples": examples.check_examples,
+    "apps": clients.check_apps,
+    "bash_booleans": handlers.check_bash_booleans,
+    "capabilities": clients.check_capabilities,
+    "client_limits": clients.check_client_limits,
+    "completions": names.check_completions,
+    "descriptions": names.check_descriptions,
+    "environment": machines.check_environment,
+    "examples": schemas.check_examples,
     "handlers": handlers.check_handlers,
-    "headers": headers.check_headers,
+    "headers": clients.check_headers,
     "hidden_characters": hidden_characters.check_hidden_characters,
-    "models": models.check_models,
-    "modules": modules.check_modules,
+    "models": schemas.check_models,
+    "modules": handlers.check_modules,
     "names": names.check_names,
-    "platforms": platforms.check_platforms,
-    "requires": requires.check_requirements,
-    "resources": resources.check_uris,
-    "running": running.check_handler_options,
+    "platforms": machines.check_platforms,
+    "requires": machines.check_requirements,
+    "resources": names.check_uris,
+    "running": handlers.check_handler_options,
     "schemas": schemas.check_schemas,
-    "toolsets": toolsets.check_toolsets,
+    "toolsets": names.check_toolsets,
 }
 
 

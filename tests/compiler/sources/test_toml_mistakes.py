@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.reading.toml_mistakes import toml_mistake
+from mcpc.reading.toml import toml_mistake
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from mcpc.diagnostics import Span
 from mcpc.reading import Member, Node, Source, compact_json, member_of, parse_json
 from mcpc.reading.frontmatter import read_frontmatter
-from mcpc.reading.json_tree import KINDS
-from mcpc.reading.node_builder import (
+from mcpc.reading.json_tree import (
+    KINDS,
     array_node,
     fields_of,
     implied_member,

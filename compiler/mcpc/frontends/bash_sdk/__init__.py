@@ -20,10 +20,9 @@ from mcpc.frontends.bash_sdk.scripts import is_shell, main_call, read_script, se
 from mcpc.frontends.bash_sdk.server import described_server
 from mcpc.frontends.bash_sdk.tools import CONTRACT, SECONDS, ToolReader
 from mcpc.frontends.project import is_concurrent
-from mcpc.languages.bash.errexit import places_of_errexit
+from mcpc.languages.bash.forkable import names_process, places_of_errexit, shared_temporary_files
 from mcpc.languages.bash.library import script_problems
 from mcpc.languages.bash.programs import called_programs
-from mcpc.languages.bash.temporary_files import names_process, shared_temporary_files
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import Traits
 from mcpc.reading import parse_json

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.model.definitions import ServerDefinition
-from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions import ServerDefinition, kind_mismatch
 from mcpc.reading import Member
-from mcpc.reading.node_builder import fields_of, implied_member, object_node
+from mcpc.reading.json_tree import fields_of, implied_member, object_node
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics

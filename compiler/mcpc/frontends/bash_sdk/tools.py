@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.frontends.bash_sdk.scripts import FUNCTION_PREFIX
-from mcpc.model.definitions import ToolDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
-from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions import HANDLER_KEY, ToolDefinition, kind_mismatch
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import Member
-from mcpc.reading.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
+from mcpc.reading.json_tree import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from mcpc.model.definitions import (
     ToolDefinition,
 )
 from mcpc.model.ir import VirtualServer
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

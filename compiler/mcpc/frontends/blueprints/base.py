@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
-from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions import kind_mismatch
 from mcpc.reading import Member
 from mcpc.reading.source import resolve_relative
 

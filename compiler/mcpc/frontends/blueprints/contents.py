@@ -10,9 +10,8 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics.suggestions import quoted
-from mcpc.model.definitions.media import is_text, media_type
 from mcpc.model.revisions import REVISIONS
-from mcpc_runtime.protocol.media import is_textual
+from mcpc_runtime.protocol.media import is_text, is_textual, media_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

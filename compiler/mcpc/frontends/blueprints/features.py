@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from mcpc.frontends.blueprints.base import renamed_members, start_span
 from mcpc.frontends.blueprints.contents import prompt_messages, resource_contents, tool_content
-from mcpc.model.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY, PromptDefinition, ResourceDefinition, ToolDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import compact_json, parse_json
-from mcpc.reading.node_builder import implied_member, object_node
+from mcpc.reading.json_tree import implied_member, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from mcpc.frontends.decorated import DEFINITION_FILES, VERSION, DecoratorFamily,
 from mcpc.frontends.introspection import KEYWORD_KINDS, find_decorated
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.model.ir import Traits
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 from mcpc_runtime.protocol.globs import allows
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import nearest
 from mcpc.frontends.bx.tokens import Profiles, Token, read_tokens
-from mcpc.model.definitions.json_kinds import kind_mismatch
+from mcpc.model.definitions import kind_mismatch
 from mcpc.reading import Source, parse_json
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
 from mcpc.frontends.static_faults import misspelt_uses
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import Traits
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.options import AUTO, ORIGINAL
 from mcpc.packages import with_versions
 

@@ -9,6 +9,7 @@ from mcpc.diagnostics import Span
 from mcpc.frontends.causes import line_span
 from mcpc.frontends.fastmcp.made_schemas import usable_schemas
 from mcpc.model.definitions import (
+    HANDLERS_KEY,
     CompletionDefinition,
     PromptDefinition,
     ResourceDefinition,
@@ -16,10 +17,9 @@ from mcpc.model.definitions import (
     TemplateDefinition,
     ToolDefinition,
 )
-from mcpc.model.definitions.handler_options import HANDLERS_KEY
 from mcpc.model.ir import ExternalHandler
 from mcpc.model.ir.uri_templates import TemplateError, parse_template
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.frontends.fastmcp.imports import SIDE_FILE, SIDE_FOLDERS
 from mcpc.frontends.installed_metadata import InstalledPackage, installed_files, metadata_files, project_entry_points
-from mcpc.reading.mentions import is_named
+from mcpc.reading.source import is_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

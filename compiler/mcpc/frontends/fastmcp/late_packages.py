@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.fastmcp.packages import ALWAYS, BROUGHT, REPLACED
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import earliest
 
 if TYPE_CHECKING:

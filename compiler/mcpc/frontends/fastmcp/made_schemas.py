@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 from mcpc.schema import compile_schema
 from mcpc.schema.keyword_shapes import SCHEMA, SCHEMAS, SCHEMAS_BY_NAME, SCHEMAS_BY_PATTERN
 from mcpc.schema.keywords import KEYWORDS

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, SLIM, asked_framework, latest, package_of, pinned_in
 from mcpc.frontends.fastmcp.imports import imported_modules
 from mcpc.frontends.installed_metadata import ASKS_METADATA
-from mcpc.model.ir.requirements import RequestedPackage
+from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.packages.pep508 import STANDARD, normalised_name
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF

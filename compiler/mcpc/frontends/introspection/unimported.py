@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.introspection.process import FileDescription, ImportResults
 from mcpc.languages.python import parse_python
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

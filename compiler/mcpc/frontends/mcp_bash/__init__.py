@@ -21,7 +21,7 @@ from mcpc.frontends.mcp_bash.scripts import is_tool
 from mcpc.frontends.mcp_bash.sdk import sdk_files
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import ExternalHandler, Traits
-from mcpc.reading.node_builder import text_of
+from mcpc.reading.json_tree import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

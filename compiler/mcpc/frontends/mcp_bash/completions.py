@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.reading import META, base_name, without_suffix
 from mcpc.frontends.mcp_bash.scripts import EXECUTABLE, check_request_script
-from mcpc.model.definitions import CompletionDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY, CompletionDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.model.ir.uri_templates import TemplateError, parse_template
-from mcpc.reading.node_builder import implied_member, object_node, text_of
+from mcpc.reading.json_tree import implied_member, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Severity, Span
 from mcpc.reading import Source, is_executable, parse_json
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import ConfinedProgram
 from mcpc.sandbox.platforms.files import READ_FLAGS

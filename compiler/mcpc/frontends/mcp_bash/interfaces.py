@@ -14,9 +14,8 @@ from mcpc.diagnostics import Span
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.frontends.mcp_bash.pages import PAGES, page
 from mcpc.frontends.mcp_bash.reading import base_name, folder_of, path_inside
-from mcpc.model.definitions import ResourceDefinition
-from mcpc.model.definitions.media import APP, APP_SCHEME
-from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.model.definitions import APP, APP_SCHEME, ResourceDefinition
+from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader

@@ -16,7 +16,7 @@ from mcpc.frontends.mcp_bash.reading import ProjectItem, folder_of, name_of_file
 from mcpc.frontends.mcp_bash.tools import compact_json
 from mcpc.model.definitions import PromptDefinition
 from mcpc.model.ir import ExternalHandler
-from mcpc.reading.node_builder import array_node, fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.reading.json_tree import array_node, fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
-from mcpc.model.definitions.json_kinds import kind_mismatch
-from mcpc.model.definitions.media import media_type
+from mcpc.model.definitions import kind_mismatch
 from mcpc.reading import Member, Source, judge_encoding, parse_json
-from mcpc.reading.node_builder import array_node, fields_of, implied_member, object_node
+from mcpc.reading.json_tree import array_node, fields_of, implied_member, object_node
 from mcpc.reading.source import resolve_relative
+from mcpc_runtime.protocol.media import media_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

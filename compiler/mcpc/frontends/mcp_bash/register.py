@@ -16,8 +16,8 @@ from mcpc.diagnostics.suggestions import did_you_mean, quoted
 from mcpc.frontends.mcp_bash import prompts, resources, tools
 from mcpc.frontends.mcp_bash.hooks import run_hook
 from mcpc.frontends.mcp_bash.reading import ProjectItem, folder_of, path_inside
-from mcpc.model.definitions.json_kinds import KIND_NAMES, kind_mismatch
-from mcpc.reading.node_builder import fields_of, text_of
+from mcpc.model.definitions import KIND_NAMES, kind_mismatch
+from mcpc.reading.json_tree import fields_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -26,10 +26,9 @@ from mcpc.frontends.mcp_bash.reading import (
 )
 from mcpc.frontends.mcp_bash.scripts import check_server_script
 from mcpc.frontends.mcp_bash.tools import compact_json
-from mcpc.model.definitions import ResourceDefinition, TemplateDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY, ResourceDefinition, TemplateDefinition
 from mcpc.model.ir import ExternalHandler
-from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,7 +18,7 @@ from mcpc.frontends.mcp_bash.resources import project_providers
 from mcpc.frontends.mcp_bash.scripts import check_server_script
 from mcpc.frontends.mcp_bash.tools import compact_json
 from mcpc.model.definitions import ServerDefinition
-from mcpc.reading.node_builder import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader

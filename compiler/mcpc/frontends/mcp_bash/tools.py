@@ -17,10 +17,9 @@ from mcpc.frontends.mcp_bash.reading import ProjectItem, base_name, folder_of, n
 from mcpc.frontends.mcp_bash.scripts import check_tool, is_tool
 from mcpc.languages.bash.forkable import is_forkable, script_closure
 from mcpc.languages.bash.inline_sdk_calls import without_substitutions
-from mcpc.model.definitions import ToolDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY, ToolDefinition
 from mcpc.model.ir import ExternalHandler
-from mcpc.reading.node_builder import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
+from mcpc.reading.json_tree import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader

@@ -18,7 +18,7 @@ from mcpc.frontends.toolbox.tool_definitions import DIALECT, ENDINGS, ToolNames,
 from mcpc.languages import bundling
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.model.ir import Traits
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics

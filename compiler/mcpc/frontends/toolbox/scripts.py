@@ -19,11 +19,10 @@ from mcpc.frontends.toolbox.diagnostics import UNIMPORTED, bundle_errors, missin
 from mcpc.frontends.toolbox.tool_definitions import ENDINGS, IN_NODE, convert_schema, schema_span, tool_name
 from mcpc.languages.bundling import Description, NodeError, bundle_modules, describe_modules
 from mcpc.languages.bundling.node import mcpc_program
-from mcpc.model.definitions import PromptDefinition, TemplateDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY, PromptDefinition, TemplateDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import Source
-from mcpc.reading.node_builder import implied_node
+from mcpc.reading.json_tree import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

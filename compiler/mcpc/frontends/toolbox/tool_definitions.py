@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.languages.bundling import OLDEST_NODE
-from mcpc.model.definitions import ToolDefinition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
-from mcpc.reading.node_builder import implied_node
+from mcpc.model.definitions import HANDLER_KEY, ToolDefinition
+from mcpc.reading.json_tree import implied_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.languages.bash.lexer_state import Chunk, Frame, FrameKind, LexerState, Scan, Word
-from mcpc.languages.bash.quoted_text import QUOTED, QUOTES
+from mcpc.languages.bash.lexer_state import QUOTED, QUOTES, Chunk, Frame, FrameKind, LexerState, Scan, Word
 from mcpc.languages.bash.word_lexer import (
     ASSIGNMENT,
     BEFORE_COMMAND,

@@ -1,10 +1,17 @@
-"""State of the lexer of Bash: the frames of its stack, the words it cuts, and the result of a scan."""
+"""State and lowest layer of the lexer of Bash: the frames of its stack, and quoted text, of which only the end matters.
+
+Every step advances or leaves a frame, and every character is read at most a fixed number of times.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class FrameKind(Enum):
@@ -111,3 +118,168 @@ class Scan:
     unclosed: list[Word] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
     begun: set[int] = field(default_factory=set)
+
+
+class Quoted(NamedTuple):
+    """How a quoted text is read: the literal run, its end, what nests in it."""
+
+    run: re.Pattern[str]
+    close: str
+    open: str = ""
+
+
+QUOTED = {
+    FrameKind.DQUOTE: Quoted(re.compile(r'[^"\\$`]+'), '"'),
+    FrameKind.PARAMETER: Quoted(re.compile(r"""[^}'"\\$`]+"""), "}"),
+    FrameKind.ARITHMETIC: Quoted(re.compile(r"""[^()'"\\$`]+"""), ")", "("),
+    FrameKind.LET: Quoted(re.compile(r"""[^()'"\\$`]+"""), ")", "("),
+    FrameKind.PATTERN: Quoted(re.compile(r"""[^()'"\\$`]+"""), ")", "("),
+    FrameKind.INDEX: Quoted(re.compile(r"""[^]['"\\$`]+"""), "]", "["),
+}
+FIRST_STATE = {
+    FrameKind.FOR: LexerState.FOR_NAME,
+    FrameKind.CASE: LexerState.CASE_WORD,
+    FrameKind.CONDITION: LexerState.CONDITION,
+    FrameKind.ARRAY: LexerState.ARGUMENTS,
+}
+EXPANSIONS = {
+    "$(": FrameKind.SUBSTITUTION,
+    "${": FrameKind.PARAMETER,
+    "$[": FrameKind.INDEX,
+    "$((": FrameKind.ARITHMETIC,
+}
+RETREAT = {FrameKind.ARITHMETIC: FrameKind.SUBSTITUTION, FrameKind.LET: FrameKind.SUBSHELL}
+
+DOLLAR = re.compile(r"\$(?:\(\(|[({\['$])?")
+ANSI_QUOTED = re.compile(r"\$'[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL)
+BACKQUOTED = re.compile(r"`[^`\\]*(?:\\.[^`\\]*)*`", re.DOTALL)
+
+
+class QuotedTextLexer:
+    """The current position, the stack and the results."""
+
+    __slots__ = ("at", "chunk", "found", "frames", "retries", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 1 if text.startswith("\ufeff") else 0
+        self.frames = [Frame(FrameKind.FILE, 0, False, LexerState.START, [])]
+        self.found = Scan()
+        self.chunk = Chunk(self.at)
+        # `((` may turn out to be two parentheses and be read again: in all no more than the length of the file.
+        self.retries = len(text)
+
+    def push(self, kind: FrameKind, start: int, hidden: bool = True) -> None:
+        top = self.frames[-1]
+        pending: list[Heredoc] = [] if kind is FrameKind.SUBSTITUTION else top.pending
+        self.frames.append(Frame(kind, start, hidden, FIRST_STATE.get(kind, LexerState.START), pending))
+
+    def pop(self) -> None:
+        frame = self.frames.pop()
+        if frame.kind is FrameKind.SUBSTITUTION:
+            self.frames[-1].pending.extend(frame.pending)
+
+    def step_in_quotes(self, frame: Frame, rule: Quoted) -> None:
+        run = rule.run.match(self.text, self.at)
+        if run is not None:
+            self.at = run.end()
+            return
+        char = self.text[self.at]
+        if char == rule.open:
+            frame.depth += 1
+            self.at += 1
+        elif char != rule.close:
+            QUOTES[char](self)
+        elif frame.depth:
+            frame.depth -= 1
+            self.at += 1
+        elif frame.kind in RETREAT:
+            self._end_arithmetic(frame)
+        else:
+            self.pop()
+            self.at += 1
+
+    def skip_literal(self, end: int) -> None:
+        self.found.literal.append((self.at, end))
+        self.at = end
+
+    def skip_heredocs(self, frame: Frame) -> None:
+        """Skip the bodies of the here-documents begun on the line that ends here."""
+        pending = frame.pending[:]
+        frame.pending.clear()
+        for heredoc in pending:
+            start = self.at
+            self._skip_heredoc(heredoc, frame.pending is not self.frames[0].pending)
+            if heredoc.quoted:
+                self.found.literal.append((start, self.at))
+
+    def _skip_heredoc(self, heredoc: Heredoc, substitution: bool) -> None:
+        carried = ""
+        while self.at < len(self.text):
+            newline = self.text.find("\n", self.at)
+            end = len(self.text) if newline < 0 else newline
+            line = self.text[self.at : end].removesuffix("\r")
+            whole = carried + (line.lstrip("\t") if heredoc.tabs else line)
+            # In a command substitution Bash takes `EOF)` for the end as well.
+            if substitution and not carried and ")" in whole.removeprefix(heredoc.delimiter) != whole:
+                self.at = self.text.index(heredoc.delimiter, self.at) + len(heredoc.delimiter)
+                return
+            self.at = min(end + 1, len(self.text))
+            if whole == heredoc.delimiter:
+                return
+            goes_on = not heredoc.quoted and (len(line) - len(line.rstrip("\\"))) % 2 == 1
+            carried = whole[:-1][: len(heredoc.delimiter) + 1] if goes_on else ""
+
+    def _end_arithmetic(self, frame: Frame) -> None:
+        """Close `((…))`; if one parenthesis is missing, the supposed arithmetic is commands: `((a); (b))`."""
+        self.pop()
+        if self.text.startswith("))", self.at):
+            self.at += 2
+        elif (length := self.at - frame.start) <= self.retries:
+            self.retries -= length
+            self.at = self.text.index("(", frame.start) + 1
+            self.push(RETREAT[frame.kind], frame.start)
+        else:
+            self.at += 1
+
+    def _escape(self) -> None:
+        self.at += 3 if self.text.startswith("\r\n", self.at + 1) else 2
+
+    def _single_quote(self) -> None:
+        end = self.text.find("'", self.at + 1)
+        self.skip_literal(len(self.text) if end < 0 else end + 1)
+
+    def _double_quote(self) -> None:
+        self.push(FrameKind.DQUOTE, self.at)
+        self.at += 1
+
+    def _backquote(self) -> None:
+        whole = BACKQUOTED.match(self.text, self.at)
+        self.at = whole.end() if whole else len(self.text)
+
+    def _dollar(self) -> None:
+        found = DOLLAR.match(self.text, self.at)
+        token = found[0] if found else "$"
+        if token == "$'":
+            self._ansi_quote()
+            return
+        kind = EXPANSIONS.get(token)
+        if kind is not None:
+            self.push(kind, self.at)
+        self.at += len(token)
+
+    def _ansi_quote(self) -> None:
+        if self.frames[-1].kind is FrameKind.DQUOTE:
+            self.at += 1
+            return
+        whole = ANSI_QUOTED.match(self.text, self.at)
+        self.skip_literal(whole.end() if whole else len(self.text))
+
+
+QUOTES: dict[str, Callable[[QuotedTextLexer], None]] = {
+    "\\": QuotedTextLexer._escape,
+    "'": QuotedTextLexer._single_quote,
+    '"': QuotedTextLexer._double_quote,
+    "`": QuotedTextLexer._backquote,
+    "$": QuotedTextLexer._dollar,
+}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcpc.languages.bash.lexer_state import Frame, FrameKind, Heredoc, LexerState, Word
-from mcpc.languages.bash.quoted_text import QuotedTextLexer
+from mcpc.languages.bash.lexer_state import Frame, FrameKind, Heredoc, LexerState, QuotedTextLexer, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable

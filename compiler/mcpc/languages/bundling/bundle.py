@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.languages.bundling.node import MODULES, NodeError, mcpc_program, run_node
-from mcpc.languages.bundling.npm import (
+from mcpc.languages.bundling.node import (
+    MODULES,
+    NodeError,
     OutsidePackagesError,
     copy_with_requirements,
     esbuild_module,
     has_packages,
     install_possible,
+    mcpc_program,
     package_name,
+    run_node,
 )
 
 if TYPE_CHECKING:

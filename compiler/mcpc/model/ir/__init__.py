@@ -41,7 +41,7 @@ from mcpc.model.ir.nodes import (
     Toolset,
     VirtualServer,
 )
-from mcpc.model.ir.traits import Traits
+from mcpc.model.ir.project import Traits
 
 __all__ = [
     "Annotations",

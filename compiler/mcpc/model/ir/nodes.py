@@ -8,21 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from mcpc.model.ir.traits import NO_TRAITS
-from mcpc.reading.json_tree import Member
-from mcpc.reading.node_builder import implied_node, object_node
+from mcpc.model.ir.project import NO_TRAITS
+from mcpc.reading.json_tree import Member, implied_node, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Span
     from mcpc.model.ir.handlers import Handler, HandlerOptions, PlainData
-    from mcpc.model.ir.layer import Layer
+    from mcpc.model.ir.layer import Layer, RequestedPackage
     from mcpc.model.ir.metadata import Annotations, Capability, Implementation, Metadata, ToolAnnotations, UserInterface
-    from mcpc.model.ir.project import ProjectMetadata
-    from mcpc.model.ir.requirements import RequestedPackage
-    from mcpc.model.ir.settings import Setting
-    from mcpc.model.ir.traits import Traits
+    from mcpc.model.ir.project import ProjectMetadata, Setting, Traits
     from mcpc.model.ir.uri_templates import UriTemplate
     from mcpc.reading import Json, Node, Source
 

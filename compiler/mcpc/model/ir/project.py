@@ -1,4 +1,8 @@
-"""Metadata of a project for its publication: `[project]` and `[tool.mcpc.registry]` of `pyproject.toml`.
+"""A project in the IR: its traits, settings and metadata.
+
+A setting is declared once.  Handlers, the built file's own checks, clients' inputs, and the manifests of bundles,
+plugins, registries and deployments all follow from the declaration.  A value is never part of a built file, except for
+a default.
 
 It changes nothing of how a server works; it is part of the build facts, from which bundles, plugins, images and the
 registry's file are made.
@@ -6,13 +10,105 @@ registry's file are made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mcpc.diagnostics import Span
     from mcpc.reading import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """The differences; all are off by default.
+
+    `unpacks_as_one_entry`: files that handlers read on disk are packed as one entry if all handlers read from disk.
+    `announces_extensions`: in every revision, not only in those that define them. `describes_in_schema`: clients find a
+    tool's description in its input schema. `keeps_argument_text`: handlers get the unchanged text of the call, so that
+    no default is filled in. `other_tools_of`: pairs of a name in `settings` and a contract; those settings receive the
+    tools of all other contracts. `hooks`: pairs of a runtime hook and the function that it calls
+    (`package.module:name`). `contracts`: those that every server of the system may need. `whole_packages`: runtime
+    packages of which all modules are included, with their annotations, because the project's code imports them.
+    `suspends_errexit`: functions of a shell are called where their status is tested, so that `set -e` has no effect.
+    `serial`: a call begins when the one before it has ended, as its handlers expect.
+    `takes_arguments`: what follows `--` on the command line of the built file is for the project's program. `notes`:
+    what `mcpc inspect` says about the built file, a sentence each.
+    """
+
+    unpacks_as_one_entry: bool = False
+    announces_extensions: bool = False
+    describes_in_schema: bool = False
+    keeps_argument_text: bool = False
+    other_tools_of: tuple[tuple[str, str], ...] = ()
+    hooks: tuple[tuple[str, str], ...] = ()
+    contracts: tuple[str, ...] = ()
+    whole_packages: tuple[str, ...] = ()
+    takes_arguments: bool = False
+    serial: bool = False
+    suspends_errexit: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __or__(self, other: Self) -> Self:
+        """Return the union of two traits."""
+        return type(self)(
+            unpacks_as_one_entry=self.unpacks_as_one_entry or other.unpacks_as_one_entry,
+            announces_extensions=self.announces_extensions or other.announces_extensions,
+            describes_in_schema=self.describes_in_schema or other.describes_in_schema,
+            keeps_argument_text=self.keeps_argument_text or other.keeps_argument_text,
+            other_tools_of=(*self.other_tools_of, *other.other_tools_of),
+            contracts=tuple(sorted({*self.contracts, *other.contracts})),
+            takes_arguments=self.takes_arguments or other.takes_arguments,
+            serial=self.serial or other.serial,
+            suspends_errexit=self.suspends_errexit or other.suspends_errexit,
+            whole_packages=tuple(sorted({*self.whole_packages, *other.whole_packages})),
+            notes=(*self.notes, *other.notes),
+            hooks=(*self.hooks, *(hook for hook in other.hooks if hook not in self.hooks)),
+        )
+
+
+NO_TRAITS = Traits()
+
+
+SETTING_TYPES = ("string", "integer", "number", "boolean", "file", "directory")
+"""The types of settings; `file` and `directory` are paths that must exist when the server starts."""
+Scalar = str | int | float | bool
+
+
+def variable_text(value: Scalar) -> str:
+    """Return a value as the text of an environment variable."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting.  `name`: the environment variable that has its value; `choices`: the only valid values, if any."""
+
+    name: str
+    type: str
+    span: Span
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    secret: bool = False
+    default: Scalar | None = None
+    choices: tuple[Scalar, ...] = field(default=())
+
+    def as_json(self) -> Json:
+        """Return it as JSON; fields that are false or not set are left out."""
+        others: dict[str, Json] = {
+            "title": self.title,
+            "description": self.description,
+            "required": self.required,
+            "secret": self.secret,
+            "choices": [*self.choices],
+        }
+        facts: dict[str, Json] = {"name": self.name, "type": self.type}
+        facts.update({name: value for name, value in others.items() if value})
+        if self.default is not None:
+            facts["default"] = self.default
+        return facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from urllib.parse import unquote
 
 from mcpc.interpreters.launchers.windows_file import LENGTH, MAGIC
 from mcpc.interpreters.selfcontained.relocatable_file import SYSTEMS
-from mcpc.model.ir.project import ProjectMetadata, metadata_from_facts
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import ProjectMetadata, metadata_from_facts, variable_text
 from mcpc.reading import compact_json
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import variable_text
 from mcpc.release.carriers.built_server import LINUX, UnusableFileError, UnusableValueError, sha256
 from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, tar_bytes
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import variable_text
 from mcpc.release.carriers.built_server import UnusableValueError
 from mcpc.release.carriers.files import json_text
 

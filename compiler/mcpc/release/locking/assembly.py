@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from mcpc.model.ir.requirements import Origins
+from mcpc.model.ir.layer import Origins
 from mcpc.packages.choosing import check_newest
 from mcpc.packages.downloads import file_on_disk
 from mcpc.packages.lock_files import CREATOR, SHA256, LockedFile
@@ -30,7 +30,7 @@ from mcpc.release.locking.request import OnlySourcesError, target_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.lock_staging import FileSelection, LockedPackages
     from mcpc.packages.platforms import Target
     from mcpc.packages.uv import UvRequest

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.model.ir import Server
-    from mcpc.model.ir.requirements import RequestedPackage
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.options import Options
     from mcpc.packages.lock_files import LockFile
     from mcpc.packages.uv_failures import NoWheelError

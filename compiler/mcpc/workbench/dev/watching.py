@@ -12,7 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from mcpc.reading.left_out import folder_reason
+from mcpc.reading.selection import folder_reason
 from mcpc.reading.tree import IGNORED_BEGINNING, IGNORED_ENDINGS, IGNORED_NAMES, MAX_ENTRIES
 from mcpc.sandbox.platforms.files import status_of_entry
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.model.ir.settings import variable_text
+from mcpc.model.ir.project import variable_text
 from mcpc.workbench.documentation.examples import examples_of
 from mcpc.workbench.documentation.installation import ClientSection, client_sections
 from mcpc.workbench.documentation.schema_view import SchemaView, schema_view

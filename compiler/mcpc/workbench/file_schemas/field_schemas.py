@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcpc.lower.client_requests import CHECKS as REQUESTS
-from mcpc.lower.client_requests import MAX_REQUESTS
-from mcpc.lower.handler_options import LOOP, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
+from mcpc.lower.handler_options import LOOP, MAX_REQUESTS, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
+from mcpc.lower.handler_options import REQUEST_CHECKS as REQUESTS
 from mcpc.lower.tools_and_prompts import VERSIONS
+from mcpc.model.definitions import HANDLER_KEY, HANDLERS_KEY
 from mcpc.model.definitions.field_descriptions import description_of
-from mcpc.model.definitions.handler_options import HANDLER_KEY, HANDLERS_KEY
 from mcpc.passes.names import ILLEGAL, MAX_LENGTH
 from mcpc.reading.selection import FILES, SETTINGS
 from mcpc_runtime.protocol.sizes import MIN_RESULT

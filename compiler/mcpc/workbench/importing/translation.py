@@ -18,7 +18,7 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends import parse_project, select_frontends, tree_for
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.native import SERVER, is_definition
-from mcpc.model.definitions.handler_options import HANDLER_KEY
+from mcpc.model.definitions import HANDLER_KEY
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import Source
 

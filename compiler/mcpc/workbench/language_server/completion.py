@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.lower.variables import PREFIX, UNDERSCORES, names_in
+from mcpc.lower.bash_options import PREFIX, UNDERSCORES, names_in
 from mcpc.model.ir import Resource
 from mcpc.reading import member_of
 from mcpc.workbench.file_schemas import kind_of

@@ -18,7 +18,7 @@ from mcpc.workbench.language_server.yaml_cursor import cursor_in_frontmatter, cu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mcpc.model.ir.settings import Setting
+    from mcpc.model.ir.project import Setting
     from mcpc.workbench.language_server.cursors import Cursor, Step
     from mcpc.workbench.language_server.open_project import OpenProject, PlacedDefinition
 

@@ -1,11 +1,19 @@
-"""Check that Python handlers get the environment variables that they read.
+"""What handlers need of the machine that runs a server: variables, programs, and its operating system.
 
 A variable that a file reads on import is needed by all handlers that import it; one that a function reads, by all
 handlers that reach the function; any other, by at least one of the handlers.
+
+A missing program is a warning, because the server may be built for another machine. So is a program that a Bash library
+calls and no definition declares. No program is started, because a definition must not make the compiler run one.
+
+Windows has no Bash, and a compiled program runs on one system only. Both are warnings: a server for several platforms
+may have tools that work on some of them, and Git for Windows brings a Bash.
 """
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,19 +21,22 @@ from mcpc.diagnostics import diagnose
 from mcpc.frontends.introspection.reach import find_users as mentions
 from mcpc.frontends.introspection.variables import read_variables
 from mcpc.languages import imports
-from mcpc.model.ir import PythonFunction
+from mcpc.languages.bash.programs import undeclared_programs
+from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
+from mcpc.model.ir import BashFunction, Executable, ExternalHandler, PythonFunction
+from mcpc.packages.platforms import system_of
 from mcpc_runtime.transports.platforms.environments import MINIMAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.frontends.introspection.reach import Users
     from mcpc.frontends.introspection.variables import EnvironmentVariable
     from mcpc.model.ir import Environment, HasHandler, Server
     from mcpc.reading import Source
 
-MAX_NAMED = 20
+MAX_VARIABLES = 20
 """Maximum number of handlers named in one message."""
 
 
@@ -110,8 +121,8 @@ def _has(environment: Environment, name: str) -> bool:
 def _absent(variable: EnvironmentVariable, lacking: list[HasHandler], described: str) -> Diagnostic:
     """Return the warning, which names every handler, and both places where the variable can be declared."""
     name = variable.name
-    named = ", ".join(f"`{item.name}`" for item in lacking[:MAX_NAMED])
-    more = f" and {len(lacking) - MAX_NAMED} more" if len(lacking) > MAX_NAMED else ""
+    named = ", ".join(f"`{item.name}`" for item in lacking[:MAX_VARIABLES])
+    more = f" and {len(lacking) - MAX_VARIABLES} more" if len(lacking) > MAX_VARIABLES else ""
     verb = "does" if len(lacking) == 1 else "do"
     message = f"{named}{more} {verb} not receive the variable `{name}`: handlers receive only declared variables"
     own = f"add {_in_definition(name, lacking)}" if len(lacking) == 1 else f"{_in_definition(name, lacking)} of each"
@@ -131,3 +142,89 @@ def _in_server(name: str, described: str) -> str:
     if described.endswith(".py"):
         return f'`Server(..., environment=["{name}"])`'
     return f'`"_meta": {{"mcpc/handlers": {{"environment": ["{name}"]}}}}` in `server.json`'
+
+
+def check_requirements(server: Server) -> Diagnostics:
+    """Report each required program that is not installed."""
+    wanted = [item for each in server.definitions for item in each.running.requires]
+    here = {command: shutil.which(command) is not None for command in {item.command for item in wanted}}
+    missing = tuple(
+        diagnose(
+            "MCP241", item.span, f"`{item.command}` is not on PATH", "", "it must be installed where the server runs"
+        )
+        for item in dict.fromkeys(wanted)
+        if not here[item.command]
+    )
+    return (*missing, *(_undeclared(name, span) for name, span in undeclared_programs(server).items()))
+
+
+def _undeclared(name: str, span: Span) -> Diagnostic:
+    message = f"the program `{name}` is not declared, and not installed on every machine"
+    hint = (
+        f'add `"requires": ["{name}"]` to `"_meta": {{"mcpc/handlers": {{…}}}}` of `server.json`, or in'
+        f' `"_meta": {{"mcpc/handler": {{…}}}}` of the definition; a check with `command -v {name}` makes it optional'
+    )
+    return diagnose("MCP247", span, message, "", hint)
+
+
+SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
+"""Interpreters that Windows has only with Git Bash or another package of Unix programs."""
+SCRIPT_ENDINGS = (".sh", ".bash")
+"""Endings of files that a shell runs if they do not name what runs them."""
+SYSTEM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+MAX_HANDLERS = 5
+"""Maximum number of handlers named in one message."""
+
+
+def check_platforms(server: Server) -> Diagnostics:
+    """Report handlers that need a Bash on Windows, and programs for another system than the server's, once per file."""
+    systems = {system_of(tag) for tag in server.platforms} - {""} or {sys.platform}
+    sources = {file.source.path: file.source for file in server.files}
+    by_file: dict[str, list[HasHandler]] = {}
+    for definition in server.definitions:
+        by_file.setdefault(definition.handler.file, []).append(definition)
+    rows = tuple((sources.get(path), users) for path, users in by_file.items())
+    shells = _in_shells(rows) if "win32" in systems else ()
+    return (*shells, *(problem for source, users in rows if source for problem in _elsewhere(source, users, systems)))
+
+
+def _in_shells(rows: Iterable[tuple[Source | None, list[HasHandler]]]) -> Diagnostics:
+    """Return a warning for each file whose handlers need a shell."""
+    return tuple(_without_bash(users) for source, users in rows if any(_needs_shell(user, source) for user in users))
+
+
+def _needs_shell(definition: HasHandler, source: Source | None) -> bool:
+    handler = definition.handler
+    if isinstance(handler, BashFunction):
+        return bool(handler.file)  # a stand-in for a missing handler has no file
+    if source is None or not isinstance(handler, (Executable, ExternalHandler)):
+        return False
+    return interpreter_of(source) in SHELLS or _is_run_by_bash(source)
+
+
+def _is_run_by_bash(source: Source) -> bool:
+    """Tell whether a file is a script that does not name what runs it."""
+    return source.path.endswith(SCRIPT_ENDINGS) and not source.data.startswith(SHEBANG)
+
+
+def _without_bash(users: list[HasHandler]) -> Diagnostic:
+    verb = "needs" if len(users) == 1 else "need"
+    message = f"{_names(users)} {verb} Bash, which Windows does not have"
+    hint = "Git for Windows (Git Bash) must be installed where the server runs; or write the handler in Python"
+    return diagnose("MCP503", users[0].handler.span, message, "", hint)
+
+
+def _elsewhere(source: Source, users: list[HasHandler], systems: set[str]) -> Diagnostics:
+    """Return a warning if a compiled program is for none or only some of the systems."""
+    own = binary_system(source)
+    others = ", ".join(SYSTEM_NAMES.get(system, system) for system in sorted(systems - {own}))
+    if not own or not others or not any(isinstance(user.handler, Executable) for user in users):
+        return ()
+    message = f"`{source.path}`, the program of {_names(users)}, is for {SYSTEM_NAMES[own]} and cannot run on {others}"
+    hint = "build the server for that system only, or replace the program by a script"
+    return (diagnose("MCP504", users[0].handler.span, message, "", hint),)
+
+
+def _names(users: list[HasHandler]) -> str:
+    named = ", ".join(f"`{item.name}`" for item in users[:MAX_HANDLERS])
+    return f"{named} and {len(users) - MAX_HANDLERS} more" if len(users) > MAX_HANDLERS else named
