@@ -16,7 +16,7 @@ class Host:
     async def serve(self, server):
         lists = await server.mcpc_lists()
         print([entry.entry["name"] for entry in lists.tools], server.mcpc_information())
-program.set_host(Host())
+program.current_program.host = Host()
 class Call:
     request_id = session_id = "1"; client_id = None; meta = {}; client_capabilities = {}; client_info = {}
     protocol_version = "2025-11-25"; transport = "http"; headers = {"X-Key": "k"}; http = {}; principal = None

@@ -331,21 +331,22 @@ def test_a_mounted_component_with_a_method_of_its_own_runs_in_its_server():
 
 
 def test_changes_while_the_server_runs():
-    program.begin()
+    running = program.current_program
+    running.is_serving = True
     server = FastMCP("n")
     try:
         server.tool(lambda: 1, name="x")
-        assert program.taken_changes() == {"tools": True}
+        assert running.taken_changes() == {"tools": True}
         server._tool_manager.remove_tool("x")
-        assert program.taken_changes() == {"tools": True}
+        assert running.taken_changes() == {"tools": True}
         server.mount(FastMCP("inner"))
-        assert [*program.taken_changes()] == ["tools", "prompts", "resources"]
+        assert [*running.taken_changes()] == ["tools", "prompts", "resources"]
         if LATER:
             for change in (server.enable, server.disable):
                 change(names={"x"})
-                assert len(program.taken_changes()) == 3
+                assert len(running.taken_changes()) == 3
     finally:
-        program.forget()
+        running.is_serving = False
 
 
 def test_the_state_of_so_many_sessions_is_kept():

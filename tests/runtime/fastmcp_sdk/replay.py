@@ -121,5 +121,5 @@ if __name__ == "__main__":
     demo, generation, version = sys.argv[1:]
     standins.install(generation, version)
     host = Host(demo)
-    program.set_host(host)
+    program.current_program.host = host
     program.start_file(f"{demo}.py", str(HERE), [])

@@ -6,7 +6,7 @@ Each function takes what `contract.py` sends and returns an awaitable of a resul
 from __future__ import annotations
 
 import sys
-from _thread import allocate_lock
+import threading
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NoReturn, TypedDict
 
@@ -18,11 +18,10 @@ from mcpc_runtime.handlers.python.program_bytecode import use_program_code
 from mcpc_runtime.protocol.tool_choice import ToolChoice
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.engine import web
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, current_call
+from mcpc_runtime.systems.fastmcp.engine.server import current_call
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import Entry, ProgramEndedError, ServedProgram, taken_changes
-
-Object = dict[str, Any]
+from mcpc_runtime.systems.fastmcp.interfaces import Object, ProgramServer
+from mcpc_runtime.systems.fastmcp.program import Entry, ProgramEndedError, ServedProgram, current_program
 
 
 class Program(TypedDict):
@@ -31,11 +30,6 @@ class Program(TypedDict):
     entry: Entry
     folder: str
     arguments: list[str] | None
-
-
-def is_a_call(call: CallOfWorker) -> Call:
-    """State that a worker's call is what servers expect."""
-    return call
 
 
 MAX_PAGES = 1000
@@ -64,10 +58,8 @@ def unknown(name: str, code: int, message: str) -> Object:
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-_programs: list[ServedProgram] = []
-_starting = allocate_lock()
-_is_made = allocate_lock()
-_is_made.acquire()
+served_program = ServedProgram()
+_starting = threading.Lock()
 
 
 async def done() -> Object:
@@ -90,7 +82,7 @@ def call_tool(program: Program, name: str, values: Object, session: Object, cont
     return reported(server.mcpc_call_tool(name, values, call), call)
 
 
-async def call_chosen(server: BaseServer, name: str, values: Object, call: CallOfWorker, choice: Object) -> Object:
+async def call_chosen(server: ProgramServer, name: str, values: Object, call: CallOfWorker, choice: Object) -> Object:
     """Call a tool if it is chosen, by its entry in the list of this moment."""
 
     async def page_at(cursor: str | None) -> Object:
@@ -137,20 +129,20 @@ async def reported(result: Awaitable[Object], call: CallOfWorker) -> Object:
     try:
         return await result
     finally:
-        for kind, announced in taken_changes().items():
+        for kind, announced in current_program.taken_changes().items():
             if announced and selected().family == "fastmcp":
                 await call.list_changed(kind)
             else:
                 call.relist(kind)
 
 
-def served_server(program: Program, context: Context) -> BaseServer:
+def served_server(program: Program, context: Context) -> ProgramServer:
     """Return the program's server, which the first call starts; calls of the worker run on its event loop.
 
     A program that cannot be served ends its worker with the calls that wait for it: the next one starts it again.
     """
     with _starting:
-        if not _programs:
+        if not served_program.is_started:
             entry, arguments = program["entry"], program["arguments"]
             if arguments is not None:
                 entry["arguments"] = arguments
@@ -158,33 +150,28 @@ def served_server(program: Program, context: Context) -> BaseServer:
             use_program_code(mcpc_runtime.__loader__, program["folder"])
             framework = entry["generation"], entry["version"]
             prepare_children(sys.argv[0], program["folder"], entry["paths"], framework)
-            _programs.append(ServedProgram(entry, program["folder"]))
-            _is_made.release()
-    served = _programs[0]
+            served_program.start(entry, program["folder"])
     call: Any = port_of(context)
     try:
-        server: Any = served.wait()
+        server = served_program.wait()
     except ProgramEndedError:
         call.retire_worker()
         raise
-    if served.loop is not None:
-        call.use_event_loop(served.loop, served.thread)
-    found: BaseServer = server
-    return found
+    if served_program.loop is not None:
+        call.use_event_loop(served_program.loop, served_program.thread)
+    return server
 
 
 def run_in_main_thread() -> NoReturn:
     """Run the program as soon as the first call has made it; the worker ends the process from another thread."""
-    _is_made.acquire()
-    _programs[0].run()
+    served_program.run()
     while True:
-        _is_made.acquire()
+        threading.Event().wait()
 
 
 def leave() -> None:
     """Let the program end: its lifespan is left."""
-    for program in _programs:
-        program.leave()
+    served_program.leave()
 
 
 class CallOfWorker:

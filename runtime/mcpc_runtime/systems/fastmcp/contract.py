@@ -8,8 +8,6 @@ schema is an error result, which the model can read.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.python.contract import COMPLETE, FunctionResult, Invocation
@@ -22,6 +20,7 @@ from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.run_time_lists import list_ending
 from mcpc_runtime.protocol.tolerance import is_tolerated
 from mcpc_runtime.protocol.validation_errors import error_lines
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.transports.platforms import system
 
 ROUTE = "http/route"
@@ -48,7 +47,7 @@ def build_invocation(call: Call, image: Image) -> Invocation:
     request = call.request
     function = "call_tool" if call.is_tool else FUNCTIONS.get(request.method, FORWARD)
     entry: dict[str, Json] = image.index[SETTINGS]
-    session: dict[str, Any] = {
+    session: Object = {
         "request_id": request.identifier,
         "session_id": session_id(call),
         "protocol_version": request.wire.version,
@@ -74,9 +73,9 @@ def build_invocation(call: Call, image: Image) -> Invocation:
     return invocation
 
 
-def serving_facts(call: Call, image: Image) -> dict[str, Any]:
+def serving_facts(call: Call, image: Image) -> Object:
     """Return what the worker is to know of the options with which the server was started."""
-    facts: dict[str, Any] = {}
+    facts: Object = {}
     if image.tolerant:
         facts["tolerant"] = is_tolerated(call.request)
     choice = image.choice
@@ -137,7 +136,7 @@ def client_info(call: Call) -> dict[str, Json]:
     return found if type(found) is dict else {}
 
 
-def http_facts(origin: object) -> dict[str, Any]:
+def http_facts(origin: object) -> Object:
     """Return what the program sees of the HTTP request of a call: its head, and who has sent it, if that is known."""
     found: HttpRequest | None = getattr(origin, "http_request", None)
     if found is None:

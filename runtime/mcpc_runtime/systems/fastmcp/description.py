@@ -25,14 +25,15 @@ from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, trac
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, ListEntry, Lists, note, taken_notes
+from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
+from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import (
     NoServerError,
     ProgramEndedError,
     SeveralServersError,
+    current_program,
     run_program,
-    served_application,
 )
 from mcpc_runtime.systems.fastmcp.standins.exports import (
     PlaceholderMeta,
@@ -78,17 +79,17 @@ class DescribedProgram:
     """A program that ends when it serves: its server is described then."""
 
     def __init__(self, replies: int, folder: str, names: list[list[Any]]) -> None:
-        self.servers: list[BaseServer] = []
+        self.servers: list[ProgramServer] = []
         self.has_served = False
         self._names = names
         self._replies = replies
         self._folder = folder
 
-    async def serve(self, server: BaseServer) -> None:
+    async def serve(self, server: ProgramServer) -> None:
         """Describe the server, and end."""
         self.end(await self._described(server))
 
-    async def _described(self, server: BaseServer) -> dict[str, Any]:
+    async def _described(self, server: ProgramServer) -> Object:
         try:
             lists = await server.mcpc_lists()
         except asyncio.CancelledError:
@@ -114,7 +115,7 @@ class DescribedProgram:
             ],
         }
 
-    def _dynamic(self, server: BaseServer, lists: Lists) -> list[dict[str, Any]]:
+    def _dynamic(self, server: ProgramServer, lists: Lists) -> list[Object]:
         """Return the lists that are made at run time: those that could not be made, and those of changing code."""
         found = dynamic_lists(server, self._folder)
         if not (found or lists.tools or lists.prompts or lists.resources or lists.templates):
@@ -124,10 +125,10 @@ class DescribedProgram:
             rows[kind] = list_row(kind, reason, self._folder)
         return [rows[kind] for kind in sorted(rows)]
 
-    def _rows(self, entries: Iterable[ListEntry]) -> list[dict[str, Any]]:
+    def _rows(self, entries: Iterable[ListEntry]) -> list[Object]:
         return [{"entry": item.entry, **place_of(item.function, self._folder)} for item in entries]
 
-    def end(self, line: dict[str, Any]) -> NoReturn:
+    def end(self, line: Object) -> NoReturn:
         """Write the line, and end the process."""
         data = memoryview(json.dumps(line, default=str).encode() + b"\n")
         while data:
@@ -135,7 +136,7 @@ class DescribedProgram:
         os._exit(0)
 
 
-def lacking_names(names: list[list[Any]], folder: str) -> Iterator[dict[str, Any]]:
+def lacking_names(names: list[list[Any]], folder: str) -> Iterator[Object]:
     """Yield what has no stand-in, with its place: what the run has touched, and what functions name that did not run.
 
     `names`: the dotted names of the framework in the program's files, each with its file and line.
@@ -166,7 +167,7 @@ def is_there(name: str) -> bool:
 
 def described_routes(server: Any) -> list[str]:
     """Return the paths of the program's own routes; its application is made for the notes of its middleware."""
-    if served_application() is None and (
+    if current_program.application is None and (
         overrides_application(server) or getattr(server, "mcpc_asgi_middleware", None)
     ):
         try:
@@ -188,7 +189,7 @@ def overrides_application(server: object) -> bool:
     return found is not None and not found.__module__.startswith("mcpc_runtime.")
 
 
-def place_of(function: object, folder: str) -> dict[str, Any]:
+def place_of(function: object, folder: str) -> Object:
     """Return where a function is defined; no place for what has no source in the folder."""
     called: Any = function
     called = getattr(called, "func", called)  # a partial function
@@ -201,7 +202,7 @@ def place_of(function: object, folder: str) -> dict[str, Any]:
     return {"path": path, "line": code.co_firstlineno if code is not None and path else 0}
 
 
-def described_place(problem: BaseException, folder: str) -> dict[str, Any]:
+def described_place(problem: BaseException, folder: str) -> Object:
     """Return the place of the function that was described when something away from the project was raised."""
     frames = [found.tb_frame for found in tracebacks(problem.__traceback__)]
     for frame in reversed(frames):
@@ -212,7 +213,7 @@ def described_place(problem: BaseException, folder: str) -> dict[str, Any]:
     return {}
 
 
-def failure_line(problem: BaseException, folder: str) -> dict[str, Any]:
+def failure_line(problem: BaseException, folder: str) -> Object:
     """Return why a program has no description, with the last place in the folder of the traceback."""
     raised = {**raised_facts(problem, folder), "absent": absent_variables()}
     raised["message"], raised["owner"] = public_name(raised["message"]), public_name(raised.get("owner", ""))

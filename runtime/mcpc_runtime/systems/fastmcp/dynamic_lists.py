@@ -11,13 +11,14 @@ while the server runs is noticed then (`program.py`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from inspect import isfunction
 from typing import Any, TypeGuard
 
 from mcpc_runtime.artifact.build_time.raised import relative
 from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
-from mcpc_runtime.systems.fastmcp.engine.server import Note, place_of
+from mcpc_runtime.systems.fastmcp.engine.server import place_of
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Note, Object
 from mcpc_runtime.systems.fastmcp.project_code import (
     changed_names,
     names_in,
@@ -65,7 +66,7 @@ def making(kind: str, handler: object, folder: str, changed: frozenset[str]) -> 
             yield kind, Note(text, *place_of(function))
 
 
-def list_row(kind: str, reason: Note, folder: str) -> dict[str, Any]:
+def list_row(kind: str, reason: Note, folder: str) -> Object:
     """Return a list and why it is made at run time as plain data."""
     return {"kind": kind, "text": reason.text, "path": relative(reason.file, folder), "line": reason.line}
 
@@ -124,7 +125,7 @@ def of_another_server(kinds: Iterable[str]) -> Iterator[Reason]:
         yield kind, Note(f"the list of {kind} is that of another server")
 
 
-def is_of_project(function: Any) -> TypeGuard[Callable[..., Any]]:
+def is_of_project(function: Any) -> TypeGuard[Function]:
     """Tell whether a function is not one of a framework."""
     return function is not None and function.__module__.partition(".")[0] not in FRAMEWORKS
 

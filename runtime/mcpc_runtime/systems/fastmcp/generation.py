@@ -44,16 +44,19 @@ class Generation:
         return self.version >= version
 
 
-_selected: list[Generation] = []
+class Selection:
+    """What this process has selected, None before its project's first import."""
+
+    generation: Generation | None = None
 
 
 def select(name: str, version: str = "") -> Generation:
     """Select the generation of this process; `version`: digits and dots, the latest if it is empty."""
     numbers = tuple(int(part) for part in version.split(".") if part.isdecimal())
-    _selected[:] = [Generation(name, numbers or LATEST[name])]
-    return _selected[0]
+    Selection.generation = generation = Generation(name, numbers or LATEST[name])
+    return generation
 
 
 def selected() -> Generation:
     """Return the selected generation; the SDK's first one where none was selected."""
-    return _selected[0] if _selected else select("sdk1")
+    return Selection.generation or select("sdk1")

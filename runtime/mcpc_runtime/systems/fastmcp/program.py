@@ -25,7 +25,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isawaitable
@@ -34,6 +33,7 @@ from typing import Any, Protocol, TypedDict
 
 from mcpc_runtime.handlers.python.children import VARIABLE
 from mcpc_runtime.handlers.python.program_bytecode import ProgramLoader, program_code
+from mcpc_runtime.systems.fastmcp.interfaces import ProgramServer
 
 
 class Entry(TypedDict):
@@ -49,29 +49,16 @@ class Entry(TypedDict):
     web: bool
 
 
-class ProgramServer(Protocol):
-    """What a program needs of its server (`engine.server.BaseServer`)."""
-
-    def mcpc_information(self) -> dict[str, Any]:
-        """Return `name`, `version` (which may be empty), and the rest of its description."""
-
-    def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
-        """Return what is entered before the first call."""
-
-    def mcpc_parts(self) -> Sequence[ProgramServer]:
-        """Return the servers that are mounted in this one."""
-
-
 class ProgramHost(Protocol):
     """What runs a program: the worker, or the description at build.
 
     `servers`: those that the program made; `has_served`: it has served one of them.
     """
 
-    servers: list[Any]
+    servers: list[ProgramServer]
     has_served: bool
 
-    async def serve(self, server: Any) -> None:
+    async def serve(self, server: ProgramServer) -> None:
         """Serve until the program has to end."""
 
 
@@ -107,44 +94,55 @@ class NoServerError(ProgramEndedError):
         super().__init__("the program ended without making a server")
 
 
-_host: list[ProgramHost] = []
+class RunningProgram:
+    """The program of this process.
+
+    `host`: what runs it; `application`: the web application that it serves; `is_serving`: changes of lists are noted.
+    """
+
+    def __init__(self) -> None:
+        self.host: ProgramHost | None = None
+        self.application: object = None
+        self.is_serving = False
+        self._changed: dict[str, bool] = {}
+
+    def note_server(self, server: ProgramServer) -> None:
+        """Record a server that the project made."""
+        if self.host is not None:
+            self.host.servers.append(server)
+
+    def serve(self, server: ProgramServer) -> None:
+        """Serve a server until the program has to end: what a framework's `run` does."""
+        asyncio.run(self.serve_async(server))
+
+    async def serve_async(self, server: ProgramServer | None = None) -> None:
+        """Serve a server on the running event loop; the one that the project made, whatever it was put into, if None.
+
+        In a process that a handler started it ends at once, as the input of that process has ended.
+        """
+        if self.host is not None:
+            await self.host.serve(made_server(self.host.servers) if server is None else server)
+        elif VARIABLE not in os.environ:
+            raise NotStartedError("no program runs that could serve")
+
+    def note_change(self, *kinds: str) -> None:
+        """Note that components of these kinds were added, removed, shown or hidden; of all kinds without any."""
+        if self.is_serving:
+            self._changed.update(dict.fromkeys((LIST_OF[kind] for kind in kinds or LIST_OF), True))
+
+    def hush(self) -> None:
+        """Let clients not be notified of what has changed so far: the lifespan has begun."""
+        self._changed = dict.fromkeys(self._changed, False)
+
+    def taken_changes(self) -> dict[str, bool]:
+        """Return the lists that have changed since the last time, each with whether clients are to be notified."""
+        changed, self._changed = self._changed, {}
+        return changed
 
 
-def set_host(host: ProgramHost) -> None:
-    """Set what runs this process's program."""
-    _host[:] = [host]
-
-
-def is_child() -> bool:
-    """Tell whether this is a process that a handler started: what it serves ends at once, as its input has ended."""
-    return VARIABLE in os.environ
-
-
-def note_server(server: ProgramServer) -> None:
-    """Record a server that the project made."""
-    for host in _host:
-        host.servers.append(server)
-
-
-def serve(server: ProgramServer, transport: str = "stdio") -> None:
-    """Serve a server until the program has to end: what a framework's `run` does."""
-    asyncio.run(serve_async(server, transport))
-
-
-async def serve_async(server: ProgramServer, transport: str = "stdio") -> None:
-    """Serve a server on the running event loop until the program has to end; `transport` decides nothing here."""
-    if _host:
-        await _host[0].serve(server)
-    elif not is_child():
-        raise NotStartedError(f"no program runs that could serve over {transport}")
-
-
-async def serve_made() -> None:
-    """Serve the one server that the project made, whatever application it was put into."""
-    if _host:
-        await _host[0].serve(made_server(_host[0].servers))
-    elif not is_child():
-        raise NotStartedError("no program runs")
+LIST_OF = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}
+"""The list of each kind of component."""
+current_program = RunningProgram()
 
 
 def made_server(servers: Sequence[ProgramServer]) -> ProgramServer:
@@ -160,7 +158,7 @@ def made_server(servers: Sequence[ProgramServer]) -> ProgramServer:
 
 def run_program(entry: Entry, folder: str, host: ProgramHost) -> None:
     """Run an entry whose files are in `folder`; serve what it made if it ends without serving."""
-    set_host(host)
+    current_program.host = host
     for name in EXITS:
         if not hasattr(builtins, name):
             setattr(builtins, name, sys.exit)
@@ -171,7 +169,7 @@ def run_program(entry: Entry, folder: str, host: ProgramHost) -> None:
     if not host.has_served:
         exit_with(found)
         server: Any = found if hasattr(found, "mcpc_lists") else made_server(host.servers)
-        serve(server)
+        current_program.serve(server)
 
 
 def exit_with(result: object) -> None:
@@ -269,28 +267,40 @@ STARTS: dict[str, Callable[[str, str, list[str]], object]] = {
 
 
 class ServedProgram:
-    """A program.  `servers`: those it made; `server`, `loop`: set once it serves; `thread`: the one that runs it."""
+    """The program of a worker.  `servers`: those it made; `server`, `loop`: set once it serves; `thread`: runs it."""
 
-    def __init__(self, entry: Entry, folder: str) -> None:
+    def __init__(self) -> None:
         self.servers: list[ProgramServer] = []
         self.has_served = False
-        self.has_ended = False
         self.server: ProgramServer | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
         self.thread = 0
-        self._entry, self._folder = entry, folder
+        self._started: tuple[Entry, str] | None = None
+        self._is_started = threading.Event()
         self._ready = threading.Event()
         self._over = threading.Event()
         self._heard = threading.Event()
         self._stop: asyncio.Event | None = None
         self._problem = ""
 
+    @property
+    def is_started(self) -> bool:
+        """Whether it is known which program runs."""
+        return self._is_started.is_set()
+
+    def start(self, entry: Entry, folder: str) -> None:
+        """Let the program run, whose files are in a folder."""
+        self._started = entry, folder
+        self._is_started.set()
+
     def run(self) -> None:
-        """Run the program in this thread, to its end."""
+        """Run the program in this thread as soon as it is started, to its end."""
+        self._is_started.wait()
         self.thread = threading.get_ident()
         keep_ending_signals()
         try:
-            run_program(self._entry, self._folder, self)
+            if self._started is not None:
+                run_program(*self._started, self)
             self._problem = "the program has ended"
         except SystemExit as problem:
             self._problem = f"the program exited with status {problem.code or 0} before it served"
@@ -309,9 +319,9 @@ class ServedProgram:
             raise NotStartedError("the server is served already")
         self._stop = asyncio.Event()
         self.has_served = True
-        begin()
+        current_program.is_serving = True
         async with server.mcpc_lifespan():
-            hush()
+            current_program.hush()
             self.server, self.loop = server, asyncio.get_running_loop()
             self._ready.set()
             await self._stop.wait()
@@ -347,54 +357,3 @@ def keep_ending_signals() -> None:
 
     signal.signal = set_unless_ending  # type: ignore[assignment]
     asyncio.SelectorEventLoop.add_signal_handler = add_unless_ending  # type: ignore[method-assign, assignment]
-
-
-_applications: list[object] = []
-
-
-def note_application(app: object) -> None:
-    """Record the web application that the program serves."""
-    if app is not None and not isinstance(app, str):
-        _applications[:] = [app]
-
-
-def served_application() -> Any:
-    """Return the web application that the program serves, None if it serves none."""
-    return _applications[0] if _applications else None
-
-
-KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}
-"""The list of each kind of component."""
-_serving: list[bool] = []
-_changed: dict[str, bool] = {}
-"""The lists that have changed, each with whether clients are to be notified."""
-
-
-def begin() -> None:
-    """Note changes from now on: the program serves."""
-    _serving[:] = [True]
-
-
-def note_change(*kinds: str) -> None:
-    """Note that components of these kinds were added, removed, shown or hidden; of all kinds without any."""
-    if _serving:
-        _changed.update(dict.fromkeys((KINDS[kind] for kind in kinds or KINDS), True))
-
-
-def hush() -> None:
-    """Let clients not be notified of what has changed so far: the lifespan has begun."""
-    _changed.update(dict.fromkeys(_changed, False))
-
-
-def taken_changes() -> dict[str, bool]:
-    """Return the lists that have changed since the last time, each with whether clients are to be notified."""
-    found = dict(_changed)
-    for kind in found:
-        _changed.pop(kind, None)
-    return found
-
-
-def forget() -> None:
-    """Forget everything: a test begins."""
-    _serving.clear()
-    _changed.clear()

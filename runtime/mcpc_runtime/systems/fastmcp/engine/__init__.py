@@ -1,16 +1,15 @@
 """The engine: what the stand-ins of FastMCP and of the official SDK share.
 
-FastMCP's stand-in derives from `component_server.ComponentServer` (components, decorators, mounted servers), the SDK's
-from `server.BaseServer` directly.  The build and the worker know only the latter.
+FastMCP's stand-in derives from `component_server.ComponentServer` (components, decorators, mounted servers).  The build
+and the worker know servers, and servers know calls, by the protocols in `../interfaces.py` only.
 
-    server.py            BaseServer, Lists, ListEntry: what the build and the worker use of a server
-                         Call: a request, and the way back to the client; note(text, function=None), taken_notes()
+    server.py            the current call, its token; note(text, function=None), taken_notes()
     errors.py            ProtocolError(code, message, data) for the client; ToolError, NotFoundError …
     behaviour.py         Behaviour: what differs between versions, as data; behaviour()
     components.py        Tool, Prompt, Resource, Template; UNSET
     entries.py, schemas.py, schema_*.py, docstrings.py   lists and schemas, byte for byte as the original's
 
-    component_server.py  ComponentServer(BaseServer): components, mounted servers, lifespan, calls
+    component_server.py  ComponentServer: components, mounted servers, lifespan, calls
     registration.py      its decorators, add_…, remove_…; components made from functions, and what happens to duplicates
     mounts.py            servers in others: their components under other names; rules that show and hide components
     listing.py           what clients see of all components: lists, and single ones by name or address

@@ -22,9 +22,7 @@ from mcpc_runtime.systems.fastmcp.engine.injection import innermost
 from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import described
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of
 from mcpc_runtime.systems.fastmcp.engine.server import current_call
-
-Values = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 EMPTY = inspect.Parameter.empty
 SIMPLE: dict[Any, tuple[type, ...]] = {str: (str,), int: (int,), bool: (bool,), float: (float,)}
@@ -49,7 +47,7 @@ class ArgumentReader:
         self.simple = self._simple_types()
 
     @property
-    def hints(self) -> Values:
+    def hints(self) -> Object:
         """The annotations of the function."""
         return hints_of(self.function)
 
@@ -61,11 +59,11 @@ class ArgumentReader:
             return None
         return {name: SIMPLE[hint] for name, hint in found.items() if type(hint) is type and hint in SIMPLE}
 
-    def read(self, arguments: Values) -> Values:
+    def read(self, arguments: Object) -> Object:
         """Return the values of the parameters; ValidationError: the arguments are not valid."""
         return arguments if self.fits(arguments) else self.checked(arguments)
 
-    def fits(self, arguments: Values) -> bool:
+    def fits(self, arguments: Object) -> bool:
         """Tell whether the arguments need no conversion."""
         if self.simple is None:
             return False
@@ -74,12 +72,12 @@ class ArgumentReader:
                 return False
         return all(name in arguments or each.default is not EMPTY for name, each in self.parameters.items())
 
-    def checked(self, arguments: Values) -> Values:
+    def checked(self, arguments: Object) -> Object:
         """Return the values that pydantic makes of the arguments."""
         if self._checker is None:
             self._checker = checker(self)
         try:
-            values: Values = checked(self._checker, arguments)
+            values: Object = checked(self._checker, arguments)
         except pydantic.ValidationError as problem:
             raise ValidationError(str(problem)) from problem
         return values
@@ -100,10 +98,10 @@ def checker(reader: ArgumentReader) -> Any:
     return adapter.validate_python
 
 
-def echo(target: Any, parameters: list[inspect.Parameter], hints: Values) -> Any:
+def echo(target: Any, parameters: list[inspect.Parameter], hints: Object) -> Any:
     """Return a function with another one's name, and some parameters, that returns its arguments by name."""
 
-    def arguments(**values: Any) -> Values:
+    def arguments(**values: Any) -> Object:
         return values
 
     function = target.__func__ if isinstance(target, MethodType) else target
@@ -116,7 +114,7 @@ def echo(target: Any, parameters: list[inspect.Parameter], hints: Values) -> Any
     return made
 
 
-def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Values) -> None:
+def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Object) -> None:
     """Raise ValueError if an argument that a prompt needs is not there."""
     required = {name for name, each in reader.parameters.items() if each.default is EMPTY}
     if isinstance(prompt.given_arguments, list):
@@ -128,7 +126,7 @@ def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Values) ->
         raise ProtocolError(rules.missing_arguments_code, text) if rules.missing_arguments_code else ValueError(text)
 
 
-def prompt_values(reader: ArgumentReader, arguments: Values) -> Values:
+def prompt_values(reader: ArgumentReader, arguments: Object) -> Object:
     """Return the values of a prompt's parameters."""
     version = behaviour()
     if version.converts_prompt_arguments:
@@ -195,7 +193,7 @@ def is_tolerated() -> bool:
     return bool(getattr(current_call.get(), "tolerant", False))
 
 
-def checked(check: Callable[[Values], Any], arguments: Values) -> Any:
+def checked(check: Callable[[Object], Any], arguments: Object) -> Any:
     """Return what pydantic makes of arguments, or of corrected ones; else raise its first error."""
     try:
         return check(arguments)

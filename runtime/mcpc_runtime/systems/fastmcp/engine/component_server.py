@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine import listing, replies, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component
@@ -14,17 +13,18 @@ from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, Lists, Route
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Lists, Object, ProgramServer, Route
+from mcpc_runtime.systems.fastmcp.program import current_program
 
-Object = dict[str, Any]
 
-
-class ComponentServer(Registration, BaseServer):
+class ComponentServer(Registration):
     """A server with components and mounted servers."""
 
     context_class: type[BaseContext] = BaseContext
+    mcpc_arguments: str = "handler"
+    mcpc_application: object = None
 
     def mcpc_start(
         self,
@@ -51,7 +51,7 @@ class ComponentServer(Registration, BaseServer):
         self.mcpc_changed_at_run_time: set[str] = set()
         self.mcpc_asgi_middleware: Any = None
         if noted:
-            program.note_server(self)
+            current_program.note_server(self)
 
     @property
     def name(self) -> str:
@@ -132,7 +132,7 @@ class ComponentServer(Registration, BaseServer):
                 await stack.enter_async_context(mount.server.mcpc_lifespan())
             yield self.mcpc_lifespan_result
 
-    def mcpc_parts(self) -> list[BaseServer]:
+    def mcpc_parts(self) -> list[ProgramServer]:
         """Return the servers that are mounted in this one; those in them, too, if no program may serve them."""
         servers = [mount.server for mount in self.mcpc_mounts]
         return [part for each in servers for part in ((each,) if each.mcpc_is_noted else (each, *each.mcpc_parts()))]
@@ -205,28 +205,28 @@ class ComponentServer(Registration, BaseServer):
         self.mcpc_asgi_middleware = options.get("middleware")
         note_middleware(self.mcpc_asgi_middleware or ())
 
-    def run(self, transport: str | None = None, *_: Any, **options: Any) -> None:
+    def run(self, transport: str | None = None, *_: object, **options: Any) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
-        program.serve(self, transport or "stdio")
+        current_program.serve(self)
 
-    async def run_async(self, transport: str | None = None, *_: Any, **options: Any) -> None:
+    async def run_async(self, transport: str | None = None, *_: object, **options: Any) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
-        await program.serve_async(self, transport or "stdio")
+        await current_program.serve_async(self)
 
-    async def run_stdio_async(self, *_: Any, **__: Any) -> None:
+    async def run_stdio_async(self, *_: object, **__: object) -> None:
         """Serve until the process ends."""
-        await program.serve_async(self, "stdio")
+        await current_program.serve_async(self)
 
-    async def run_http_async(self, *_: Any, **options: Any) -> None:
+    async def run_http_async(self, *_: object, **options: Any) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
-        await program.serve_async(self, "http")
+        await current_program.serve_async(self)
 
     run_sse_async = run_streamable_http_async = run_http_async
 
-    def http_app(self, path: str | None = None, middleware: Any = None, **_: Any) -> ServedApplication:
+    def http_app(self, path: str | None = None, middleware: Any = None, **_: object) -> ServedApplication:
         """Return an application that tells which server it serves, with middleware around the program's own routes."""
         return ServedApplication(self, middleware)
 

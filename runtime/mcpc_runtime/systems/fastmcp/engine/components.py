@@ -15,7 +15,8 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Origin
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 
 class Unset:
@@ -49,11 +50,11 @@ class Component:
         self,
         name: str = "",
         *,
-        function: Callable[..., Any] | None = None,
+        function: Function | None = None,
         title: str | None = None,
         description: str | None = None,
         icons: list[Any] | None = None,
-        meta: dict[str, Any] | None = None,
+        meta: Object | None = None,
         tags: Iterable[str] | None = None,
         version: object = None,
         annotations: Any = None,
@@ -82,7 +83,7 @@ class Component:
         return self.function
 
     @fn.setter
-    def fn(self, function: Callable[..., Any]) -> None:
+    def fn(self, function: Function) -> None:
         self.function = function
         self.plan = None
 
@@ -96,21 +97,21 @@ class Component:
         """The same as the framework gives it: in some versions with the kind and the version."""
         return f"{self.kind}:{self.identifier}@" if behaviour().whole_keys else self.identifier
 
-    def mcpc_meta(self) -> dict[str, Any] | None:
+    def mcpc_meta(self) -> Object | None:
         """Return the metadata for the list."""
         return self.meta
 
     def enable(self) -> None:
         """Show the component."""
         self.enabled = True
-        note_change(self.kind)
+        current_program.note_change(self.kind)
 
     def disable(self) -> None:
         """Hide the component."""
         self.enabled = False
-        note_change(self.kind)
+        current_program.note_change(self.kind)
 
-    def copy(self, update: dict[str, Any] | None = None, **changes: Any) -> Self:
+    def copy(self, update: Object | None = None, **changes: Any) -> Self:
         """Return a copy with some attributes changed."""
         made = shallow_copy(self)
         made.tags = set(self.tags)
@@ -118,7 +119,7 @@ class Component:
             setattr(made, name, value)
         return made
 
-    def model_copy(self, *, update: dict[str, Any] | None = None, **_: Any) -> Self:
+    def model_copy(self, *, update: Object | None = None, **_: object) -> Self:
         """Return a copy with some attributes changed."""
         return self.copy(update)
 
@@ -141,7 +142,7 @@ class Tool(Component):
         self,
         name: str = "",
         *,
-        given_parameters: dict[str, Any] | None = None,
+        given_parameters: Object | None = None,
         given_output: Any = UNSET,
         structured_output: bool | None = None,
         exclude_args: Iterable[str] | None = None,
@@ -160,23 +161,21 @@ class Tool(Component):
         self.serializer = serializer
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Object:
         """The schema of the arguments."""
-        this: Any = self
-        return entries.tool_parameters(this, selected())
+        return entries.tool_parameters(self, selected())
 
     @parameters.setter
-    def parameters(self, schema: dict[str, Any]) -> None:
+    def parameters(self, schema: Object) -> None:
         self.given_parameters = schema
 
     @property
-    def output_schema(self) -> dict[str, Any] | None:
+    def output_schema(self) -> Object | None:
         """The schema of the result."""
-        this: Any = self
-        return entries.tool_output(this, selected())
+        return entries.tool_output(self, selected())
 
     @output_schema.setter
-    def output_schema(self, schema: dict[str, Any] | None) -> None:
+    def output_schema(self, schema: Object | None) -> None:
         self.given_output = schema
         self.plan = None
 
@@ -186,7 +185,7 @@ class Prompt(Component):
 
     kind = "prompt"
 
-    def __init__(self, name: str = "", *, given_arguments: list[dict[str, Any]] | None = None, **common: Any) -> None:
+    def __init__(self, name: str = "", *, given_arguments: list[Object] | None = None, **common: Any) -> None:
         super().__init__(name, **common)
         self.given_arguments = given_arguments
 

@@ -16,9 +16,7 @@ import pydantic_core
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.schema_types import CONTENT, is_class
-
-Block = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions:selected_definitions"
 OCTETS = "application/octet-stream"
@@ -45,20 +43,20 @@ def is_content(value: object) -> bool:
     return isinstance(value, Helper) or is_block(value)
 
 
-def block_of(value: Any) -> Block:
+def block_of(value: Any) -> Object:
     """Return content, a content block of the SDK or what becomes one, as it is on the wire."""
     if isinstance(value, Helper):
         return value.block()
-    block: Block = wire(value)
+    block: Object = wire(value)
     return block
 
 
-def text_block(text: str) -> Block:
+def text_block(text: str) -> Object:
     """Return a block of text."""
     return {"type": "text", "text": text}
 
 
-def typed(name: str, value: Block) -> Any:
+def typed(name: str, value: Object) -> Any:
     """Return an object of the wire as the SDK's type with a name."""
     return resolve(TYPES)().find(name).model_validate(value)
 
@@ -117,13 +115,13 @@ class Helper:
         """Return the bytes."""
         return self.path.read_bytes() if self.path is not None else self.data or b""
 
-    def block(self, mime_type: str | None = None, annotations: Any = None) -> Block:
+    def block(self, mime_type: str | None = None, annotations: Any = None) -> Object:
         """Return the content block as it is on the wire."""
         data = b64encode(self.content()).decode()
         block = {"type": self.family, "data": data, "mimeType": mime_type or self._mime_type}
         return self.annotated(block, annotations)
 
-    def annotated(self, block: Block, annotations: Any) -> Block:
+    def annotated(self, block: Object, annotations: Any) -> Object:
         """Return a block with annotations."""
         found = wire(annotations or self.annotations)
         return {**block, "annotations": found} if found else block
@@ -217,7 +215,7 @@ class File(Helper):
             return f"file:///resource{extension}"
         return f"file:///{quote(self._name if Path(self._name).suffix else self._name + extension)}"
 
-    def block(self, mime_type: str | None = None, annotations: Any = None) -> Block:
+    def block(self, mime_type: str | None = None, annotations: Any = None) -> Object:
         """Return the content block as it is on the wire."""
         kind = mime_type or self._mime_type
         raw = self.content()

@@ -12,8 +12,8 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import elicitation
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import FastMCPError, ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +31,7 @@ class BaseContext:
         self._server = server
         self._call = call
         self._root: BaseContext = parent._root if parent is not None else self
-        self._state: dict[str, Any] = dict(parent._state) if parent is not None else {}
+        self._state: Object = dict(parent._state) if parent is not None else {}
         self._method: str = parent._method if parent is not None else ""
 
     def mcpc_inner(self, server: Any) -> BaseContext:
@@ -106,7 +106,7 @@ class BaseContext:
         """Ask the user to open an address."""
         return elicitation.url_answer(await self.mcpc_elicit(message, {}, url))
 
-    async def mcpc_elicit(self, message: str, schema: dict[str, Any], url: str = "") -> dict[str, Any]:
+    async def mcpc_elicit(self, message: str, schema: Object, url: str = "") -> Object:
         """Ask the user; return the client's answer."""
         return await request_result(self.mcpc_call.elicit(message, schema, url))
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
 from mcpc_runtime.systems.fastmcp.generation import Generation
+from mcpc_runtime.systems.fastmcp.interfaces import Function
 
 PARAMETERS = "parameters"
 """What a section is that describes parameters."""
@@ -88,7 +88,7 @@ class DocstringReading:
         return Docstring(self.texts[0] if self.texts else None, self.parameters, self.sections)
 
 
-def divided(function: Callable[..., Any], until: str) -> Docstring:
+def divided(function: Function, until: str) -> Docstring:
     """Return the parts of a function's docstring.
 
     `until`: `parameters` where only a section of parameters divides it, `section` where any section does.
@@ -99,7 +99,7 @@ def divided(function: Callable[..., Any], until: str) -> Docstring:
     return read(text, until) if text else Docstring()
 
 
-def description_of(given: str | None, function: Callable[..., Any], kind: str, generation: Generation) -> str | None:
+def description_of(given: str | None, function: Function, kind: str, generation: Generation) -> str | None:
     """Return a component's description as its framework's version finds it: the given one, or the docstring's.
 
     `kind`: tool, prompt, resource or template.
@@ -114,7 +114,7 @@ def description_of(given: str | None, function: Callable[..., Any], kind: str, g
     return (inspect.getdoc(function) if version.trimmed_docstrings else function.__doc__) or None
 
 
-def described(function: Callable[..., Any], until: str) -> str | None:
+def described(function: Function, until: str) -> str | None:
     """Return the description in the docstring of a function; of an instance, in that of its class or its call."""
     found = divided(function, until).description
     if found or inspect.isroutine(function) or isinstance(function, functools.partial):

@@ -13,8 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-
-Object = dict[str, Any]
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 
 @dataclass
@@ -91,7 +90,7 @@ def choices_of(kind: Any) -> Object | None:
     return None
 
 
-def titled(choices: dict[str, Any]) -> list[Object]:
+def titled(choices: Object) -> list[Object]:
     """Return choices with their titles."""
     return [{"const": value, "title": more.get("title", value)} for value, more in choices.items()]
 
@@ -146,7 +145,7 @@ PERMITTED = frozenset({"string", "number", "integer", "boolean"})
 class InlineEnums(GenerateJsonSchema):
     """Makes schemas with enumerations where they are used."""
 
-    enumerations: dict[str, Any]
+    enumerations: Object
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> Object:
         """Remember the enumerations that are used more than once."""

@@ -5,7 +5,7 @@ An entry has the fields of the wire's types in their order; a field without a va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Protocol
 
@@ -14,58 +14,41 @@ from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import Generation
+from mcpc_runtime.systems.fastmcp.interfaces import Component, Object
 
 
-class Described(Protocol):
-    """What all components have."""
-
-    name: str
-    title: str | None
-    description: str | None
-    icons: list[Any] | None
-    meta: dict[str, Any] | None
-    tags: Collection[str]
-
-
-class ToolLike(Described, Protocol):
+class ToolLike(Component, Protocol):
     """A tool."""
 
-    function: Callable[..., Any] | None
-    given_parameters: dict[str, Any] | None
+    given_parameters: Object | None
     given_output: Any
     structured_output: bool | None
-    annotations: Any
     exclude_args: frozenset[str]
-    injected: frozenset[str]
     task: str | None
 
 
-class PromptLike(Described, Protocol):
+class PromptLike(Component, Protocol):
     """A prompt."""
 
-    function: Callable[..., Any] | None
-    given_arguments: list[dict[str, Any]] | None
-    injected: frozenset[str]
+    given_arguments: list[Object] | None
 
 
-class ResourceLike(Described, Protocol):
+class ResourceLike(Component, Protocol):
     """A resource."""
 
     uri: str
     mime_type: str | None
-    annotations: Any
     size: int | None
 
 
-class TemplateLike(Described, Protocol):
+class TemplateLike(Component, Protocol):
     """A template of resources."""
 
     uri_template: str
     mime_type: str | None
-    annotations: Any
 
 
-EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
+EMPTY: Object = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool without a function and without a schema."""
 SCHEMAS = frozenset({"inputSchema", "outputSchema"})
 SCHEMA_FIELDS = ("$schema", "properties", "required", "type")
@@ -82,7 +65,7 @@ MIME_TYPE = "text/plain"
 """The media type of a resource that has none of its own."""
 
 
-def tool_entry(tool: ToolLike, generation: Generation) -> dict[str, Any]:
+def tool_entry(tool: ToolLike, generation: Generation) -> Object:
     """Return the entry of a tool."""
     version = rules(generation)
     running = tool.task and tool.task != "forbidden"
@@ -102,7 +85,7 @@ def tool_entry(tool: ToolLike, generation: Generation) -> dict[str, Any]:
     )
 
 
-def listed(schema: dict[str, Any] | None, version: SchemaRules) -> dict[str, Any] | None:
+def listed(schema: Object | None, version: SchemaRules) -> Object | None:
     """Return a schema as the list has it: without references, where the version replaces them in all schemas."""
     replaced = schema is not None and version.dereferences == "listed" and "$defs" in schema
     return dereferenced(schema, version.discriminators) if schema is not None and replaced else schema
@@ -118,14 +101,14 @@ def tool_title(tool: ToolLike, generation: Generation) -> str | None:
     return title or None if rules(generation).output else None
 
 
-def tool_parameters(tool: ToolLike, generation: Generation) -> dict[str, Any]:
+def tool_parameters(tool: ToolLike, generation: Generation) -> Object:
     """Return the schema of a tool's arguments: the given one, or that of its function."""
     if tool.given_parameters is not None or tool.function is None:
         return EMPTY if tool.given_parameters is None else tool.given_parameters
     return input_schema(tool.function, tool.injected, generation, tool.exclude_args)
 
 
-def tool_output(tool: ToolLike, generation: Generation) -> dict[str, Any] | None:
+def tool_output(tool: ToolLike, generation: Generation) -> Object | None:
     """Return the schema of a tool's result: the given one (or the given absence), or that of its function."""
     given = tool.given_output
     if given is None or isinstance(given, dict) or tool.function is None:
@@ -134,7 +117,7 @@ def tool_output(tool: ToolLike, generation: Generation) -> dict[str, Any] | None
     return None if shape is None else shape.schema
 
 
-def prompt_entry(prompt: PromptLike, generation: Generation) -> dict[str, Any]:
+def prompt_entry(prompt: PromptLike, generation: Generation) -> Object:
     """Return the entry of a prompt."""
     arguments = prompt.given_arguments
     if arguments is None and prompt.function is not None:
@@ -153,7 +136,7 @@ def prompt_entry(prompt: PromptLike, generation: Generation) -> dict[str, Any]:
     )
 
 
-def resource_entry(resource: ResourceLike, generation: Generation) -> dict[str, Any]:
+def resource_entry(resource: ResourceLike, generation: Generation) -> Object:
     """Return the entry of a resource."""
     version = rules(generation)
     uri = normalized_uri(resource.uri) if version.uris_normalized else resource.uri
@@ -171,7 +154,7 @@ def resource_entry(resource: ResourceLike, generation: Generation) -> dict[str, 
     return on_wire(version, {"uri": uri, **fields} if version.uri_first else fields)
 
 
-def template_entry(template: TemplateLike, generation: Generation) -> dict[str, Any]:
+def template_entry(template: TemplateLike, generation: Generation) -> Object:
     """Return the entry of a template of resources."""
     version = rules(generation)
     fields = {
@@ -187,12 +170,12 @@ def template_entry(template: TemplateLike, generation: Generation) -> dict[str, 
     return on_wire(version, {"uriTemplate": template.uri_template, **fields} if version.uri_first else fields)
 
 
-def icons_of(component: Described) -> list[dict[str, Any] | None] | None:
+def icons_of(component: Component) -> list[Object | None] | None:
     """Return the icons of a component."""
     return None if component.icons is None else [wire_object(icon, ICON_FIELDS) for icon in component.icons]
 
 
-def wire_object(value: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
+def wire_object(value: Any, names: tuple[str, ...]) -> Object | None:
     """Return a model or an object of the project as an object of the wire: the fields with these names first."""
     if value is not None and not isinstance(value, dict):
         value = value.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -202,18 +185,18 @@ def wire_object(value: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
     return {name: each for name, each in found.items() if each is not None}
 
 
-def meta_of(component: Described, version: SchemaRules) -> dict[str, Any] | None:
+def meta_of(component: Component, version: SchemaRules) -> Object | None:
     """Return the `_meta` of a component: its own, and the tags where the framework writes them."""
     meta = dict(component.meta or {})
     if version.meta_key:
-        own: dict[str, Any] = {"tags": sorted(component.tags)}
+        own: Object = {"tags": sorted(component.tags)}
         given = meta.get(version.meta_key) or {}
         kept = {key: value for key, value in given.items() if not key.startswith("_")}
         meta[version.meta_key] = {**kept, **own}
     return meta or None
 
 
-def on_wire(version: SchemaRules, fields: Mapping[str, Any]) -> dict[str, Any]:
+def on_wire(version: SchemaRules, fields: Mapping[str, Any]) -> Object:
     """Return the fields that have a value, as JSON and in the order of the version's wire."""
     found = {name: json_value(value) for name, value in fields.items() if value is not None}
     if not version.sorted_fields:

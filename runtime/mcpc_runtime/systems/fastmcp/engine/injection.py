@@ -13,10 +13,10 @@ from typing import Annotated, Any, get_args, get_origin
 
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, is_raised_on_purpose
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name, has_arm, hints_of
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 THREADS = 40
 """How many synchronous functions run at the same time."""
-_threads: list[ThreadPoolExecutor] = []
 
 
 def innermost(function: Any) -> Any:
@@ -34,17 +34,19 @@ def is_asynchronous(function: Any) -> bool:
     return inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found)
 
 
-async def in_thread(function: Callable[..., Any], **values: Any) -> Any:
+@functools.cache
+def function_threads() -> ThreadPoolExecutor:
+    """Return the threads of this process in which synchronous functions run."""
+    return ThreadPoolExecutor(THREADS, "function")
+
+
+async def in_thread(function: Function, **values: Any) -> Any:
     """Return the result of a function that runs in another thread, in this context."""
-    if not _threads:
-        _threads.append(ThreadPoolExecutor(THREADS, "function"))
     run = functools.partial(copy_context().run, function, **values)
-    return await asyncio.get_running_loop().run_in_executor(_threads[0], run)
+    return await asyncio.get_running_loop().run_in_executor(function_threads(), run)
 
 
-async def call_function(
-    function: Callable[..., Any], values: dict[str, Any], *, threaded: bool, collects: bool = False
-) -> Any:
+async def call_function(function: Function, values: Object, *, threaded: bool, collects: bool = False) -> Any:
     """Call a function; `threaded`: in a thread, if it is synchronous; `collects`: a generator as a list."""
     called = functools.partial(collected, function) if collects else function
     if threaded and not is_asynchronous(function):
@@ -60,7 +62,7 @@ async def call_function(
     return list(result) if inspect.isgenerator(result) else result
 
 
-def collected(function: Callable[..., Any], /, **values: Any) -> Any:
+def collected(function: Function, /, **values: Any) -> Any:
     """Return what a function returns, the items of a generator as a list: where it is called, so that it can block."""
     result = function(**values)
     return list(result) if inspect.isgenerator(result) else result
@@ -92,7 +94,7 @@ class Depends(Dependency):
     `bindings`: values, or dependencies, of the function's parameters.
     """
 
-    def __init__(self, dependency: Callable[..., Any], use_cache: bool = True, **bindings: Any) -> None:
+    def __init__(self, dependency: Function, use_cache: bool = True, **bindings: Any) -> None:
         self.dependency = dependency
         self.use_cache = use_cache and not bindings
         self.bindings = bindings
@@ -141,7 +143,7 @@ def is_context(annotation: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseContext)
 
 
-def resolved_hints(function: Any) -> dict[str, Any]:
+def resolved_hints(function: Any) -> Object:
     """Return a function's annotations; those that are text are resolved one by one if they cannot be all at once."""
     hints = hints_of(function)
     if not any(isinstance(hint, str) for hint in hints.values()):
@@ -150,7 +152,7 @@ def resolved_hints(function: Any) -> dict[str, Any]:
     return {name: evaluated(hint, names) for name, hint in hints.items()}
 
 
-def evaluated(hint: Any, names: dict[str, Any]) -> Any:
+def evaluated(hint: Any, names: Object) -> Any:
     """Return the value of an annotation that is text, or the text if a name is not known."""
     if not isinstance(hint, str):
         return hint
@@ -160,14 +162,14 @@ def evaluated(hint: Any, names: dict[str, Any]) -> Any:
         return hint
 
 
-def find_dependencies(function: Any) -> dict[str, Any]:
+def find_dependencies(function: Any) -> Object:
     """Return what a function is given, by parameter: CONTEXT or a Dependency."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return {}
     hints = resolved_hints(function)
-    found: dict[str, Any] = {}
+    found: Object = {}
     for name, parameter in parameters.items():
         annotation = hints.get(name, parameter.annotation)
         source = dependency_of(annotation, parameter.default)
@@ -204,9 +206,7 @@ def injected_parameters(function: Any) -> frozenset[str]:
 
 
 @asynccontextmanager
-async def entered_dependencies(
-    function: Any, dependencies: dict[str, Any], arguments: dict[str, Any]
-) -> AsyncIterator[dict[str, Any]]:
+async def entered_dependencies(function: Any, dependencies: Object, arguments: Object) -> AsyncIterator[Object]:
     """Enter the dependencies of a call of a function; give their values by parameter."""
     async with AsyncExitStack() as stack:
         resolution = Resolution(stack, arguments, dependencies)
@@ -229,7 +229,7 @@ class CycleError(Exception):
 class Resolution:
     """The dependencies of one call, each function of them called once."""
 
-    def __init__(self, stack: AsyncExitStack, arguments: dict[str, Any], dependencies: dict[str, Any]) -> None:
+    def __init__(self, stack: AsyncExitStack, arguments: Object, dependencies: Object) -> None:
         self._stack = stack
         self._arguments = arguments
         self._dependencies = dependencies
@@ -264,7 +264,7 @@ class Resolution:
             raise ValueError(f"the call has no argument {name!r}")
         return self._arguments.get(name)
 
-    async def _result_of(self, function: Any, bindings: dict[str, Any]) -> Any:
+    async def _result_of(self, function: Any, bindings: Object) -> Any:
         sources = {**find_dependencies(function), **bindings}
         values = {
             name: source if is_plain(source) else await self.value_of(name, source) for name, source in sources.items()

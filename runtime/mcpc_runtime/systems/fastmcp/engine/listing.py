@@ -13,9 +13,10 @@ from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Tem
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host, with_visibility
-from mcpc_runtime.systems.fastmcp.engine.server import ListEntry, Lists, note, taken_notes
+from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object
 
 log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}
@@ -60,7 +61,7 @@ class FoundResource:
     """A resource or a template that was found by an address; `values`: those of the template's variables."""
 
     component: Any
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Object = field(default_factory=dict)
 
 
 async def every_one(server: Host, kind: str) -> list[Any]:

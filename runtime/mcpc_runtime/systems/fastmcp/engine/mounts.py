@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
-
-Values = dict[str, Any]
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 
 class Host(Protocol):
     """A server with components: what finds, lists and calls them uses these; see `component_server.py`."""
 
     mcpc_changed_at_run_time: set[str]
-    mcpc_completion: Callable[..., Any] | None
-    mcpc_components: dict[str, Any]
+    mcpc_completion: Function | None
+    mcpc_components: Object
     mcpc_masked: bool | None
     mcpc_mounts: list[Mount]
     mcpc_path_policy: ResourceSecurity | None
@@ -40,10 +39,10 @@ class Host(Protocol):
     async def mcpc_get(self, kind: str, key: str) -> Any:
         """Return a component that clients see, or None."""
 
-    async def mcpc_tool_result(self, name: str, arguments: Values) -> Any:
+    async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as the framework's own handler does."""
 
-    async def mcpc_prompt_result(self, name: str, arguments: Values | None) -> Any:
+    async def mcpc_prompt_result(self, name: str, arguments: Object | None) -> Any:
         """Get a prompt as the framework's own handler does."""
 
     async def mcpc_resource_result(self, uri: str) -> Any:
@@ -60,9 +59,6 @@ class Renaming(Protocol):
         """Return the inner name or address of an outer one, None if there is none."""
 
 
-Rule = dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a component of a mounted server runs: the server, and its name or address there."""
@@ -77,12 +73,12 @@ class Origin:
         )
         return context
 
-    async def call(self, arguments: Values) -> Any:
+    async def call(self, arguments: Object) -> Any:
         """Call the tool."""
         with self.entered():
             return await self.server.mcpc_tool_result(self.key, arguments)
 
-    async def render(self, arguments: Values | None) -> Any:
+    async def render(self, arguments: Object | None) -> Any:
         """Get the prompt."""
         with self.entered():
             return await self.server.mcpc_prompt_result(self.key, arguments)
@@ -92,7 +88,7 @@ class Origin:
         with self.entered():
             return await self.server.mcpc_resource_result(self.key)
 
-    async def read_template(self, values: Values) -> Any:
+    async def read_template(self, values: Object) -> Any:
         """Read the resource of the template with some values."""
         with self.entered():
             return await self.server.mcpc_resource_result(uri_template(self.key).expanded(values))
@@ -252,7 +248,7 @@ def key_of(component: Any) -> str:
     return f"{component.kind}:{component.identifier}@"
 
 
-def visibility_rules(enabled: bool, rule: Rule) -> list[Visibility]:
+def visibility_rules(enabled: bool, rule: Object) -> list[Visibility]:
     """Return the rules of a call of `enable` or `disable`; `only` hides everything else."""
     given = {key: value for key, value in rule.items() if key != "only" and value is not None}
     first = [Visibility(False, match_all=True)] if enabled and rule.get("only") else []

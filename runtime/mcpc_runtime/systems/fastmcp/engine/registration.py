@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
@@ -16,11 +16,8 @@ from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
 from mcpc_runtime.systems.fastmcp.engine.server import note
 from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import note_change
-
-Function = Callable[..., Any]
-Options = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 Kind = TypeVar("Kind", bound=Component)
 log = logging.getLogger(__name__)
@@ -43,7 +40,7 @@ class Registry(Generic[Kind]):
         if key in self.items and not self._replaces(component):
             return self.items[key]
         self.items[key] = component
-        note_change(component.kind)
+        current_program.note_change(component.kind)
         return component
 
     def _replaces(self, component: Kind) -> bool:
@@ -59,7 +56,7 @@ class Registry(Generic[Kind]):
         """Remove a component; return it."""
         removed = self.items.pop(key, None)
         if removed is not None:
-            note_change(removed.kind)
+            current_program.note_change(removed.kind)
         return removed
 
     def get(self, key: str) -> Kind | None:
@@ -87,7 +84,7 @@ class Registration:
     function that completes arguments; `mcpc_own_routes`: HTTP routes.
     """
 
-    classes: dict[str, Any] = KINDS
+    classes: Object = KINDS
 
     def mcpc_register(self, policies: dict[str, str | None] | None = None) -> None:
         """Make the registries; `policies`: what happens to duplicates, by `tools`, `prompts` and `resources`."""
@@ -102,11 +99,11 @@ class Registration:
         """Register a component; return the one that is registered then."""
         return self.mcpc_components[component.kind].add(component)
 
-    def mcpc_make(self, kind: str, function: Any, name: str | None, options: dict[str, Any]) -> Any:
+    def mcpc_make(self, kind: str, function: Any, name: str | None, options: Object) -> Any:
         """Make a component from a function."""
         return make(self.classes[kind], function, name, options)
 
-    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: dict[str, Any]) -> Any:
+    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> Any:
         """Be a decorator: `given` is a name or a function, or None."""
         if isinstance(given, str):
             if name is not None:
@@ -145,7 +142,7 @@ class Registration:
         self.mcpc_completion = function
         return function
 
-    def custom_route(self, path: str, methods: list[str], *_: Any, **__: Any) -> Any:
+    def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Any:
         """Register an HTTP route."""
 
         def decorate(function: Any) -> Any:
@@ -198,7 +195,7 @@ LAMBDA = "You must provide a name for lambda functions"
 PLURALS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resource templates"}
 
 
-def component(kind: str, cls: Any, given: Any, name: str | None, options: Options) -> Any:
+def component(kind: str, cls: Any, given: Any, name: str | None, options: Object) -> Any:
     """Return a given component, or the one made from a given function."""
     if isinstance(given, Component):
         return given
@@ -210,7 +207,7 @@ def component(kind: str, cls: Any, given: Any, name: str | None, options: Option
     return make(cls, given, name, options)
 
 
-def make(cls: Any, function: Any, name: str | None, options: Options) -> Any:
+def make(cls: Any, function: Any, name: str | None, options: Object) -> Any:
     """Make a component of a class from a function."""
     chosen = name or component_name(cls.kind, function)
     if chosen == "<lambda>":

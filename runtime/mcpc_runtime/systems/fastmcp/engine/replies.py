@@ -14,11 +14,10 @@ from mcpc_runtime.systems.fastmcp.engine.errors import DisabledError, NotFoundEr
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 from mcpc_runtime.systems.fastmcp.engine.running import plan_of
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
-Object = dict[str, Any]
 
-
-async def input_problem(server: Host, name: str, arguments: dict[str, Any]) -> str:
+async def input_problem(server: Host, name: str, arguments: Object) -> str:
     """Return what is wrong with the arguments of a tool; empty if nothing is, or if the project has no `jsonschema`."""
     if not behaviour().checks_input:
         return ""
@@ -37,7 +36,7 @@ async def input_problem(server: Host, name: str, arguments: dict[str, Any]) -> s
     return ""
 
 
-def can_be_read(tool: Any, arguments: dict[str, Any]) -> bool:
+def can_be_read(tool: Any, arguments: Object) -> bool:
     """Tell whether the function of a tool takes the arguments, as they are or corrected."""
     try:
         plan_of(tool).reader.checked(arguments)

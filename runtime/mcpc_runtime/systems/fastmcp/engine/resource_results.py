@@ -18,9 +18,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
     wire,
 )
 from mcpc_runtime.systems.fastmcp.engine.schema_types import is_class
-
-Object = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 TEXT = "text/plain"
 OCTETS = "application/octet-stream"
@@ -130,7 +128,7 @@ def text_or_bytes(result: Any) -> str | bytes:
 class Message:
     """A message of a prompt."""
 
-    def __init__(self, content: Any, role: str = "user", **_: Any) -> None:
+    def __init__(self, content: Any, role: str = "user", **_: object) -> None:
         self.role = role
         self._block = message_block(content)
 

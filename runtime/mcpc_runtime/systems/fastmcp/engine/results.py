@@ -23,9 +23,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
 from mcpc_runtime.systems.fastmcp.engine.errors import ToolError
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of, is_class
 from mcpc_runtime.systems.fastmcp.generation import selected
-
-Object = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 WRAPPED = "x-fastmcp-wrap-result"
 ATOMS = (str, int, float, bool)

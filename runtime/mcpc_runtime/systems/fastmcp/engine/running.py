@@ -29,10 +29,9 @@ from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 Result = TypeVar("Result")
-Values = dict[str, Any]
-Object = dict[str, Any]
 
 
 log = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ def plan_of(component: Component) -> Plan:
     return plan
 
 
-async def invoke(component: Component, values: Values, dependencies: Values) -> Any:
+async def invoke(component: Component, values: Object, dependencies: Object) -> Any:
     """Call a component's function with values and with what it is given."""
     function: Any = component.function
     threaded = behaviour().synchronous_in_threads and component.options.get("run_in_thread") is not False
@@ -68,7 +67,7 @@ async def invoke(component: Component, values: Values, dependencies: Values) -> 
         return await call_function(function, {**values, **given}, threaded=threaded, collects=collects)
 
 
-async def run_tool(tool: Tool, arguments: Values) -> results.ToolResult:
+async def run_tool(tool: Tool, arguments: Object) -> results.ToolResult:
     """Run a tool's function; exceptions are those of the function, or ValidationError."""
     if tool.origin is not None:
         return await tool.origin.call(arguments)  # type: ignore[no-any-return]
@@ -92,7 +91,7 @@ async def limited(tool: Tool, running: Awaitable[Result]) -> Result:
         raise sdk_error(ProtocolError(TIMED_OUT, text)) from None
 
 
-async def render(prompt: Prompt, arguments: Values | None) -> resource_results.PromptResult:
+async def render(prompt: Prompt, arguments: Object | None) -> resource_results.PromptResult:
     """Run a prompt's function."""
     if prompt.origin is not None:
         return await prompt.origin.render(arguments)  # type: ignore[no-any-return]
@@ -109,7 +108,7 @@ async def render(prompt: Prompt, arguments: Values | None) -> resource_results.P
         raise PromptError(version.raised_prompt_error.format(name=prompt.name, error=problem)) from problem
 
 
-async def read(resource: Resource, values: Values | None = None) -> resource_results.ResourceResult:
+async def read(resource: Resource, values: Object | None = None) -> resource_results.ResourceResult:
     """Read a resource."""
     if resource.origin is not None:
         return await resource.origin.read()  # type: ignore[no-any-return]
@@ -118,14 +117,14 @@ async def read(resource: Resource, values: Values | None = None) -> resource_res
     return await read_function(resource, {})
 
 
-async def read_template(template: Template, values: Values) -> resource_results.ResourceResult:
+async def read_template(template: Template, values: Object) -> resource_results.ResourceResult:
     """Read the resource of a template with some values."""
     if template.origin is not None:
         return await template.origin.read_template(values)  # type: ignore[no-any-return]
     return await read_function(template, template_values(template, values))
 
 
-def template_values(template: Template, values: Values) -> Values:
+def template_values(template: Template, values: Object) -> Object:
     """Return the values of an address, as the template's function takes them."""
     reader = plan_of(template).reader
     given = simple_values(reader, values)
@@ -137,7 +136,7 @@ def template_values(template: Template, values: Values) -> Values:
         raise ValidationError(str(problem).replace(f"for call[{name}]", f"for {name}", 1)) from problem.__cause__
 
 
-async def read_function(component: Resource | Template, values: Values) -> resource_results.ResourceResult:
+async def read_function(component: Resource | Template, values: Object) -> resource_results.ResourceResult:
     """Read a resource by its function; it may return another resource."""
     result = await invoke(component, values, plan_of(component).dependencies)
     if isinstance(result, Resource):
@@ -163,7 +162,7 @@ CONVERSIONS: dict[Any, Callable[[str, str], Any]] = {
 """How values of an address become those of simple parameters."""
 
 
-def simple_values(reader: ArgumentReader, values: Values) -> Values:
+def simple_values(reader: ArgumentReader, values: Object) -> Object:
     """Return values of an address, those for numbers and flags converted as FastMCP does it before anything else."""
     hints = reader.hints
     return {name: simple_value(hints.get(name), name, value) for name, value in values.items()}
@@ -182,7 +181,7 @@ def simple_value(hint: Any, name: str, value: Any) -> Any:
         return value
 
 
-async def call_tool(server: Host, name: str, arguments: Values) -> results.ToolResult:
+async def call_tool(server: Host, name: str, arguments: Object) -> results.ToolResult:
     """Call a tool of a server by its name; errors are as the framework's clients see them."""
     tool = await server.mcpc_get("tool", name)
     if tool is None:
@@ -200,7 +199,7 @@ async def call_tool(server: Host, name: str, arguments: Values) -> results.ToolR
         raise ToolError(masked(server, "tool", problem, name=name)) from problem
 
 
-async def render_prompt(server: Host, name: str, arguments: Values | None) -> resource_results.PromptResult:
+async def render_prompt(server: Host, name: str, arguments: Object | None) -> resource_results.PromptResult:
     """Get a prompt of a server by its name."""
     prompt = await server.mcpc_get("prompt", name)
     if prompt is None:
@@ -246,7 +245,7 @@ def is_invalid(problem: Exception) -> bool:
     return isinstance(problem, ValidationError) and problem.__cause__ is not None
 
 
-def check_path(server: Host, component: Component, uri: str, values: Values) -> None:
+def check_path(server: Host, component: Component, uri: str, values: Object) -> None:
     """Raise NotFoundError if a value of an address would leave a folder, and the version minds."""
     policy = component.options.get("security", INHERITED)
     policy = server.mcpc_path_policy if policy is INHERITED else policy

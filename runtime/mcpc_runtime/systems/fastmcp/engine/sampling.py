@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import block_of, is_content, t
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, request_result
 from mcpc_runtime.systems.fastmcp.engine.registration import make
 from mcpc_runtime.systems.fastmcp.engine.running import run_tool
-
-Object = dict[str, Any]
-
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 TOKENS = 512
 ROUNDS = 100
@@ -68,7 +66,7 @@ class SamplingTool(Tool):
     """A tool that the model may call."""
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], **options: Any) -> SamplingTool:
+    def from_function(cls, fn: Function, **options: Any) -> SamplingTool:
         """Make a tool from a function."""
         made: SamplingTool = make(cls, fn, options.pop("name", None), options)
         return made

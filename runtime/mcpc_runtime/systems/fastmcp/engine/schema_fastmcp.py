@@ -6,7 +6,6 @@ pydantic is the project's own; this module is imported only when lists are made.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import make_dataclass
 from typing import Annotated, Any, get_args, get_origin
 
@@ -32,6 +31,7 @@ from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     unwrapped,
     without_arms,
 )
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 STRUCTURE = frozenset({"type", "properties", "$ref", "items", "allOf", "oneOf", "anyOf", "required"})
 """The keywords that tell that a node is a schema."""
@@ -62,10 +62,10 @@ NESTED = frozenset(
 """The keywords whose value is a schema."""
 
 
-def cleaned(schema: dict[str, Any], rules: SchemaRules, *, titles: bool = True) -> dict[str, Any]:
+def cleaned(schema: Object, rules: SchemaRules, *, titles: bool = True) -> Object:
     """Return a schema without what a version removes.  `titles`: whether it removes them here at all."""
     style = rules.prunes_titles if titles else ""
-    result: dict[str, Any] = (
+    result: Object = (
         clean_schema(schema, rules) if style == "schemas" else clean_node(schema, rules, titles=bool(style))
     )
     return result
@@ -99,7 +99,7 @@ def clean_value(key: str, value: Any, rules: SchemaRules) -> Any:
     return clean_schema(value, rules) if key in LISTED or key in NESTED else value
 
 
-def without(node: dict[str, Any], rules: SchemaRules, *, title: bool) -> dict[str, Any]:
+def without(node: Object, rules: SchemaRules, *, title: bool) -> Object:
     """Return an object without its title, if that is asked for, and without a refusal of other properties."""
     refuses = not rules.keeps_additional_properties and node.get("additionalProperties") is False
     return {
@@ -119,7 +119,7 @@ WRAPPED = "x-fastmcp-wrap-result"
 class OwnAliases(GenerateJsonSchema):
     """Makes schemas in which each model's fields have the names by which the model is written."""
 
-    def model_schema(self, schema: core_schema.ModelSchema) -> dict[str, Any]:
+    def model_schema(self, schema: core_schema.ModelSchema) -> Object:
         """Return the schema of a model."""
         with_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
         previous, self.by_alias = self.by_alias, with_alias
@@ -128,7 +128,7 @@ class OwnAliases(GenerateJsonSchema):
         finally:
             self.by_alias = previous
 
-    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> dict[str, Any]:
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> Object:
         """Return the schema of a dataclass."""
         with_alias = bool((schema.get("config") or {}).get("serialize_by_alias"))
         previous, self.by_alias = self.by_alias, with_alias
@@ -138,7 +138,7 @@ class OwnAliases(GenerateJsonSchema):
             self.by_alias = previous
 
 
-def parameters_schema(function: Callable[..., Any], hidden: frozenset[str], rules: SchemaRules) -> dict[str, Any]:
+def parameters_schema(function: Function, hidden: frozenset[str], rules: SchemaRules) -> Object:
     """Return pydantic's schema of a function's parameters, without the hidden ones."""
     target = called(function)
     hints = hints_of(target)
@@ -150,7 +150,7 @@ def parameters_schema(function: Callable[..., Any], hidden: frozenset[str], rule
     return TypeAdapter(stub(target, parameters, hints)).json_schema()
 
 
-def stub(function: Callable[..., Any], parameters: list[inspect.Parameter], hints: dict[str, Any]) -> Any:
+def stub(function: Function, parameters: list[inspect.Parameter], hints: Object) -> Any:
     """Return a function with these parameters and annotations, in the module of another."""
 
     def replacement(**_: object) -> None:
@@ -177,7 +177,7 @@ def without_default(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(default=inspect.Parameter.empty) if keyword else parameter
 
 
-def input_of(function: Callable[..., Any], hidden: frozenset[str], rules: SchemaRules) -> dict[str, Any]:
+def input_of(function: Function, hidden: frozenset[str], rules: SchemaRules) -> Object:
     """Return the schema of a tool's arguments."""
     raw = parameters_schema(function, hidden, rules)
     schema = cleaned(raw, rules)
@@ -187,7 +187,7 @@ def input_of(function: Callable[..., Any], hidden: frozenset[str], rules: Schema
     return dereferenced(schema, rules.discriminators) if rules.dereferences == "made" else schema
 
 
-def restore_titles(schema: dict[str, Any], raw: dict[str, Any]) -> None:
+def restore_titles(schema: Object, raw: Object) -> None:
     """Give the properties of a cleaned schema the titles that are not made of their names."""
     usual = GenerateJsonSchema().get_title_from_name
     for name, before in raw.get("properties", {}).items():
@@ -196,7 +196,7 @@ def restore_titles(schema: dict[str, Any], raw: dict[str, Any]) -> None:
             schema["properties"][name]["title"] = title
 
 
-def add_descriptions(schema: dict[str, Any], function: Callable[..., Any], rules: SchemaRules) -> None:
+def add_descriptions(schema: Object, function: Function, rules: SchemaRules) -> None:
     """Give the properties of a schema that have no description the one in the function's docstring."""
     if not rules.docstrings:
         return
@@ -206,13 +206,13 @@ def add_descriptions(schema: dict[str, Any], function: Callable[..., Any], rules
             found["description"] = text
 
 
-def return_annotation(function: Callable[..., Any]) -> Any:
+def return_annotation(function: Function) -> Any:
     """Return the annotation of a function's result, resolved if it is text and can be."""
     annotation = inspect.signature(function).return_annotation
     return hints_of(function).get("return", annotation) if isinstance(annotation, str) else annotation
 
 
-def result_annotation(function: Callable[..., Any], rules: SchemaRules) -> Any:
+def result_annotation(function: Function, rules: SchemaRules) -> Any:
     """Return the annotation by which a function's result is structured; None if it is not."""
     annotation = return_annotation(called(function))
     annotation = without_arms(annotation, lambda arm: is_class(arm, ("InputRequiredResult",)))
@@ -232,7 +232,7 @@ def is_opaque(annotation: Any, rules: SchemaRules) -> bool:
     )
 
 
-def output_of(function: Callable[..., Any], rules: SchemaRules) -> tuple[dict[str, Any], bool] | None:
+def output_of(function: Function, rules: SchemaRules) -> tuple[Object, bool] | None:
     """Return the schema of a tool's result, and whether the result is wrapped; None if it is not structured."""
     annotation = result_annotation(function, rules)
     if annotation is None:
@@ -250,7 +250,7 @@ def output_of(function: Callable[..., Any], rules: SchemaRules) -> tuple[dict[st
     return root_inlined(schema) if rules.root_inlined else schema, wrapped
 
 
-def result_schema(kind: Any, annotation: Any, rules: SchemaRules) -> dict[str, Any]:
+def result_schema(kind: Any, annotation: Any, rules: SchemaRules) -> Object:
     """Return pydantic's schema of a result's type.  `annotation`: that of the function."""
     mode: Any = rules.output_mode
     if rules.output_aliases == "each":
@@ -278,7 +278,7 @@ def wrapper_of(annotation: Any, rules: SchemaRules) -> Any:
     return made
 
 
-def is_object(schema: Any, root: dict[str, Any], rules: SchemaRules, seen: frozenset[str] = frozenset()) -> bool:
+def is_object(schema: Any, root: Object, rules: SchemaRules, seen: frozenset[str] = frozenset()) -> bool:
     """Tell whether a schema is one of objects, by itself or by what it refers to."""
     if not isinstance(schema, dict):
         return False

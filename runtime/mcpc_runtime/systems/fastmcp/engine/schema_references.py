@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcpc_runtime.systems.fastmcp.interfaces import Object
+
 LOCAL = "#/$defs/"
 VALUES = frozenset({"default", "const", "examples", "enum"})
 """The keywords whose values are not schemas."""
@@ -18,7 +20,7 @@ class SelfReferenceError(Exception):
     """A schema refers to itself."""
 
 
-def root_inlined(schema: dict[str, Any]) -> dict[str, Any]:
+def root_inlined(schema: Object) -> Object:
     """Return a schema with what its root refers to in the place of a reference, and the rest of the root over it."""
     reference = schema.get("$ref")
     if "type" in schema or not isinstance(reference, str) or not reference.startswith(LOCAL):
@@ -28,7 +30,7 @@ def root_inlined(schema: dict[str, Any]) -> dict[str, Any]:
     return schema if definition is None else {**definition, **rest}
 
 
-def dereferenced(schema: dict[str, Any], discriminators: str) -> dict[str, Any]:
+def dereferenced(schema: Object, discriminators: str) -> Object:
     """Return a schema without references and definitions.  `discriminators`: what becomes of them (the rules)."""
     definitions = schema.get("$defs", {})
     try:
@@ -41,7 +43,7 @@ def dereferenced(schema: dict[str, Any], discriminators: str) -> dict[str, Any]:
     return dict(result)
 
 
-def inlined(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> Any:
+def inlined(node: Any, definitions: Object, inside: tuple[str, ...]) -> Any:
     """Return a node with its references replaced.  `inside`: the definitions that it is in."""
     if isinstance(node, list):
         return [inlined(item, definitions, inside) for item in node]
@@ -96,14 +98,12 @@ def discriminators_removed(node: Any, *, required: bool) -> Any:
     }
 
 
-def with_required(node: dict[str, Any]) -> dict[str, Any]:
+def with_required(node: Object) -> Object:
     """Return a union whose variants require the discriminator's property."""
     name = node["discriminator"].get("propertyName")
     if not isinstance(name, str):
         return node
-    unions: dict[str, Any] = {
-        key: [required_in(each, name) for each in node[key]] for key in ("anyOf", "oneOf") if key in node
-    }
+    unions: Object = {key: [required_in(each, name) for each in node[key]] for key in ("anyOf", "oneOf") if key in node}
     return {**node, **unions}
 
 

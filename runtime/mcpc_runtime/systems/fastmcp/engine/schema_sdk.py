@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
 
 import typing_extensions
@@ -30,6 +29,7 @@ from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     unwrapped,
     without_arms,
 )
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 PRIMITIVES = (str, int, float, bool, bytes, type(None))
 """The classes whose results are wrapped."""
@@ -45,9 +45,9 @@ class StrictSchema(GenerateJsonSchema):
         raise ValueError(f"{kind}: {detail}")
 
 
-def arguments_model(function: Callable[..., Any], skipped: frozenset[str]) -> type[BaseModel]:
+def arguments_model(function: Function, skipped: frozenset[str]) -> type[BaseModel]:
     """Return the model of a function's arguments, without those that are injected."""
-    fields: dict[str, Any] = {}
+    fields: Object = {}
     for parameter in evaluated(function).parameters.values():
         if parameter.name not in skipped:
             name, field = argument_field(parameter)
@@ -56,7 +56,7 @@ def arguments_model(function: Callable[..., Any], skipped: frozenset[str]) -> ty
     return create_model(f"{function_name(function)}Arguments", __config__=config, **fields)
 
 
-def evaluated(function: Callable[..., Any]) -> inspect.Signature:
+def evaluated(function: Function) -> inspect.Signature:
     """Return a function's signature with its annotations; that of the result may have a name that is not there."""
     try:
         return inspect.signature(function, eval_str=True)
@@ -83,7 +83,7 @@ def argument_field(parameter: inspect.Parameter) -> tuple[str, Any]:
     return name, (annotation, ... if parameter.default is inspect.Parameter.empty else parameter.default)
 
 
-def result_type(function: Callable[..., Any], rules: SchemaRules, *, forced: bool) -> tuple[Any, bool] | None:
+def result_type(function: Function, rules: SchemaRules, *, forced: bool) -> tuple[Any, bool] | None:
     """Return the type that a function's result is checked and written by, and whether it wraps the result.
 
     None: the function has no structured result.  `forced`: it has one whatever its annotation.
@@ -141,7 +141,7 @@ def class_type(kind: type) -> type[BaseModel] | None:
         hints = get_type_hints(kind, include_extras=False)
     except NameError:
         hints = {}
-    fields: dict[str, Any] = {
+    fields: Object = {
         name: (hint, getattr(kind, name, ...)) for name, hint in hints.items() if not name.startswith("_")
     }
     return create_model(kind.__name__, __config__=ConfigDict(from_attributes=True), **fields) if hints else None
@@ -152,9 +152,7 @@ def typed_dict_type(kind: Any, rules: SchemaRules) -> Any:
     if rules.native_typed_dicts:
         return readable_typed_dict(kind)
     required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
-    fields: dict[str, Any] = {
-        name: (hint, ... if name in required else None) for name, hint in get_type_hints(kind).items()
-    }
+    fields: Object = {name: (hint, ... if name in required else None) for name, hint in get_type_hints(kind).items()}
     return create_model(kind.__name__, **fields)
 
 
@@ -178,7 +176,7 @@ def readable_typed_dict(kind: Any) -> Any:
     return made
 
 
-def result_schema(kind: Any, rules: SchemaRules) -> dict[str, Any] | None:
+def result_schema(kind: Any, rules: SchemaRules) -> Object | None:
     """Return the schema of a result's type; None if pydantic has none for it."""
     try:
         schema = TypeAdapter(kind).json_schema(schema_generator=StrictSchema)

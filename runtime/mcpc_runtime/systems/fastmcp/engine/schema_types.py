@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import GenericAlias, SimpleNamespace, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+
 PACKAGES = frozenset({"mcp", "mcp_types", "fastmcp", "mcpc_runtime"})
 """The packages whose classes are the frameworks' own."""
 CONTENT = frozenset({"TextContent", "ImageContent", "AudioContent", "ResourceLink", "EmbeddedResource"})
@@ -108,21 +110,21 @@ def is_builtin_generic(annotation: object) -> bool:
     return isinstance(annotation, GenericAlias)
 
 
-def called(function: Callable[..., Any]) -> Callable[..., Any]:
+def called(function: Function) -> Function:
     """Return what is called: an instance's `__call__`, a static method's function, others as they are."""
     if not inspect.isroutine(function) and not isinstance(function, functools.partial):
         function = function.__call__  # type: ignore[operator]
     return function.__func__ if isinstance(function, staticmethod) else function
 
 
-def function_name(function: Callable[..., Any]) -> str:
+def function_name(function: Function) -> str:
     """Return a function's name; that of its class where it has none."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+def hints_of(function: Function) -> Object:
     """Return a function's annotations: resolved if all of them can be, else as they are written."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -132,7 +134,7 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
         return dict(getattr(called(function), "__annotations__", {}))
 
 
-def resolved(text: object, names: dict[str, Any]) -> Any:
+def resolved(text: object, names: Object) -> Any:
     """Return the value of an annotation that may be text, in a namespace; UNKNOWN if a name is not there."""
     if not isinstance(text, str):
         return text

@@ -25,6 +25,7 @@ from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import add_descriptions,
 from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, hints_of, resolved
 from mcpc_runtime.systems.fastmcp.generation import Generation
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,17 @@ class OutputShape:
     `kind`: in the SDK, the type by which the result is checked and written (pydantic knows it).
     """
 
-    schema: dict[str, Any]
+    schema: Object
     wrapped: bool
     kind: Any = None
 
 
 def input_schema(
-    function: Callable[..., Any],
+    function: Function,
     injected: frozenset[str],
     generation: Generation,
     exclude: frozenset[str] = frozenset(),
-) -> dict[str, Any]:
+) -> Object:
     """Return the schema of a tool's arguments.  `injected`, `exclude`: the parameters that clients do not see."""
     hidden = injected | exclude
     if generation.family == "sdk":
@@ -53,7 +54,7 @@ def input_schema(
 
 
 def output_schema(
-    function: Callable[..., Any], generation: Generation, structured_output: bool | None = None
+    function: Function, generation: Generation, structured_output: bool | None = None
 ) -> OutputShape | None:
     """Return the shape of a tool's result; None if it is not structured.
 
@@ -70,16 +71,14 @@ def output_schema(
     return None if typed is None or schema is None else OutputShape(schema, typed[1], typed[0])
 
 
-def prompt_arguments(
-    function: Callable[..., Any], injected: frozenset[str], generation: Generation
-) -> list[dict[str, Any]]:
+def prompt_arguments(function: Function, injected: frozenset[str], generation: Generation) -> list[Object]:
     """Return the arguments of a prompt, as the list of prompts has them."""
     if generation.family == "sdk":
         return arguments_of(schema_sdk.arguments_model(function, injected).model_json_schema())
     return noted_arguments(function, injected, rules(generation))
 
 
-NAMES: dict[str, Any] = {
+NAMES: Object = {
     "base64": base64,
     "inspect": inspect,
     "mimetypes": mimetypes,
@@ -100,11 +99,11 @@ NAMES: dict[str, Any] = {
     "TypeAdapter": TypeAdapter,
 }
 """The names that FastMCP can resolve in an annotation that is text: those of its own modules, besides the built-in."""
-MORE_NAMES: dict[str, Any] = {"Literal": Literal, "Sequence": Sequence}
+MORE_NAMES: Object = {"Literal": Literal, "Sequence": Sequence}
 """The names that only some versions can resolve."""
 
 
-def arguments_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
+def arguments_of(schema: Object) -> list[Object]:
     """Return the arguments that a schema describes."""
     required = schema.get("required", ())
     return [
@@ -113,13 +112,13 @@ def arguments_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def argument(name: str, description: str | None, *, required: bool, title: str | None = None) -> dict[str, Any]:
+def argument(name: str, description: str | None, *, required: bool, title: str | None = None) -> Object:
     """Return an argument of a prompt."""
     found = {"name": name, "title": title, "description": description, "required": required}
     return {key: value for key, value in found.items() if value is not None}
 
 
-def noted_arguments(function: Callable[..., Any], hidden: frozenset[str], rules: SchemaRules) -> list[dict[str, Any]]:
+def noted_arguments(function: Function, hidden: frozenset[str], rules: SchemaRules) -> list[Object]:
     """Return the arguments of a prompt of FastMCP: those that are not strings have their schema in the text."""
     schema = cleaned(parameters_schema(function, hidden, rules), rules, titles=rules.prunes_prompt_titles)
     add_descriptions(schema, function, rules)
@@ -137,7 +136,7 @@ def noted_arguments(function: Callable[..., Any], hidden: frozenset[str], rules:
     ]
 
 
-def titles_of(function: Callable[..., Any]) -> dict[str, str]:
+def titles_of(function: Function) -> dict[str, str]:
     """Return the titles of parameters that `Field(title=…)` says, as a default or in an annotation."""
     hints = hints_of(function)
     found: dict[str, str] = {}

@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, quote, unquote, unquote_plus
 
 from pydantic import AnyUrl
 
+from mcpc_runtime.systems.fastmcp.interfaces import Object
+
 VARIABLE = re.compile(r"\{([^{}]+)\}")
 QUERY = ("?", "&")
 """What a variable begins with that stands for values of the query."""
@@ -58,7 +60,7 @@ class UriTemplate:
             if each.strip().endswith("*"):
                 self.exploded.add(name)
 
-    def match(self, uri: str, lists: frozenset[str] = frozenset()) -> dict[str, Any] | None:
+    def match(self, uri: str, lists: frozenset[str] = frozenset()) -> Object | None:
         """Return the variables' values in an address, None if it is another one's.
 
         `lists`: the parameters whose value in the query is a list with commas.
@@ -68,10 +70,10 @@ class UriTemplate:
         found = self.pattern.match(path) if self.pattern is not None else None
         if found is None:
             return None
-        values: dict[str, Any] = {name: unquote(value) for name, value in found.groupdict().items()}
+        values: Object = {name: unquote(value) for name, value in found.groupdict().items()}
         return self._query_values(query, lists) | values if query else values
 
-    def expanded(self, values: dict[str, Any]) -> str:
+    def expanded(self, values: Object) -> str:
         """Return the address with some values."""
         address, position = "", 0
         for match in VARIABLE.finditer(self.text):
@@ -87,13 +89,13 @@ class UriTemplate:
                 address += ("&" if "?" in address else "?") + "&".join(pairs)
         return address + self.text[position:]
 
-    def _query_values(self, query: str, lists: frozenset[str]) -> dict[str, Any]:
+    def _query_values(self, query: str, lists: frozenset[str]) -> Object:
         given = parse_qs(query, keep_blank_values=True)
         pairs = (pair.partition("=") for pair in query.split("&"))
         raw: dict[str, str] = {}
         for name, _, text in pairs:
             raw.setdefault(unquote_plus(name), text)
-        values: dict[str, Any] = {}
+        values: Object = {}
         for name in self.query:
             if name not in given:
                 continue
@@ -104,7 +106,7 @@ class UriTemplate:
         return values
 
 
-def query_pairs(variable: str, values: dict[str, Any]) -> list[str]:
+def query_pairs(variable: str, values: Object) -> list[str]:
     """Return the parts of a query for a variable: one for each item of a list if it is exploded, else one at most."""
     name = variable.removesuffix("*")
     value = values.get(parameter(name))
@@ -173,7 +175,7 @@ class ResourceSecurity:
     reject_null_bytes: bool = True
     exempt_params: AbstractSet[str] = field(default_factory=frozenset)
 
-    def validate(self, params: dict[str, Any]) -> str | None:
+    def validate(self, params: Object) -> str | None:
         """Return the name of the first value that is not permitted, or None."""
         exempt = {name.replace("-", "_") for name in self.exempt_params}
         for name, value in params.items():

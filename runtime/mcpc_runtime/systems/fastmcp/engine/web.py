@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import traceback
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.program import ProgramServer, served_application
-
-Object = dict[str, Any]
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object, ProgramServer
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 
 def note_middleware(found: Sequence[object]) -> None:
@@ -33,7 +32,7 @@ class ServedApplication:
 
     def __init__(self, server: ProgramServer, middleware: Sequence[object] | None = None) -> None:
         self.mcpc_server = server
-        self.mcpc_routes: list[tuple[str, list[str] | None, Callable[..., Any]]] = []
+        self.mcpc_routes: list[tuple[str, list[str] | None, Function]] = []
         self.mcpc_mounts: list[tuple[str, Any]] = []
         self.routes: list[Any] = []
         self.user_middleware: list[Any] = [*(middleware or ())]
@@ -101,8 +100,6 @@ MAX_BODY = 8 << 20
 """Bytes of a response's body."""
 FAILED = 500, "Internal Server Error"
 REST = "{path:path}"
-_own: dict[int, ServedApplication] = {}
-"""The application of each server, whose program serves none."""
 
 
 class TooLargeError(Exception):
@@ -111,7 +108,7 @@ class TooLargeError(Exception):
 
 def route_patterns(server: Any) -> list[str]:
     """Return the paths of a program's own routes, as Starlette writes them; what leads to MCP is left out."""
-    served = served_application()
+    served = current_program.application
     if served is None or isinstance(served, ServedApplication):
         return list(dict.fromkeys(own_patterns(server, served)))
     return list(dict.fromkeys(patterns_of(getattr(served, "routes", ()))))
@@ -158,11 +155,9 @@ def leads_to_mcp(found: Any) -> bool:
 
 def application(server: Any) -> Any:
     """Return the ASGI application of a server."""
-    served = served_application()
-    if served is not None and not isinstance(served, ServedApplication):
-        return served
+    served: Any = current_program.application
     if served is None:
-        served = _own.get(id(server)) or _own.setdefault(id(server), own_application(server))
+        served = server.mcpc_application = server.mcpc_application or own_application(server)
     return served
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any
 
 from mcpc_runtime.handlers.python.context import Context, capabilities_of
 from mcpc_runtime.handlers.python.errors import ProtocolError, ToolError
@@ -21,6 +20,7 @@ from mcpc_runtime.protocol.constants import (
 )
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.systems.fastmcp.calls import Program, refusal_of
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.original.client import (
     LEAVE_SECONDS,
     STATELESS,
@@ -28,9 +28,6 @@ from mcpc_runtime.systems.fastmcp.original.client import (
     ProgramClient,
     start_client,
 )
-
-Object = dict[str, Any]
-
 
 BOOT = (
     "import sys;sys.path.insert(0,sys.argv[1]);"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.protocol.constants import (
@@ -23,8 +23,7 @@ from mcpc_runtime.protocol.constants import (
     VERSION_KEY,
 )
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
-
-Object = dict[str, Any]
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 
 class Listener(Protocol):

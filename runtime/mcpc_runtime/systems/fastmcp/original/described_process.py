@@ -29,7 +29,8 @@ from mcpc_runtime.systems.fastmcp.dynamic_lists import (
     registering,
     wrapping,
 )
-from mcpc_runtime.systems.fastmcp.engine.server import Note, place_of
+from mcpc_runtime.systems.fastmcp.engine.server import place_of
+from mcpc_runtime.systems.fastmcp.interfaces import Note, Object
 from mcpc_runtime.systems.fastmcp.original.process import AdoptedServers, print_lines, run_original
 from mcpc_runtime.systems.fastmcp.program import ProgramEndedError
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
@@ -169,7 +170,7 @@ class DescribedServers(AdoptedServers):
     def begin(self, server: Any) -> None:
         """Report which lists of the server are made at run time; those of all servers if it is not known."""
         super().begin(server)
-        found: dict[str, Any] = {}
+        found: Object = {}
         for kind, reason in self._reasons(server):
             found.setdefault(kind, list_row(kind, reason, self._folder))
         demonstrated = self.demonstrated() if self.has_ended else ""
@@ -225,7 +226,7 @@ async def no_lifespan(_: object) -> AsyncIterator[dict[str, object]]:
     yield NothingOpened()
 
 
-def write_report(report: dict[str, Any], place: str) -> None:
+def write_report(report: Object, place: str) -> None:
     """Write a report to a file, in place of an earlier one."""
     with open(place, "w", encoding="utf-8") as file:
         json.dump(report, file)

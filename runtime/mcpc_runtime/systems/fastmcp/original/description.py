@@ -10,14 +10,11 @@ import asyncio
 import json
 import os
 import sys
-from typing import Any
 
 from mcpc_runtime.handlers.python.errors import ProtocolError
 from mcpc_runtime.protocol.constants import METHOD_NOT_FOUND
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.original.client import STATELESS, ProcessEndedError, ProgramClient, start_client
-
-Object = dict[str, Any]
-
 
 BOOT = (
     "import sys;sys.path+=sys.argv[4:];"

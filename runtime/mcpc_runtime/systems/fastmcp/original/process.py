@@ -18,6 +18,7 @@ from typing import Any
 
 from mcpc_runtime.handlers.python.children import prepare_children
 from mcpc_runtime.handlers.python.execution import activate_packages
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.program import (
     EXITS,
     STARTS,
@@ -129,7 +130,7 @@ class AdoptedServers:
         """Tell whether a value is one of the program's servers."""
         return any(value is server for server in (*self.high, *self.low))
 
-    def only_server(self, names: dict[str, Any] | None = None) -> Any:
+    def only_server(self, names: Object | None = None) -> Any:
         """Return the one server that the program made; of several, the one with a usual name among `names`."""
         found = self.high or self.low
         if len(found) > 1:

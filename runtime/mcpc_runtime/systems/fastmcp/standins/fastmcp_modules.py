@@ -59,7 +59,7 @@ MODULES: dict[str, Row] = {
     "server.middleware": {"e:middleware": "Middleware MiddlewareContext CallNext=NextCall"},
     "server.middleware.middleware": {"e:middleware": "Middleware MiddlewareContext CallNext=NextCall"},
     "server.lifespan": {"facades": "Lifespan ContextManagerLifespan lifespan"},
-    "server.http": {"e:server": "StarletteWithLifespan=Note", "dependencies": "get_http_request"},
+    "server.http": {"e:web": "StarletteWithLifespan=ServedApplication", "dependencies": "get_http_request"},
     "server.event_store": {"settings": "EventStore=Settings"},
     "server.auth": AUTH,
     "server.auth.auth": AUTH,

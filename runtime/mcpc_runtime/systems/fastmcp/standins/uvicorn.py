@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
-from mcpc_runtime.systems.fastmcp.program import note_application, serve_async, serve_made
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 
 class Config:
@@ -34,11 +34,8 @@ class Server:
     async def serve(self, *_: object, **__: object) -> None:
         """Serve until the process ends."""
         app = self.config.app
-        note_application(app)
-        if isinstance(app, ServedApplication):
-            await serve_async(app.mcpc_server, "http")
-        else:
-            await serve_made()
+        current_program.application = None if isinstance(app, str) else app
+        await current_program.serve_async(app.mcpc_server if isinstance(app, ServedApplication) else None)
 
 
 def run(app: object = None, **options: Any) -> None:

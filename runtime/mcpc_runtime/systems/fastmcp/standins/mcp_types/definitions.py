@@ -21,6 +21,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 TYPE_CHECKING = False
 OBJECT = dict[str, Any]
@@ -38,7 +39,7 @@ class ContentAsList:
         return self.content if isinstance(self.content, list) else [self.content]
 
 
-def leaves() -> dict[str, Any]:
+def leaves() -> Object:
     """Return what the tables' expressions name that is not in a table; pydantic is imported here."""
     pydantic = __import__("pydantic")
     networks = __import__("pydantic.networks", fromlist=["UrlConstraints"])
@@ -83,10 +84,10 @@ class Definitions:
     table: str
     base: str
     descriptions: Mapping[str, str]
-    config: Callable[[str], dict[str, Any]]
+    config: Callable[[str], Object]
     extra: Mapping[str, Callable[[Definitions], Any]]
-    leaves: dict[str, Any] = field(default_factory=dict)
-    made: dict[str, Any] = field(default_factory=dict)
+    leaves: Object = field(default_factory=dict)
+    made: Object = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> dict[str, tuple[str, str, str]]:
@@ -133,7 +134,7 @@ class Definitions:
     def model(self, name: str, bases: str, fields: list[tuple[str, str]]) -> Any:
         """Make a model class."""
         resolved = self.evaluate(f"({bases},)")
-        namespace: dict[str, Any] = {"__module__": self.module, "__qualname__": name, "__annotations__": {}}
+        namespace: Object = {"__module__": self.module, "__qualname__": name, "__annotations__": {}}
         if (config := self.config(name)) and not bases.startswith("RootModel"):
             namespace["model_config"] = config
         if name in self.descriptions:
@@ -145,7 +146,7 @@ class Definitions:
             self.add_field(namespace, name_of_field, text)
         return types.new_class(name.rpartition(".")[2], resolved, {}, lambda into: into.update(namespace))
 
-    def add_field(self, namespace: dict[str, Any], name: str, text: str) -> None:
+    def add_field(self, namespace: Object, name: str, text: str) -> None:
         """Add a field to the namespace of a class; `text`: its type, and perhaps ` = ` and its default value."""
         annotation, has_default, default = text.partition(" = ")
         if annotation.endswith("?"):

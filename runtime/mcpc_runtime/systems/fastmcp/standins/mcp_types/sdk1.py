@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import BOTH, SDK1, Definitions
 
 TABLE = """
@@ -238,7 +239,7 @@ CLOSED = frozenset({"BaseMetadata", "NotificationParams", "PaginatedRequestParam
 """The models that do not keep other fields."""
 
 
-def config(name: str) -> dict[str, Any]:
+def config(name: str) -> Object:
     """Return the configuration of a model."""
     return {} if name in CLOSED else {"extra": "allow"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import BOTH, SDK2, Definitions
 
 TABLE = """
@@ -260,7 +261,7 @@ server_result_adapter = TypeAdapter[ServerResult]
 """
 
 
-def config(name: str) -> dict[str, Any]:
+def config(name: str) -> Object:
     """Return the configuration of a model."""
     if name == "MCPModel":
         return {"alias_generator": resolve("pydantic.alias_generators:to_camel"), "populate_by_name": True}

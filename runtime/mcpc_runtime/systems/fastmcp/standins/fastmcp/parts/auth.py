@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 
 class AccessToken:
@@ -16,7 +17,7 @@ class AccessToken:
         self.scopes: list[str] = []
         self.expires_at: int | None = None
         self.resource: str | None = None
-        self.claims: dict[str, Any] = {}
+        self.claims: Object = {}
         self.__dict__.update(values)
 
 
@@ -38,13 +39,13 @@ class Accepted:
         """Refuse every token."""
         return
 
-    def get_routes(self, *_: Any, **__: Any) -> list[Any]:
+    def get_routes(self, *_: object, **__: object) -> list[Any]:
         """Return no HTTP routes."""
         return []
 
     get_middleware = get_well_known_routes = get_routes
 
-    def set_mcp_path(self, *_: Any) -> None:
+    def set_mcp_path(self, *_: object) -> None:
         """Do nothing."""
 
 

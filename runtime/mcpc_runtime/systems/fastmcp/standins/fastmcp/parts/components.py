@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from mcpc_runtime.systems.fastmcp.engine import components, registration, resource_results, results, running
 from mcpc_runtime.systems.fastmcp.engine.components import UNSET
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.resources import FunctionResource, FunctionResourceTemplate
 
@@ -88,7 +88,7 @@ def get_fastmcp_meta(function: Any) -> Any:
     return getattr(getattr(function, "__func__", function), "__fastmcp__", None)
 
 
-def decorator(cls: type[Meta]) -> Callable[..., Any]:
+def decorator(cls: type[Meta]) -> Function:
     """Return the decorator without a server that attaches a class."""
 
     def decorate(name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
@@ -108,13 +108,12 @@ tool = decorator(ToolMeta)
 prompt = decorator(PromptMeta)
 
 
-def resource(uri: str, **options: Any) -> Callable[..., Any]:
+def resource(uri: str, **options: Any) -> Function:
     """Attach what a resource is to a function."""
     registration.check_uri(uri)
     return lambda function: attach(function, ResourceMeta(uri=uri, **options))
 
 
-Object = dict[str, Any]
 TOOL_NAMES = {"parameters": "given_parameters", "output_schema": "given_output", "timeout": "seconds", "fn": "function"}
 """The public names of a tool's fields, with those of the engine."""
 
@@ -134,7 +133,7 @@ class Tool(Annotated, Described, components.Tool):
         super().__init__(given.pop("name", "") or type(self).__name__, **given)
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
         """Make a tool from a function."""
         meta = options.pop("metadata", None) or getattr(fn, "__fastmcp__", None)
         if isinstance(meta, ToolMeta) and name is None and not options:
@@ -188,7 +187,7 @@ class Prompt(Described, components.Prompt):
         super().__init__(given.pop("name", "") or type(self).__name__, **given)
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
         """Make a prompt from a function."""
         options.pop("metadata", None)
         return registration.make(FunctionPrompt, fn, name, options)

@@ -11,6 +11,7 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import json_value, typed
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
 from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 log = logging.getLogger("fastmcp.server.context.to_client")
 LEVELS = {
@@ -36,7 +37,7 @@ PLURALS = {"tool": "tools", "resource": "resources", "template": "resources", "p
 """The lists that clients are told about, by kind."""
 MAX_SESSIONS = 10_000
 """The state of so many sessions is kept; those that were used least recently are dropped first."""
-_sessions: dict[str, dict[str, Any]] = {}
+_sessions: dict[str, Object] = {}
 """The state of each session."""
 
 
@@ -44,7 +45,7 @@ class Context(BaseContext):
     """The context of a call.  Projects get it as a parameter, or make one around code outside of a call."""
 
     def __init__(
-        self, fastmcp: Any = None, call: Any = None, parent: BaseContext | None = None, session: Any = None, **_: Any
+        self, fastmcp: Any = None, call: Any = None, parent: BaseContext | None = None, session: Any = None, **_: object
     ) -> None:
         super().__init__(fastmcp, call, parent)
         self._own_session = session
@@ -139,7 +140,7 @@ class Context(BaseContext):
         result = await self.fastmcp.read_resource(str(uri))
         return result if behaviour().state_is_asynchronous else result.contents
 
-    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
         """Return the messages of a prompt of the server."""
         result = await self.fastmcp.render_prompt(name, arguments)
         return typed("GetPromptResult", result.to_wire())
@@ -171,7 +172,7 @@ class Context(BaseContext):
         wanted = elicitation.question(kind, response_title, response_description)
         return elicitation.answer_of(wanted, await self.mcpc_elicit(message, wanted.schema))
 
-    async def sample(self, messages: Any, system_prompt: str | None = None, *_: Any, **options: Any) -> Any:
+    async def sample(self, messages: Any, system_prompt: str | None = None, *_: object, **options: Any) -> Any:
         """Let the client's model answer; tools that are given are run for it."""
         given = {"system_prompt": system_prompt, **options}
         result = await sampling.sample(self, messages, given)
@@ -230,7 +231,7 @@ class Context(BaseContext):
         self._state.pop(key, None)
         self._session_state().pop(key, None)
 
-    def _session_state(self) -> dict[str, Any]:
+    def _session_state(self) -> Object:
         given = self._own_session if self._call is None else None
         return session_state(self.session_id if given is None else f"object {id(given)}")
 
@@ -247,7 +248,7 @@ class Context(BaseContext):
         self._session_state().pop(RULES, None)
         await self._tell_of(None)
 
-    async def _mark(self, rule: dict[str, Any], *, shown: bool) -> None:
+    async def _mark(self, rule: Object, *, shown: bool) -> None:
         rules = self._session_state().setdefault(RULES, [])
         rules += mounts.visibility_rules(shown, rule)
         del rules[:-MOST_RULES]
@@ -260,7 +261,7 @@ class Context(BaseContext):
                 await self.mcpc_call.list_changed(kind)
 
 
-def session_state(session: str) -> dict[str, Any]:
+def session_state(session: str) -> Object:
     """Return what is kept for a session, to be changed."""
     found = _sessions.pop(session, {})
     _sessions[session] = found

@@ -10,12 +10,13 @@ from typing import Any
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import key_of
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 DEFAULTS = {"host": "127.0.0.1", "port": 8000, "log_level": "INFO", "debug": False, "stateless_http": False}
 
 
-def server_settings(options: dict[str, Any]) -> SimpleNamespace:
+def server_settings(options: Object) -> SimpleNamespace:
     """Return the settings of a server: what says how it is served."""
     return SimpleNamespace(**DEFAULTS | {name: options[name] for name in DEFAULTS if options.get(name) is not None})
 
@@ -26,7 +27,7 @@ class ComponentsByKey(MutableMapping[str, Any]):
     def __init__(self, server: Any) -> None:
         self._registries = server.mcpc_components
 
-    def _all(self) -> dict[str, Any]:
+    def _all(self) -> Object:
         return {key_of(each): each for registry in self._registries.values() for each in registry}
 
     def __getitem__(self, key: str) -> Any:
@@ -37,7 +38,7 @@ class ComponentsByKey(MutableMapping[str, Any]):
         """Put a component in the place of another one."""
         items = self._registries[component.kind].items
         items[key.partition(":")[2].rpartition("@")[0]] = component
-        note_change(component.kind)
+        current_program.note_change(component.kind)
 
     def __delitem__(self, key: str) -> None:
         """Remove a component."""
@@ -61,18 +62,18 @@ class Manager:
         self._kind = kind
 
     @property
-    def _items(self) -> dict[str, Any]:
-        items: dict[str, Any] = self._server.mcpc_components[self._kind].items
+    def _items(self) -> Object:
+        items: Object = self._server.mcpc_components[self._kind].items
         return items
 
     _tools = _prompts = _resources = _items
 
     @property
-    def _templates(self) -> dict[str, Any]:
-        items: dict[str, Any] = self._server.mcpc_components["template"].items
+    def _templates(self) -> Object:
+        items: Object = self._server.mcpc_components["template"].items
         return items
 
-    async def get_tools(self) -> dict[str, Any]:
+    async def get_tools(self) -> Object:
         """Return the components by their keys."""
         return dict(self._items)
 
@@ -102,7 +103,7 @@ class Manager:
 
     add_prompt = add_resource = add_tool
 
-    async def call_tool(self, key: str, arguments: dict[str, Any]) -> Any:
+    async def call_tool(self, key: str, arguments: Object) -> Any:
         """Call a tool."""
         return await self._server.mcpc_run_tool(key, arguments)
 
@@ -154,9 +155,9 @@ def combined(*lifespans: Any) -> Callable[[Any], Any]:
     """Return a lifespan of several, left in the opposite order."""
 
     @asynccontextmanager
-    async def enter(server: Any) -> AsyncIterator[dict[str, Any]]:
+    async def enter(server: Any) -> AsyncIterator[Object]:
         async with AsyncExitStack() as stack:
-            found: dict[str, Any] = {}
+            found: Object = {}
             for each in lifespans:
                 found |= await stack.enter_async_context(each(server)) or {}
             yield found

@@ -13,13 +13,14 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.listing import described
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 OWN = __name__.partition(".")[0]
 LATE = ("FieldInfo", "ModelPrivateAttr")
 """The classes of pydantic that stand for a default which is made for each object."""
 
 
-def take_fields(component: Any, options: dict[str, Any]) -> dict[str, Any]:
+def take_fields(component: Any, options: Object) -> Object:
     """Set what a project's class declares; return the options that are left, with the class's defaults for ours."""
     fields = declared(type(component))
     for name, default in fields.items():
@@ -59,9 +60,9 @@ KNOWN = frozenset(
 MISSING = object()
 
 
-def declared(cls: type) -> dict[str, Any]:
+def declared(cls: type) -> Object:
     """Return the fields of a class that a project declares, with their defaults."""
-    found: dict[str, Any] = {}
+    found: Object = {}
     for each in reversed(cls.__mro__):
         if each is object or each.__module__.partition(".")[0] == OWN:
             continue
@@ -94,7 +95,6 @@ class TaskConfig:
         return cls("optional" if value else "forbidden")
 
 
-Object = dict[str, Any]
 FIELDS = (
     "name",
     "title",
@@ -168,7 +168,7 @@ class Described:
         """Whether the component runs as a task."""
         return TaskConfig(mode=getattr(self, "task", None) or "forbidden")
 
-    def get_meta(self, **_: Any) -> Object:
+    def get_meta(self, **_: object) -> Object:
         """Return the metadata as clients see it."""
         found: Object = self.meta or {}
         own: Object = {"tags": sorted(self.tags)}
@@ -179,7 +179,7 @@ class Described:
         """Return the metadata for the list: what a project's class makes of it."""
         return self.meta if type(self).get_meta is Described.get_meta else self.get_meta()
 
-    def model_dump(self, *, exclude_none: bool = False, exclude: Container[str] = (), **_: Any) -> Object:
+    def model_dump(self, *, exclude_none: bool = False, exclude: Container[str] = (), **_: object) -> Object:
         """Return the fields of the component."""
         found: Object = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
         found["task_config"] = vars(self.task_config)
@@ -225,7 +225,7 @@ class MetaValue:
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> Object:
         """Return what was given, with the protocol's names."""
         return {self.names.get(key, key): dumped(value) for key, value in vars(self).items() if value is not None}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template as template_of
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
 
-Object = dict[str, Any]
 MIME_TYPE = "text/plain"
 CREATED_WITH = ("name", "title", "description", "mime_type", "icons", "tags", "annotations")
 """What a resource has of the template that creates it."""
@@ -37,7 +36,7 @@ class Resource(Annotated, Described, components.Resource):
         super().__init__(address, name=given.pop("name", "") or address, **given)
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], uri: Any, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, uri: Any, name: str | None = None, **options: Any) -> Any:
         """Make a resource from a function."""
         return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
@@ -194,7 +193,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         self._parameters = schema
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], uri_template: str, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: Any) -> Any:
         """Make a template from a function."""
         return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
 

@@ -14,12 +14,12 @@ from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import mounted, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent
 
-Object = dict[str, Any]
 log = logging.getLogger(__name__)
 SERVED = (
     "host",
@@ -125,7 +125,7 @@ class FastMCP(ServerContent):
     # Calls
 
     async def call_tool(
-        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: Any
+        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
     ) -> Any:
         """Call a tool by its name."""
         with self.mcpc_entered():
@@ -139,7 +139,7 @@ class FastMCP(ServerContent):
             message = typed("CallToolRequestParams", {"name": name, "arguments": given})
             return await self.mcpc_chain("tools/call", message, last)
 
-    async def read_resource(self, uri: Any, *, run_middleware: bool = True, **_: Any) -> Any:
+    async def read_resource(self, uri: Any, *, run_middleware: bool = True, **_: object) -> Any:
         """Read a resource by its address."""
         with self.mcpc_entered():
             if not run_middleware or not self.middleware:
@@ -152,7 +152,7 @@ class FastMCP(ServerContent):
             return await self.mcpc_chain("resources/read", message, last)
 
     async def render_prompt(
-        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: Any
+        self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
     ) -> Any:
         """Return the messages of a prompt."""
         with self.mcpc_entered():
@@ -188,18 +188,18 @@ class FastMCP(ServerContent):
     def enable(self, **rule: Any) -> FastMCP:
         """Show components."""
         self.mcpc_rules += visibility_rules(True, rule)
-        note_change()
+        current_program.note_change()
         return self
 
     def disable(self, **rule: Any) -> FastMCP:
         """Hide components."""
         self.mcpc_rules += visibility_rules(False, rule)
-        note_change()
+        current_program.note_change()
         return self
 
     # Other servers
 
-    def mount(self, server: Any, prefix: Any = None, *_: Any, namespace: str | None = None, **options: Any) -> None:
+    def mount(self, server: Any, prefix: Any = None, *_: object, namespace: str | None = None, **options: Any) -> None:
         """Mount a server: its components become this one's, under a prefix."""
         if isinstance(server, str) or server is None:
             server, prefix = prefix, server
@@ -212,9 +212,9 @@ class FastMCP(ServerContent):
         names = dict(options.get("tool_names") or {})
         self.mcpc_mounts.append(mounted(server, namespace or prefix or "", names))
         if self.mcpc_is_noted:
-            note_change()
+            current_program.note_change()
 
-    async def import_server(self, server: Any, prefix: Any = None, **_: Any) -> None:
+    async def import_server(self, server: Any, prefix: Any = None, **_: object) -> None:
         """Add the components that a server has now."""
         if isinstance(server, str):
             server, prefix = prefix, server

@@ -16,6 +16,7 @@ from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, Unsupporte
 from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import (
     CLASSES,
@@ -27,7 +28,7 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import (
 )
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
 
-METAS: dict[str, Any] = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
+METAS: Object = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
 
 
 class Registering(Registration):
@@ -90,7 +91,6 @@ def attach_options(kind: str, function: Any, name: str | None, options: Object) 
     attach(function, METAS[kind](name=name, **{key: value for key, value in options.items() if key in known}))
 
 
-Object = dict[str, Any]
 GETTING = {
     "tool": "get_tool",
     "prompt": "get_prompt",
@@ -109,62 +109,62 @@ class ServerContent(Registering, ComponentServer):
         """List components as FastMCP's own handler does: through middleware."""
         return await listed(self, kind)
 
-    async def list_tools(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
+    async def list_tools(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
         """Return the tools that clients see."""
         return await public(self, "tool", run_middleware)
 
-    async def list_prompts(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
+    async def list_prompts(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
         """Return the prompts that clients see."""
         return await public(self, "prompt", run_middleware)
 
-    async def list_resources(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
+    async def list_resources(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
         """Return the resources that clients see."""
         return await public(self, "resource", run_middleware)
 
-    async def list_resource_templates(self, *, run_middleware: bool = True, **_: Any) -> list[Any]:
+    async def list_resource_templates(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
         """Return the templates that clients see."""
         return await public(self, "template", run_middleware)
 
-    async def _list_tools_mcp(self, *_: Any) -> list[Any]:
+    async def _list_tools_mcp(self, *_: object) -> list[Any]:
         return [each.to_mcp_tool() for each in await self.list_tools()]
 
-    async def _list_prompts_mcp(self, *_: Any) -> list[Any]:
+    async def _list_prompts_mcp(self, *_: object) -> list[Any]:
         return [each.to_mcp_prompt() for each in await self.list_prompts()]
 
-    async def _list_resources_mcp(self, *_: Any) -> list[Any]:
+    async def _list_resources_mcp(self, *_: object) -> list[Any]:
         return [each.to_mcp_resource() for each in await self.list_resources()]
 
-    async def _list_resource_templates_mcp(self, *_: Any) -> list[Any]:
+    async def _list_resource_templates_mcp(self, *_: object) -> list[Any]:
         return [each.to_mcp_template() for each in await self.list_resource_templates()]
 
     _mcp_list_tools, _mcp_list_prompts = _list_tools_mcp, _list_prompts_mcp
     _mcp_list_resources, _mcp_list_resource_templates = _list_resources_mcp, _list_resource_templates_mcp
 
-    async def _list_tools(self, *_: Any) -> list[Any]:
+    async def _list_tools(self, *_: object) -> list[Any]:
         return await listing.visible(self, "tool")
 
-    async def _list_prompts(self, *_: Any) -> list[Any]:
+    async def _list_prompts(self, *_: object) -> list[Any]:
         return await listing.visible(self, "prompt")
 
-    async def _list_resources(self, *_: Any) -> list[Any]:
+    async def _list_resources(self, *_: object) -> list[Any]:
         return await listing.visible(self, "resource")
 
-    async def _list_resource_templates(self, *_: Any) -> list[Any]:
+    async def _list_resource_templates(self, *_: object) -> list[Any]:
         return await listing.visible(self, "template")
 
-    async def get_tools(self, **_: Any) -> Object:
+    async def get_tools(self, **_: object) -> Object:
         """Return the tools by their names, those included that clients do not see."""
         return {each.name: each for each in await listing.every(self, "tool")}
 
-    async def get_prompts(self, **_: Any) -> Object:
+    async def get_prompts(self, **_: object) -> Object:
         """Return the prompts by their names."""
         return {each.name: each for each in await listing.every(self, "prompt")}
 
-    async def get_resources(self, **_: Any) -> Object:
+    async def get_resources(self, **_: object) -> Object:
         """Return the resources by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "resource")}
 
-    async def get_resource_templates(self, **_: Any) -> Object:
+    async def get_resource_templates(self, **_: object) -> Object:
         """Return the templates by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "template")}
 
@@ -305,7 +305,7 @@ async def public(server: Any, kind: str, run_middleware: bool) -> list[Any]:
     method, _, name, _ = METHODS[kind]
     with server.mcpc_entered():
 
-        async def last(_: Any = None) -> list[Any]:
+        async def last(_: object = None) -> list[Any]:
             inner = f"_{name}"
             found = getattr(server, inner)() if is_overridden(server, inner) else visible_components(server, kind)
             return list(await found)

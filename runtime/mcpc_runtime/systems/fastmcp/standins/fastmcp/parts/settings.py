@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: Object = {
     "home": os.path.expanduser("~/.local/share/fastmcp"),
     "test_mode": False,
     "log_enabled": True,
@@ -88,13 +89,13 @@ def get_logger(name: str) -> logging.Logger:
     return logging.getLogger(name if name.startswith("fastmcp.") else f"fastmcp.{name}")
 
 
-def configure_logging(level: Any = "INFO", logger: logging.Logger | None = None, **_: Any) -> None:
+def configure_logging(level: Any = "INFO", logger: logging.Logger | None = None, **_: object) -> None:
     """Set the level of FastMCP's loggers."""
     (logger or ROOT).setLevel(level)
 
 
 @contextmanager
-def temporary_log_level(level: Any = None, logger: logging.Logger | None = None, **_: Any) -> Iterator[None]:
+def temporary_log_level(level: Any = None, logger: logging.Logger | None = None, **_: object) -> Iterator[None]:
     """Set the level of FastMCP's loggers within a `with` statement."""
     changed = logger or ROOT
     before = changed.level

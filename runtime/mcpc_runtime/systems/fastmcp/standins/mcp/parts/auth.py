@@ -119,12 +119,12 @@ class AuthSettings:
     validate_token_resource: bool | None = None
 
 
-def create_auth_routes(*_: Any, **__: Any) -> list[Any]:
+def create_auth_routes(*_: object, **__: object) -> list[Any]:
     """Return no routes."""
     return []
 
 
-def create_protected_resource_routes(*_: Any, **__: Any) -> list[Any]:
+def create_protected_resource_routes(*_: object, **__: object) -> list[Any]:
     """Return no routes: the built server has this one."""
     return []
 
@@ -138,7 +138,7 @@ def get_access_token() -> AccessToken | None:
 class Accepting:
     """Accepts what it is made with."""
 
-    def __init__(self, *_: Any, **__: Any) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         pass
 
 

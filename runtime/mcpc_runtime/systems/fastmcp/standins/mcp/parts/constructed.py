@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
     LowLevelServer,
@@ -90,7 +90,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         super().__init__(name, version, lifespan)
         self.description: str | None = None
         self.middleware: list[Any] = []
-        self.extensions: dict[str, dict[str, Any]] = {}
+        self.extensions: dict[str, Object] = {}
         self._handlers: dict[str, HandlerEntry[Any]] = {}
         self._notification_handlers: dict[str, HandlerEntry[Any]] = {}
         self._session_manager: StreamableHTTPSessionManager | None = None
@@ -150,7 +150,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         entry = self._handlers.get(method)
         return None if entry is None else entry.handler
 
-    async def respond(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def respond(self, method: str, params: Object, call: Call) -> Object:
         """Return a handler's result, of the middleware's chain around it; raise ProtocolError for an error."""
         context = ServerRequestContext(
             session=ServerSession(call),
@@ -177,7 +177,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             raise ProtocolError(INTERNAL_ERROR, "Handler returned an invalid result")
         return result
 
-    def ordered(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def ordered(self, entry: Object) -> Object:
         """Return an entry with its fields in alphabetical order, as this version of the SDK sends them."""
         return {key: value if key == "_meta" else in_order(value, key) for key, value in sorted(entry.items())}
 
@@ -199,7 +199,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             self._session_manager = StreamableHTTPSessionManager(self)
         return self._session_manager
 
-    def streamable_http_app(self, **_: Any) -> ServedApplication:
+    def streamable_http_app(self, **_: object) -> ServedApplication:
         """Return an application that stands for this server."""
         return ServedApplication(self)
 

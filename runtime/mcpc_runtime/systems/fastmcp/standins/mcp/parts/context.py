@@ -7,13 +7,13 @@ import functools
 import inspect
 import logging
 import typing
-from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import elicit_url, elicit_with_validation
 
 
@@ -27,18 +27,18 @@ class Context:
         fastmcp: Any = None,
         mcp_server: Any = None,
         input_params: Any = None,
-        **_: Any,
+        **_: object,
     ) -> None:
         self._request_context = request_context
         self._server = fastmcp or mcp_server
         self._input_params = input_params
 
-    def __class_getitem__(cls, _: Any) -> type[Context]:
+    def __class_getitem__(cls, _: object) -> type[Context]:
         """Return the class: what it is a context of does not matter here."""
         return cls
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> Any:
         """Let pydantic take a context as it is.
 
         FastMCP does not inject the SDK's context: there it is an argument, an object whose members do not matter.
@@ -181,7 +181,7 @@ def token_of(meta: Any) -> Any:
     return getattr(meta, "progressToken", None)
 
 
-def find_context_parameter(function: Callable[..., Any]) -> str | None:
+def find_context_parameter(function: Function) -> str | None:
     """Return the name of the parameter that gets the context, None if there is none."""
     try:
         hints = typing.get_type_hints(function)
@@ -201,7 +201,7 @@ def is_asynchronous(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
 
 
-async def call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+async def call(function: Function, arguments: Object) -> Any:
     """Call a function, where the version of the SDK does: in a thread if it is synchronous, or at once."""
     if is_asynchronous(function):
         return await function(**arguments)
@@ -210,15 +210,15 @@ async def call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     return function(**arguments)
 
 
-async def call_and_wait(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+async def call_and_wait(function: Function, arguments: Object) -> Any:
     """Call a function; wait for its result if that is a coroutine."""
     result = await call(function, arguments)
     return await result if inspect.iscoroutine(result) else result
 
 
-def converting(function: Callable[..., Any]) -> Callable[..., Any]:
+def converting(function: Function) -> Function:
     """Return a function whose arguments are converted to the types of its parameters."""
-    made: Callable[..., Any] = resolve("pydantic:validate_call")(function)
+    made: Function = resolve("pydantic:validate_call")(function)
     return made
 
 

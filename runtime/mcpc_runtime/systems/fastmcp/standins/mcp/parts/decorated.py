@@ -14,17 +14,14 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError, McpUrlElicitationRequiredError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import RequestContext, http_request
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 
 Handler = Callable[[Any], Awaitable[Any]]
 
@@ -34,7 +31,7 @@ class RequestHandlers(MutableMapping[Any, Handler]):
 
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
-        self._kinds: dict[str, Any] = {}
+        self._kinds: Object = {}
 
     def register(self, name: str, handler: Handler) -> None:
         """Set the handler of a request of the protocol."""
@@ -84,7 +81,7 @@ def checks_tools() -> bool:
     return selected().family != "sdk" or selected().at_least(*FIRST_THAT_CHECKS)
 
 
-def schema_problem(value: Any, schema: dict[str, Any]) -> str | None:
+def schema_problem(value: Any, schema: Object) -> str | None:
     """Return what is wrong with a value, None if it is valid, or if the built server alone checks it."""
     try:
         jsonschema = import_module("jsonschema")
@@ -150,8 +147,8 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         self.icons = icons
         self.request_handlers = RequestHandlers()
         self.notification_handlers: dict[Any, Handler] = {}
-        self._tool_cache: dict[str, Any] = {}
-        self._list_functions: dict[str, Any] = {}
+        self._tool_cache: Object = {}
+        self._list_functions: Object = {}
 
     @property
     def request_context(self) -> RequestContext[Any, Any, Any]:
@@ -171,7 +168,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Return the project's function that makes a list, None if there is none."""
         return self._list_functions.get(REQUESTS[method]) or self.request_handlers.named(REQUESTS[method])
 
-    async def respond(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def respond(self, method: str, params: Object, call: Call) -> Object:
         """Return a handler's result; raise ProtocolError for an error."""
         handler = self.request_handlers.named(REQUESTS[method])
         if handler is None:
@@ -198,7 +195,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
     def _lister(self, request: str, result: str, field: str) -> Decorator:
         """Return a decorator for the handler of a list: it returns the list, or a result with a page of it."""
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             self._list_functions[request] = function
             wrapped = cache(lambda: call_wrapper(function, getattr(types, request)))
 
@@ -237,10 +234,10 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Register what lists resource templates."""
         return self._lister("ListResourceTemplatesRequest", "ListResourceTemplatesResult", "resourceTemplates")
 
-    def _handler(self, request: str, answer: Callable[[Callable[..., Any], Any], Awaitable[Any]]) -> Decorator:
+    def _handler(self, request: str, answer: Callable[[Function, Any], Awaitable[Any]]) -> Decorator:
         """Return a decorator that registers a handler; `answer` makes its response of a function and a request."""
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             async def handler(given: Any) -> Any:
                 return await answer(function, given.params)
 
@@ -276,7 +273,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
     def progress_notification(self) -> Decorator:
         """Register the handler of progress."""
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             self.notification_handlers[types.ProgressNotification] = function
             return function
 
@@ -286,7 +283,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Register what calls tools; `looks_up`: their definitions are looked up, and their results checked."""
         self.mcpc_arguments = "schema" if validate_input else "handler"
 
-        async def answer(function: Callable[..., Any], params: Any) -> Any:
+        async def answer(function: Function, params: Any) -> Any:
             try:
                 return Response(await self._call_tool(function, params, validate_input, looks_up and checks_tools()))
             except McpUrlElicitationRequiredError:
@@ -296,7 +293,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
         return self._handler("CallToolRequest", answer)
 
-    async def _call_tool(self, function: Callable[..., Any], params: Any, validate_input: bool, looks_up: bool) -> Any:
+    async def _call_tool(self, function: Function, params: Any, validate_input: bool, looks_up: bool) -> Any:
         arguments = params.arguments or {}
         tool = await self._tool(params.name) if looks_up else None
         if validate_input and tool is not None:
@@ -343,18 +340,18 @@ def error_result(text: str) -> Any:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], isError=True)
 
 
-async def get_prompt(function: Callable[..., Any], params: Any) -> Any:
+async def get_prompt(function: Function, params: Any) -> Any:
     """Answer `prompts/get`."""
     return response(await function(params.name, params.arguments))
 
 
-async def call_without_result(function: Callable[..., Any], value: Any) -> Any:
+async def call_without_result(function: Function, value: Any) -> Any:
     """Call a handler that returns nothing; the result is empty."""
     await function(value)
     return Response(types.EmptyResult())
 
 
-async def complete(function: Callable[..., Any], params: Any) -> Any:
+async def complete(function: Function, params: Any) -> Any:
     """Answer `completion/complete`."""
     context = (params.context,) if checks_tools() else ()
     completion = await function(params.ref, params.argument, *context)
@@ -362,7 +359,7 @@ async def complete(function: Callable[..., Any], params: Any) -> Any:
     return Response(types.CompleteResult(completion=found))
 
 
-async def read_resource(function: Callable[..., Any], params: Any) -> Any:
+async def read_resource(function: Function, params: Any) -> Any:
     """Answer `resources/read`."""
     result = await function(params.uri)
     if isinstance(result, (str, bytes)):
@@ -384,7 +381,7 @@ def resource_contents(uri: Any, data: str | bytes, mime_type: str | None, meta: 
     return types.BlobResourceContents(uri=uri, blob=blob, mimeType=mime_type or "application/octet-stream", **more)
 
 
-def call_wrapper(function: Callable[..., Any], kind: Any) -> Handler:
+def call_wrapper(function: Function, kind: Any) -> Handler:
     """Return how the handler of a list is called: with the request if a parameter without a default has its type."""
     try:
         parameters, hints = inspect.signature(function).parameters, get_type_hints(function)

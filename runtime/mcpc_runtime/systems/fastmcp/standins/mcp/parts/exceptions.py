@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import selected_definitions
 
 URL_ELICITATION_REQUIRED = -32042
@@ -61,7 +62,7 @@ class MCPError(CodedError):
         return str(self.message)
 
 
-def url_elicitation_data(elicitations: list[Any], message: str | None) -> tuple[str, dict[str, Any]]:
+def url_elicitation_data(elicitations: list[Any], message: str | None) -> tuple[str, Object]:
     """Return the message and the data of an error that asks a user to open addresses."""
     plural = "s" if len(elicitations) > 1 else ""
     data = [each.model_dump(by_alias=True, exclude_none=True) for each in elicitations]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.decorated import Server, request_ctx
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 
 LifespanResultT = TypeVar("LifespanResultT")
 SETTINGS = {
@@ -92,7 +89,7 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         """Return the context of the current request."""
         return Context(request_context=request_ctx.get(None), fastmcp=self)
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+    async def call_tool(self, name: str, arguments: Object) -> Any:
         """Call a tool."""
         return await self._tool_manager.call_tool(name, arguments, context=self.get_context(), convert_result=True)
 
@@ -105,7 +102,7 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         except Exception as problem:
             raise ResourceError(str(problem)) from problem
 
-    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
         """Get a prompt."""
         try:
             return await self._prompt(name, arguments, self.get_context())

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from types import SimpleNamespace
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, BaseServer, Call, ListEntry, Lists, note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, ListEntry, Lists, Object, ProgramServer
+from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, StreamableHTTPSessionManager
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, PromptManager
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
@@ -29,10 +30,6 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import ToolManager
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-Object = dict[str, Any]
-
 
 TRANSPORTS = ("stdio", "sse", "streamable-http")
 FIRST_WITH_DESCRIPTIONS = (1, 11)
@@ -57,28 +54,29 @@ LIST_METHODS = {
 """The method of the server for each list."""
 
 
-class HighLevelServer(BaseServer):
+class HighLevelServer(ABC):
     """A server of decorated functions, around a low-level server."""
 
+    mcpc_arguments: str = "handler"
+    mcpc_application: object = None
     list_methods = ("list_tools", "list_prompts", "list_resources", "list_resource_templates")
 
     def __init__(self, inner: LowLevelServer, settings: Object, options: Object) -> None:
         self.settings: Any = SimpleNamespace(**settings)
         self.inner = inner
-        inner.mcpc_owner = self
         self.dependencies = settings["dependencies"]
         self._tool_manager = ToolManager(settings["warn_on_duplicate_tools"], tools=options.get("tools"))
         self._resource_manager = ResourceManager(
             settings["warn_on_duplicate_resources"], resources=options.get("resources")
         )
         self._prompt_manager = PromptManager(settings["warn_on_duplicate_prompts"])
-        self._custom_starlette_routes: list[tuple[str, list[str], Callable[..., Any]]] = []
+        self._custom_starlette_routes: list[tuple[str, list[str], Function]] = []
         self._session_manager: StreamableHTTPSessionManager | None = None
         for option in NOTED:
             if options.get(option):
                 note(f"`{option}` of the server: {NOTED[option]}")
         logging.basicConfig(format="%(message)s", level=str(settings["log_level"]).upper())
-        program.note_server(self)
+        current_program.note_server(self)
 
     @property
     def name(self) -> str:
@@ -107,7 +105,7 @@ class HighLevelServer(BaseServer):
             self._session_manager = StreamableHTTPSessionManager(self.inner)
         return self._session_manager
 
-    def add_tool(self, fn: Callable[..., Any], *given: Any, **options: Any) -> None:
+    def add_tool(self, fn: Function, *given: Any, **options: Any) -> None:
         """Add the tool of a function."""
         self._tool_manager.add_tool(fn, *given, **options)
 
@@ -121,7 +119,7 @@ class HighLevelServer(BaseServer):
         """Register functions as tools."""
         refuse_function(name, "tool", "()")
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             self.add_tool(function, name=name, title=title, description=description, **options)
             return function
 
@@ -137,7 +135,7 @@ class HighLevelServer(BaseServer):
         """Register functions as prompts."""
         refuse_function(name, "prompt", "()")
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             self.add_prompt(Prompt.from_function(function, name, title, description, icons))
             return function
 
@@ -151,7 +149,7 @@ class HighLevelServer(BaseServer):
         """Register functions as resources, or as templates if the address has variables."""
         refuse_function(uri, "resource", "('uri')")
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             if check_parameters(uri, set(variables(uri)), function):
                 self._resource_manager.add_template(function, uri, **options)
             else:
@@ -161,10 +159,10 @@ class HighLevelServer(BaseServer):
 
         return decorate
 
-    def custom_route(self, path: str, methods: list[str], *_: Any, **__: Any) -> Decorator:
+    def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Decorator:
         """Register an HTTP route."""
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             self._custom_starlette_routes.append((path, methods, function))
             return function
 
@@ -217,29 +215,29 @@ class HighLevelServer(BaseServer):
             messages=[message.model_dump() for message in messages],
         )
 
-    def run(self, transport: str = "stdio", *_: Any, **__: Any) -> None:
+    def run(self, transport: str = "stdio", *_: object, **__: object) -> None:
         """Serve the server; the built file decides about the transport."""
         if transport not in TRANSPORTS:
             raise ValueError(f"Unknown transport: {transport}")
-        program.serve(self, transport)
+        current_program.serve(self)
 
     async def run_stdio_async(self) -> None:
         """Serve the server."""
-        await program.serve_async(self, "stdio")
+        await current_program.serve_async(self)
 
-    async def run_sse_async(self, *_: Any, **__: Any) -> None:
+    async def run_sse_async(self, *_: object, **__: object) -> None:
         """Serve the server."""
-        await program.serve_async(self, "sse")
+        await current_program.serve_async(self)
 
-    async def run_streamable_http_async(self, *_: Any, **__: Any) -> None:
+    async def run_streamable_http_async(self, *_: object, **__: object) -> None:
         """Serve the server."""
-        await program.serve_async(self, "streamable-http")
+        await current_program.serve_async(self)
 
-    def sse_app(self, *_: Any, **__: Any) -> ServedApplication:
+    def sse_app(self, *_: object, **__: object) -> ServedApplication:
         """Return an application that stands for this server."""
         return ServedApplication(self)
 
-    def streamable_http_app(self, *_: Any, **__: Any) -> ServedApplication:
+    def streamable_http_app(self, *_: object, **__: object) -> ServedApplication:
         """Return an application that stands for this server."""
         return ServedApplication(self)
 
@@ -254,7 +252,7 @@ class HighLevelServer(BaseServer):
     async def mcpc_lists(self) -> Lists:
         """Return what the server offers."""
         asked = await self.inner.mcpc_lists() if not all(map(self._lists_itself, self.list_methods)) else Lists()
-        found: dict[str, Any] = {
+        found: Object = {
             field: tuple(ListEntry(*each) for each in self._entries(kind))
             if self._lists_itself(kind)
             else getattr(asked, field)
@@ -299,7 +297,7 @@ class HighLevelServer(BaseServer):
         """Return the HTTP routes of the project."""
         return self._custom_starlette_routes
 
-    def mcpc_parts(self) -> list[BaseServer]:
+    def mcpc_parts(self) -> list[ProgramServer]:
         """Return the low-level server."""
         return [self.inner]
 

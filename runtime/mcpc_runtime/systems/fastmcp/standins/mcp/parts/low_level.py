@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp import program
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS as MEMBERS
-from mcpc_runtime.systems.fastmcp.engine.server import BaseServer, Call, ListEntry, Lists, note
-from mcpc_runtime.systems.fastmcp.program import NotStartedError
+from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.interfaces import Call, ListEntry, Lists, Object, ProgramServer, Route
+from mcpc_runtime.systems.fastmcp.program import NotStartedError, current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import InitializationOptions, NoCall, NotificationOptions
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.selected import find_type as find
-
-Params = dict[str, Any]
-Result = dict[str, Any]
-
 
 LISTS = {
     "tools": ("tools/list", "tools"),
@@ -45,13 +41,16 @@ CAPABILITIES = {
 
 
 @asynccontextmanager
-async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+async def lifespan(_: object) -> AsyncIterator[Object]:
     """Be the lifespan of a server that has none: an empty context."""
     yield {}
 
 
-class LowLevelServer(BaseServer):
+class LowLevelServer(ABC):
     """A server whose handlers take requests by their methods."""
+
+    mcpc_arguments: str = "handler"
+    mcpc_application: object = None
 
     def __init__(
         self, name: str, version: str | None, lifespan: Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -65,22 +64,21 @@ class LowLevelServer(BaseServer):
         self.lifespan = lifespan
         self.lifespan_context: Any = {}
         self._options: Any = None
-        self.mcpc_owner: BaseServer = self
-        program.note_server(self)
+        current_program.note_server(self)
 
     @abstractmethod
     def handles(self, method: str) -> bool:
         """Tell whether there is a handler for a method."""
 
-    def ordered(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def ordered(self, entry: Object) -> Object:
         """Return an entry of a list with its fields in the order of the wire."""
         return entry
 
     @abstractmethod
-    async def respond(self, method: str, params: Params, call: Call) -> Result:
+    async def respond(self, method: str, params: Object, call: Call) -> Object:
         """Return a handler's result; raise ProtocolError for an error."""
 
-    def mcpc_information(self) -> dict[str, Any]:
+    def mcpc_information(self) -> Object:
         """Return the information about the server: the options that it was run with come first."""
         options = self._options or self
         told = {
@@ -95,7 +93,7 @@ class LowLevelServer(BaseServer):
 
     async def mcpc_lists(self) -> Lists:
         """Ask the server's own handlers for its lists."""
-        lists: dict[str, Any] = {}
+        lists: Object = {}
         failed: list[str] = []
         for kind, (method, field) in LISTS.items():
             try:
@@ -109,7 +107,7 @@ class LowLevelServer(BaseServer):
         if not self.handles(method):
             return ()
         entries: list[ListEntry] = []
-        params: Params = {}
+        params: Object = {}
         for _ in range(PAGES):
             result = await self.respond(method, params, NoCall())
             entries += [ListEntry(entry=self.ordered(entry), function=None) for entry in result[field]]
@@ -118,7 +116,7 @@ class LowLevelServer(BaseServer):
             params = {"cursor": result["nextCursor"]}
         return tuple(entries)
 
-    async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Result:
+    async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
         """Ask the server's own handler for a list, or a page of it."""
         result = await self.respond(method, with_meta({} if cursor is None else {"cursor": cursor}, call), call)
         _, field = MEMBERS[method]
@@ -131,35 +129,37 @@ class LowLevelServer(BaseServer):
             self.lifespan_context = context
             yield
 
-    async def mcpc_call_tool(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
+    async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
         """Call a tool."""
         return await self.respond("tools/call", with_meta({"name": name, "arguments": arguments}, call), call)
 
-    async def mcpc_get_prompt(self, name: str, arguments: dict[str, Any] | None, call: Call) -> Result:
+    async def mcpc_get_prompt(self, name: str, arguments: Object | None, call: Call) -> Object:
         """Get a prompt."""
         return await self.respond("prompts/get", with_meta({"name": name, "arguments": arguments}, call), call)
 
-    async def mcpc_read_resource(self, uri: str, call: Call) -> Result:
+    async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
         """Read a resource."""
         return await self.respond("resources/read", with_meta({"uri": uri}, call), call)
 
-    async def mcpc_complete(
-        self, ref: dict[str, Any], argument: dict[str, Any], context: dict[str, Any], call: Call
-    ) -> Result:
+    async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
         """Complete an argument."""
-        params: Params = {"ref": ref, "argument": argument, **({"context": context} if context else {})}
-        result: Result = (await self.respond("completion/complete", with_meta(params, call), call))["completion"]
+        params: Object = {"ref": ref, "argument": argument, **({"context": context} if context else {})}
+        result: Object = (await self.respond("completion/complete", with_meta(params, call), call))["completion"]
         return result
 
-    def mcpc_routes(self) -> list[Any]:
+    def mcpc_routes(self) -> list[Route]:
         """Return no routes: a low-level server has none."""
+        return []
+
+    def mcpc_parts(self) -> list[ProgramServer]:
+        """Return no servers: none are mounted in a low-level server."""
         return []
 
     def create_initialization_options(
         self,
         notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
+        experimental_capabilities: dict[str, Object] | None = None,
+        extensions: dict[str, Object] | None = None,
     ) -> InitializationOptions:
         """Return the information about the server for its clients."""
         return InitializationOptions(
@@ -175,9 +175,9 @@ class LowLevelServer(BaseServer):
     def get_capabilities(
         self,
         notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        *_: Any,
-        **__: Any,
+        experimental_capabilities: dict[str, Object] | None = None,
+        *_: object,
+        **__: object,
     ) -> Any:
         """Return the capabilities that the server's handlers give it."""
         options = notification_options or NotificationOptions()
@@ -188,20 +188,20 @@ class LowLevelServer(BaseServer):
                 given[name] = find(type_name).model_validate(values)
         return find("ServerCapabilities").model_validate(given)
 
-    async def run(self, *given: Any, initialization_options: Any = None, **_: Any) -> None:
+    async def run(self, *given: Any, initialization_options: Any = None, **_: object) -> None:
         """Serve the server; of what is given, only the options count, which follow two streams."""
         self._options = given[2] if len(given) > 2 else initialization_options
-        await program.serve_async(self)
+        await current_program.serve_async(self)
 
 
-def with_meta(params: Params, call: Call) -> Params:
+def with_meta(params: Object, call: Call) -> Object:
     """Add a call's `_meta` to the parameters of a request."""
     return {**params, "_meta": call.meta} if call.meta else params
 
 
-def result_of(value: Any) -> Result:
+def result_of(value: Any) -> Object:
     """Return a handler's result in the protocol's form."""
-    dumped: Result = wire(getattr(value, "root", value))
+    dumped: Object = wire(getattr(value, "root", value))
     if dumped.get("resultType", COMPLETE) != COMPLETE:
         return dumped
     return {key: each for key, each in dumped.items() if key not in ENVELOPE}
@@ -230,7 +230,7 @@ async def stdio_server(stdin: Any = None, stdout: Any = None) -> AsyncIterator[t
 class SseServerTransport:
     """Accepts what a project tells it."""
 
-    def __init__(self, endpoint: str, *_: Any, **__: Any) -> None:
+    def __init__(self, endpoint: str, *_: object, **__: object) -> None:
         self.endpoint = endpoint
 
     @asynccontextmanager
@@ -269,7 +269,7 @@ DEFAULT_SESSION_IDLE_TIMEOUT = 1800
 class StreamableHTTPSessionManager:
     """Accepts what a project tells it; a built server keeps the sessions."""
 
-    def __init__(self, app: Any, *_: Any, **__: Any) -> None:
+    def __init__(self, app: Any, *_: object, **__: object) -> None:
         self.app = app
 
     @asynccontextmanager

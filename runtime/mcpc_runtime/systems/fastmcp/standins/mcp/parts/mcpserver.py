@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
+from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.constructed import Server
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError, UnexpectedResourceError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 
 log = logging.getLogger(__name__)
 LifespanResultT = TypeVar("LifespanResultT")
@@ -130,7 +127,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
     def completion(self) -> Decorator:
         """Register what completes arguments."""
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def decorate(function: Function) -> Function:
             async def handle(context: Any, params: Any) -> Any:
                 return await complete(function, params)
 
@@ -139,7 +136,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
 
         return decorate
 
-    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
+    async def call_tool(self, name: str, arguments: Object, context: Context | None = None) -> Any:
         """Call a tool."""
         context = context or Context(mcp_server=self)
         result = await self._tool_manager.call_tool(name, arguments, context, convert_result=True)
@@ -158,9 +155,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         except Exception as problem:
             raise UnexpectedResourceError(f"Error reading resource {uri}") from problem
 
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context | None = None
-    ) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None, context: Context | None = None) -> Any:
         """Get a prompt."""
         try:
             return await self._prompt(name, arguments, context or Context(mcp_server=self))
@@ -216,7 +211,7 @@ def contents(uri: str, part: Any) -> Any:
     )
 
 
-async def complete(function: Callable[..., Any], params: Any) -> Any:
+async def complete(function: Function, params: Any) -> Any:
     """Answer `completion/complete`."""
     try:
         found = await function(params.ref, params.argument, params.context)

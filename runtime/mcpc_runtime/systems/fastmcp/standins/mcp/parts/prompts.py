@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.lazy import resolve
@@ -11,7 +10,8 @@ from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.schemas import prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call_and_wait,
     converting,
@@ -31,13 +31,13 @@ class Message:
 
     role = "user"
 
-    def __init__(self, content: Any, role: str = "", **_: Any) -> None:
+    def __init__(self, content: Any, role: str = "", **_: object) -> None:
         self.role = role or type(self).role
         if self.role not in ("user", "assistant"):
             raise ValueError(f"the role of a message is `user` or `assistant`, not {self.role!r}")
         self.content = content_block(content)
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> Object:
         """Return the message as it is in a result."""
         content = self.content.model_dump(by_alias=True, mode="json", exclude_none=True)
         return {"role": self.role, "content": content}
@@ -84,7 +84,7 @@ class Prompt(components.Prompt):
     @classmethod
     def from_function(  # noqa: PLR0913 - as there
         cls,
-        fn: Callable[..., Any],
+        fn: Function,
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
@@ -107,12 +107,12 @@ class Prompt(components.Prompt):
         """The arguments, as the protocol lists them."""
         return [types.PromptArgument.model_validate(each) for each in self._arguments()]
 
-    def _arguments(self) -> list[dict[str, Any]]:
+    def _arguments(self) -> list[Object]:
         if self.given_arguments is None and self.function is not None:
             self.given_arguments = prompt_arguments(self.function, self.injected, selected())
         return self.given_arguments or []
 
-    async def render(self, arguments: dict[str, Any] | None = None, context: Any = None) -> list[Message]:
+    async def render(self, arguments: Object | None = None, context: Any = None) -> list[Message]:
         """Return the messages of the prompt."""
         given = arguments or {}
         missing = {each["name"] for each in self._arguments() if each.get("required")} - set(given)
@@ -155,12 +155,10 @@ class PromptManager:
         """Add a prompt; the one that is there stays."""
         if prompt.name in self._prompts and self.warn_on_duplicate_prompts:
             log.warning("Prompt already exists: %s", prompt.name)
-        note_change("prompt")
+        current_program.note_change("prompt")
         return self._prompts.setdefault(prompt.name, prompt)
 
-    async def render_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
-    ) -> list[Message]:
+    async def render_prompt(self, name: str, arguments: Object | None = None, context: Any = None) -> list[Message]:
         """Return the messages of a prompt."""
         prompt = self.get_prompt(name)
         if prompt is None:

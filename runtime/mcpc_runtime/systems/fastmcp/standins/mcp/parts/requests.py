@@ -8,7 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import Call
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 
@@ -34,7 +34,7 @@ class Headers(dict[str, str]):
 class HTTPRequest:
     """A call's HTTP request: its head; the body is the call itself."""
 
-    def __init__(self, headers: dict[str, str], head: dict[str, Any] | None = None) -> None:
+    def __init__(self, headers: dict[str, str], head: Object | None = None) -> None:
         given = head or {}
         query: bytes = given.get("query", b"")
         client = given.get("client")
@@ -76,12 +76,12 @@ class NoCall:
     transport = "stdio"
 
     def __init__(self) -> None:
-        self.meta: dict[str, Any] = {}
-        self.client_capabilities: dict[str, Any] = {}
-        self.client_info: dict[str, Any] = {}
+        self.meta: Object = {}
+        self.client_capabilities: Object = {}
+        self.client_info: Object = {}
         self.headers: dict[str, str] = {}
-        self.http: dict[str, Any] = {}
-        self.principal: dict[str, Any] | None = None
+        self.http: Object = {}
+        self.principal: Object | None = None
 
     async def log(self, level: str, data: Any, logger: str | None = None) -> None:
         """Do nothing: there is no client."""
@@ -95,11 +95,11 @@ class NoCall:
     async def list_changed(self, kind: str) -> None:
         """Do nothing: there is no client."""
 
-    async def elicit(self, message: str, schema: dict[str, Any], url: str = "") -> NoReturn:
+    async def elicit(self, message: str, schema: Object, url: str = "") -> NoReturn:
         """Refuse: there is no client."""
         raise ProtocolError(-32600, "there is no client while lists are made")
 
-    async def sample(self, params: dict[str, Any]) -> NoReturn:
+    async def sample(self, params: Object) -> NoReturn:
         """Refuse: there is no client."""
         raise ProtocolError(-32600, "there is no client while lists are made")
 
@@ -186,7 +186,7 @@ class ReadResourceContents:
 
     content: str | bytes
     mime_type: str | None = None
-    meta: dict[str, Any] | None = None
+    meta: Object | None = None
 
 
 class NotificationOptions:

@@ -7,7 +7,7 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,8 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
 from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call_and_wait,
     converting,
@@ -182,12 +183,12 @@ class BinaryResource(Resource):
 class FunctionResource(Resource):
     """A resource that a function reads."""
 
-    def __init__(self, uri: Any = "", *, fn: Callable[..., Any] | None = None, **given: Any) -> None:
+    def __init__(self, uri: Any = "", *, fn: Function | None = None, **given: Any) -> None:
         super().__init__(uri, function=fn, **given)
 
     @classmethod
     def from_function(
-        cls, fn: Callable[..., Any], uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
+        cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
     ) -> FunctionResource:
         """Make a resource of a function; before some version, it says only what was given."""
         if selected().family == "sdk" and not selected().at_least(*FIRST_NAMED_BY_FUNCTIONS):
@@ -279,7 +280,7 @@ class ResourceTemplate(components.Template):
     @classmethod
     def from_function(
         cls,
-        fn: Callable[..., Any],
+        fn: Function,
         uri_template: str,
         name: str | None = None,
         mime_type: str | None = None,
@@ -305,7 +306,7 @@ class ResourceTemplate(components.Template):
         """Return the values that the template finds in an address, None if it does not match."""
         return match(self.uri_template, uri, self.security)
 
-    async def create_resource(self, uri: str, params: dict[str, Any], context: Any = None) -> Resource:
+    async def create_resource(self, uri: str, params: Object, context: Any = None) -> Resource:
         """Return the resource at an address."""
         try:
             if self.plan is None:
@@ -334,14 +335,14 @@ class ResourceManager:
         """Add a resource; the one that is there stays."""
         if str(resource.uri) in self._resources and self.warn_on_duplicate_resources:
             log.warning("Resource already exists: %s", resource.uri)
-        note_change("resource")
+        current_program.note_change("resource")
         return self._resources.setdefault(str(resource.uri), resource)
 
-    def add_template(self, fn: Callable[..., Any], uri_template: str, **options: Any) -> ResourceTemplate:
+    def add_template(self, fn: Function, uri_template: str, **options: Any) -> ResourceTemplate:
         """Add the template of a function."""
         template = ResourceTemplate.from_function(fn, uri_template, **options)
         self._templates[template.uri_template] = template
-        note_change("template")
+        current_program.note_change("template")
         return template
 
     def list_resources(self) -> list[Resource]:
@@ -369,7 +370,7 @@ class ResourceManager:
         except ResourceSecurityError as problem:
             raise unknown(address) from problem
 
-    async def _create(self, template: ResourceTemplate, address: str, found: dict[str, Any], context: Any) -> Resource:
+    async def _create(self, template: ResourceTemplate, address: str, found: Object, context: Any) -> Resource:
         try:
             return await template.create_resource(address, found, context)
         except Exception as problem:
@@ -384,7 +385,7 @@ def unknown(address: str) -> Exception:
     return kind(f"Unknown resource: {address}")
 
 
-def check_parameters(uri: str, names: set[str], function: Callable[..., Any]) -> bool:
+def check_parameters(uri: str, names: set[str], function: Function) -> bool:
     """Tell whether a resource is a template; raise ValueError if its address and its function do not fit."""
     context = find_context_parameter(function)
     parameters = inspect.signature(function).parameters

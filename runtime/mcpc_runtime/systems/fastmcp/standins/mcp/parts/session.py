@@ -13,8 +13,8 @@ from mcpc_runtime.systems.fastmcp.engine.elicitation import (
     DeclinedElicitation,
 )
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import Call
 from mcpc_runtime.systems.fastmcp.generation import selected
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import coded_error
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
 
@@ -161,7 +161,7 @@ class ServerSession:
         else:
             raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_notification({method})")
 
-    async def send_request(self, request: Any, result_type: Any = None, **_: Any) -> Any:
+    async def send_request(self, request: Any, result_type: Any = None, **_: object) -> Any:
         """Refuse requests that have no method here."""
         raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_request({wire(request).get('method')})")
 
@@ -185,10 +185,10 @@ class ServerSession:
     async def elicit_form(
         self,
         message: str,
-        requestedSchema: dict[str, Any] | None = None,  # noqa: N803 - its name in version 1
+        requestedSchema: Object | None = None,  # noqa: N803 - its name in version 1
         related_request_id: Any = None,
         *,
-        requested_schema: dict[str, Any] | None = None,
+        requested_schema: Object | None = None,
     ) -> Any:
         """Ask the user for the values of a form."""
         schema = requestedSchema if requested_schema is None else requested_schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64encode
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.program import note_change
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call,
     find_context_parameter,
@@ -115,7 +115,7 @@ class Plan:
     shape: OutputShape | None
     adapter: Any
 
-    def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
+    def arguments(self, given: Object) -> Object:
         """Return the arguments of the function: checked and converted."""
         valid = checked(self.model.model_validate, parsed(given, self.model.model_fields))
         return {field.alias or name: getattr(valid, name) for name, field in self.model.model_fields.items()}
@@ -141,7 +141,7 @@ def plan_of(tool: components.Tool) -> Plan:
     return plan
 
 
-def parsed(given: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+def parsed(given: Object, fields: Object) -> Object:
     """Return arguments whose text is parsed where another type is expected, and the text is an object or a list."""
     by_key = {key: field for name, field in fields.items() for key in (name, field.alias) if key}
     return {key: parsed_text(value, by_key[key]) if key in by_key else value for key, value in given.items()}
@@ -201,7 +201,7 @@ class Tool(components.Tool):
     @classmethod
     def from_function(
         cls,
-        fn: Callable[..., Any],
+        fn: Function,
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
@@ -234,7 +234,7 @@ class Tool(components.Tool):
         """The models of the function."""
         return plan_of(self)
 
-    async def run(self, arguments: dict[str, Any], context: Any = None, convert_result: bool = False) -> Any:
+    async def run(self, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
         """Call the function; what it raises becomes the tool's error."""
         try:
             plan = plan_of(self)
@@ -246,7 +246,7 @@ class Tool(components.Tool):
         except Exception as problem:
             raise self._error(problem) from problem
 
-    def _values(self, plan: Plan, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _values(self, plan: Plan, arguments: Object) -> Object:
         try:
             return plan.arguments(arguments)
         except ValueError as problem:
@@ -277,12 +277,12 @@ class ToolManager:
         """Return all tools."""
         return list(self._tools.values())
 
-    def add_tool(self, fn: Callable[..., Any], *given: Any, **options: Any) -> Tool:
+    def add_tool(self, fn: Function, *given: Any, **options: Any) -> Tool:
         """Add the tool of a function; the one that is there stays."""
         tool = Tool.from_function(fn, *given, **options)
         if tool.name in self._tools and self.warn_on_duplicate_tools:
             log.warning("Tool already exists: %s", tool.name)
-        note_change("tool")
+        current_program.note_change("tool")
         return self._tools.setdefault(tool.name, tool)
 
     def remove_tool(self, name: str) -> None:
@@ -290,11 +290,9 @@ class ToolManager:
         if name not in self._tools:
             raise ToolError(f"Unknown tool: {name}")
         del self._tools[name]
-        note_change("tool")
+        current_program.note_change("tool")
 
-    async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Any = None, convert_result: bool = False
-    ) -> Any:
+    async def call_tool(self, name: str, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
         """Call a tool."""
         tool = self.get_tool(name)
         if tool is None:
