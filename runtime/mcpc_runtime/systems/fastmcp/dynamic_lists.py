@@ -91,7 +91,7 @@ FRAMEWORKS = ("mcpc_runtime", "fastmcp", "mcp")
 """The packages whose code makes lists of what is registered."""
 
 
-def dynamic_lists(server: Any, folder: str) -> dict[str, Note]:
+def dynamic_lists(server: object, folder: str) -> dict[str, Note]:
     """Return the lists (`tools`, `prompts`, `resources`) that are made at run time, each with the first reason."""
     found: dict[str, Note] = {}
     for kind, note in reasons(server, folder):
@@ -99,7 +99,7 @@ def dynamic_lists(server: Any, folder: str) -> dict[str, Note]:
     return found
 
 
-def unhandled_lists(server: Any) -> list[str]:
+def unhandled_lists(server: object) -> list[str]:
     """Return the lists for which a low-level server has no handler: no client sees those."""
     find = getattr(server, "mcpc_list_function", None)
     if find is None:
@@ -169,7 +169,7 @@ def wrapping_all(function: Any, name: str = "") -> Iterator[Reason]:
             yield kind, Note(text, *place_of(function))
 
 
-def passes_on(found: Any) -> bool:
+def passes_on(found: object) -> bool:
     """Tell whether middleware returns what is within it, and refuses nothing."""
     function = plain_function(found)
     syntax = None if function is None else syntax_of(function)
@@ -215,13 +215,13 @@ def sets_again(syntax: ast.AST, results: set[str], inner: str) -> bool:
     return False
 
 
-def given_lifespan(server: Any) -> object:
+def given_lifespan(server: object) -> object:
     """Return the lifespan that a server was given."""
     given = getattr(server, "mcpc_given_lifespan", None) or getattr(getattr(server, "settings", None), "lifespan", None)
     return given or getattr(server, "lifespan", None)
 
 
-def lists_after_lifespan(server: Any, folder: str) -> dict[str, Note]:
+def lists_after_lifespan(server: object, folder: str) -> dict[str, Note]:
     """Return all lists, of a server that offers nothing before the project's lifespan, whatever that calls."""
     for function in project_functions(given_lifespan(server), folder):
         return {kind: Note(f"the list of {kind} is empty before the lifespan", *place_of(function)) for kind in KINDS}

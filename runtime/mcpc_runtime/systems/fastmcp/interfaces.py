@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 Object = dict[str, Any]
 """An object of JSON, or arguments by their names."""
@@ -134,8 +134,13 @@ class ProgramServer(Protocol):
 
 
 class Component(Protocol):
-    """What lists say of a component; `injected`: the parameters that clients do not see."""
+    """A tool, a prompt, a resource or a template.
 
+    `identifier`: its name or address; `injected`: the parameters of its function that clients do not see; `enabled`,
+    `shown`: whether clients see it, and whether the project has said so.
+    """
+
+    kind: str
     name: str
     function: Function | None
     title: str | None
@@ -144,4 +149,13 @@ class Component(Protocol):
     meta: Object | None
     tags: set[str]
     annotations: Any
+    enabled: bool
     injected: frozenset[str]
+    shown: bool | None
+
+    @property
+    def identifier(self) -> str:
+        """The name, or the address."""
+
+    def copy(self, update: Object | None = None) -> Self:
+        """Return a copy with some attributes changed."""

@@ -30,7 +30,7 @@ def plain_function(found: Any) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-def is_of_project(found: Any, folder: str) -> bool:
+def is_of_project(found: object, folder: str) -> bool:
     """Tell whether a function or a class is defined in the project's folder."""
     function = plain_function(found)
     if function is not None:
@@ -185,7 +185,7 @@ class VaryingError(Exception):
         self.line = line
 
 
-def why_varying(found: Any, folder: str, changed: frozenset[str]) -> tuple[str, int] | None:
+def why_varying(found: object, folder: str, changed: frozenset[str]) -> tuple[str, int] | None:
     """Return why a function may return another list each time, and the line; None if it returns the same one.
 
     `changed`: the names that functions of the project change.
@@ -272,7 +272,7 @@ class ConstancyCheck:
             )
         return UNKNOWN
 
-    def _global(self, name: str) -> Any:
+    def _global(self, name: str) -> object:
         function = self._function
         for each, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
             if each == name:
@@ -312,7 +312,7 @@ def every_argument(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *others]
 
 
-def vars_of(module: ModuleType, node: ast.Attribute) -> Any:
+def vars_of(module: ModuleType, node: ast.Attribute) -> object:
     """Return an attribute of a module; stand-ins have theirs on request."""
     return getattr(module, node.attr, UNKNOWN)
 

@@ -155,7 +155,7 @@ def converted(reader: ArgumentReader, name: str, value: Any) -> Any:
         ) from problem
 
 
-def from_json(adapter: Any, text: str) -> Any:
+def from_json(adapter: Any, text: str) -> object:
     """Return the value of JSON, or of the text if it is not JSON."""
     try:
         return adapter.validate_json(text)
@@ -163,7 +163,7 @@ def from_json(adapter: Any, text: str) -> Any:
         return adapter.validate_python(text)
 
 
-def from_text(adapter: Any, text: str) -> Any:
+def from_text(adapter: Any, text: str) -> object:
     """Return the value of a text that stays one, else that of JSON."""
     try:
         value = adapter.validate_python(text)

@@ -8,14 +8,13 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing, replies, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Lists, Object, ProgramServer, Route
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Component, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.program import current_program
 
 
@@ -176,15 +175,15 @@ class ComponentServer(Registration):
         with self.mcpc_entered(call, "completion/complete"):
             return await running.completion_answer(self, ref, argument, context)
 
-    async def mcpc_run_tool(self, name: str, arguments: Object) -> Any:
+    async def mcpc_run_tool(self, name: str, arguments: Object) -> object:
         """Run a tool, of this server or of a mounted one; return its ToolResult."""
         return await running.call_tool(self, name, arguments)
 
-    async def mcpc_run_prompt(self, name: str, arguments: Object | None) -> Any:
+    async def mcpc_run_prompt(self, name: str, arguments: Object | None) -> object:
         """Run a prompt; return its PromptResult."""
         return await running.render_prompt(self, name, arguments)
 
-    async def mcpc_run_resource(self, uri: str) -> Any:
+    async def mcpc_run_resource(self, uri: str) -> object:
         """Read a resource; return its ResourceResult."""
         return await running.read_resource(self, uri)
 

@@ -197,7 +197,7 @@ class Resource(Component):
 
     def __init__(
         self,
-        uri: Any = "",
+        uri: object = "",
         *,
         name: str = "",
         mime_type: str | None = None,

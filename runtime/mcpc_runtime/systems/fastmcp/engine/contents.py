@@ -85,7 +85,7 @@ class Helper:
     default = OCTETS
 
     def __init__(
-        self, path: Any = None, data: bytes | None = None, format: str | None = None, annotations: Any = None
+        self, path: object = None, data: bytes | None = None, format: str | None = None, annotations: Any = None
     ) -> None:
         if path is None and data is None:
             raise ValueError("Either path or data must be provided")
@@ -115,7 +115,7 @@ class Helper:
         """Return the bytes."""
         return self.path.read_bytes() if self.path is not None else self.data or b""
 
-    def block(self, mime_type: str | None = None, annotations: Any = None) -> Object:
+    def block(self, mime_type: str | None = None, annotations: object = None) -> Object:
         """Return the content block as it is on the wire."""
         data = b64encode(self.content()).decode()
         block = {"type": self.family, "data": data, "mimeType": mime_type or self._mime_type}
@@ -144,7 +144,7 @@ class Image(Helper):
         """Return the media type of a file by its name."""
         return "image/webp" if path.suffix == ".webp" else mimetypes.guess_type(path, strict=False)[0] or OCTETS
 
-    def to_image_content(self, mime_type: str | None = None, annotations: Any = None) -> Any:
+    def to_image_content(self, mime_type: str | None = None, annotations: object = None) -> Any:
         """Return the SDK's content block."""
         return typed("ImageContent", self.block(mime_type, annotations))
 
@@ -173,7 +173,7 @@ class Audio(Helper):
         """Return the media type of a file by its name."""
         return self.suffixes.get(path.suffix.lower().lstrip("."), OCTETS)
 
-    def to_audio_content(self, mime_type: str | None = None, annotations: Any = None) -> Any:
+    def to_audio_content(self, mime_type: str | None = None, annotations: object = None) -> Any:
         """Return the SDK's content block."""
         return typed("AudioContent", self.block(mime_type, annotations))
 
@@ -215,7 +215,7 @@ class File(Helper):
             return f"file:///resource{extension}"
         return f"file:///{quote(self._name if Path(self._name).suffix else self._name + extension)}"
 
-    def block(self, mime_type: str | None = None, annotations: Any = None) -> Object:
+    def block(self, mime_type: str | None = None, annotations: object = None) -> Object:
         """Return the content block as it is on the wire."""
         kind = mime_type or self._mime_type
         raw = self.content()
@@ -229,7 +229,7 @@ class File(Helper):
             resource["blob"] = b64encode(raw).decode()
         return self.annotated({"type": "resource", "resource": resource}, annotations)
 
-    def to_resource_content(self, mime_type: str | None = None, annotations: Any = None) -> Any:
+    def to_resource_content(self, mime_type: str | None = None, annotations: object = None) -> object:
         """Return the SDK's content block."""
         return typed("EmbeddedResource", self.block(mime_type, annotations))
 

@@ -92,7 +92,7 @@ class BaseContext:
         """What the lifespan of the server that clients see has given."""
         return getattr(self._root._server, "mcpc_lifespan_result", None)
 
-    async def mcpc_log(self, level: str, data: Any, logger: str | None = None) -> None:
+    async def mcpc_log(self, level: str, data: object, logger: str | None = None) -> None:
         """Send a message of the log."""
         await self.mcpc_call.log(level, wire(data), logger)
 
@@ -128,7 +128,7 @@ class BaseContext:
         """Notify clients that the list of resources has changed."""
         await self.mcpc_call.list_changed("resources")
 
-    async def notify_resource_updated(self, uri: Any) -> None:
+    async def notify_resource_updated(self, uri: object) -> None:
         """Notify clients that a resource has new contents."""
         await self.mcpc_call.resource_updated(str(uri))
 

@@ -55,7 +55,7 @@ class Question:
     read: Callable[[Any], Any]
 
 
-def question(kind: Any, title: str | None = None, description: str | None = None) -> Question:
+def question(kind: object, title: str | None = None, description: str | None = None) -> Question:
     """Return what FastMCP asks for when it wants a type, a choice of a list, or choices of a dictionary."""
     if kind is None:
         return Question({"type": "object", "properties": {}}, read_nothing)
@@ -100,7 +100,7 @@ def value_schema(schema: Object) -> Object:
     return {"type": "object", "properties": {"value": schema}, "required": ["value"]}
 
 
-def read_nothing(content: Any) -> Any:
+def read_nothing(content: object) -> Any:
     """Return an empty answer."""
     if content:
         raise ValueError(f"Elicitation expected an empty response, but received: {content}")
@@ -114,7 +114,7 @@ def read_value(content: Any) -> Any:
     return content["value"]
 
 
-def answer_of(wanted: Question, answer: Object) -> Any:
+def answer_of(wanted: Question, answer: Object) -> object:
     """Return a client's answer."""
     action = answer.get("action")
     if action == "accept":
@@ -132,7 +132,7 @@ def refused(answer: Object) -> Any:
     raise ValueError(f"Unexpected elicitation action: {action}")
 
 
-def url_answer(answer: Object) -> Any:
+def url_answer(answer: Object) -> object:
     """Return a client's answer to the question whether an address is opened."""
     return AcceptedUrlElicitation() if answer.get("action") == "accept" else refused(answer)
 

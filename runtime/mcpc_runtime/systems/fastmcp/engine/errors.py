@@ -6,6 +6,8 @@ The stand-ins export the latter under the names of their framework.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 INVALID_REQUEST = -32600
@@ -13,6 +15,17 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
+
+
+@contextmanager
+def raised_as(make: Callable[[Exception], Exception], *kept: type[Exception]) -> Iterator[None]:
+    """Raise what `make` makes of an exception in its place, unless it is one of those that are kept."""
+    try:
+        yield
+    except Exception as problem:
+        if isinstance(problem, kept):
+            raise
+        raise make(problem) from problem
 
 
 class ProtocolError(Exception):

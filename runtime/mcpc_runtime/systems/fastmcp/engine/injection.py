@@ -12,7 +12,7 @@ from contextvars import copy_context
 from typing import Annotated, Any, get_args, get_origin
 
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, is_raised_on_purpose
-from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name, has_arm, hints_of
+from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, function_name, has_arm, hints_of, resolved
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 THREADS = 40
@@ -28,7 +28,7 @@ def innermost(function: Any) -> Any:
     return function
 
 
-def is_asynchronous(function: Any) -> bool:
+def is_asynchronous(function: object) -> bool:
     """Tell whether a call of a function gives an awaitable."""
     found = innermost(function)
     return inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found)
@@ -46,7 +46,7 @@ async def in_thread(function: Function, **values: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(function_threads(), run)
 
 
-async def call_function(function: Function, values: Object, *, threaded: bool, collects: bool = False) -> Any:
+async def call_function(function: Function, values: Object, *, threaded: bool, collects: bool = False) -> object:
     """Call a function; `threaded`: in a thread, if it is synchronous; `collects`: a generator as a list."""
     called = functools.partial(collected, function) if collects else function
     if threaded and not is_asynchronous(function):
@@ -149,17 +149,8 @@ def resolved_hints(function: Any) -> Object:
     if not any(isinstance(hint, str) for hint in hints.values()):
         return hints
     names = getattr(inspect.unwrap(innermost(function)), "__globals__", {})
-    return {name: evaluated(hint, names) for name, hint in hints.items()}
-
-
-def evaluated(hint: Any, names: Object) -> Any:
-    """Return the value of an annotation that is text, or the text if a name is not known."""
-    if not isinstance(hint, str):
-        return hint
-    try:
-        return eval(hint, dict(names))  # noqa: S307 - an annotation is code of the project
-    except Exception:  # noqa: BLE001 - as above
-        return hint
+    values = {name: resolved(hint, names) for name, hint in hints.items()}
+    return {name: hints[name] if value is UNKNOWN else value for name, value in values.items()}
 
 
 def find_dependencies(function: Any) -> Object:
@@ -178,7 +169,7 @@ def find_dependencies(function: Any) -> Object:
     return found
 
 
-def dependency_of(annotation: Any, default: Any) -> Any:
+def dependency_of(annotation: object, default: object) -> Any:
     """Return what a parameter is given, None if it is an argument."""
     if isinstance(default, Dependency) or is_foreign_dependency(default):
         return default
@@ -200,7 +191,7 @@ def is_foreign_dependency(default: object) -> bool:
 FOREIGN = frozenset({"docket.dependencies._base.Dependency", "uncalled_for.base.Dependency"})
 
 
-def injected_parameters(function: Any) -> frozenset[str]:
+def injected_parameters(function: object) -> frozenset[str]:
     """Return the names of the parameters that clients do not see."""
     return frozenset(find_dependencies(function))
 
@@ -251,7 +242,7 @@ class Resolution:
             self._cache[source.dependency] = value
         return value
 
-    async def _argument(self, source: CallArgument, name: str) -> Any:
+    async def _argument(self, source: CallArgument, name: str) -> object:
         if name in self._dependencies:
             if name in self._asked:
                 raise CycleError(" -> ".join([*self._asked, name]))
@@ -283,7 +274,7 @@ class Resolution:
         return self._stack.enter_context(entered) if isinstance(result, GENERATED) else result
 
 
-def is_plain(source: Any) -> bool:
+def is_plain(source: object) -> bool:
     """Tell whether a binding is a value, not a dependency."""
     return source is not CONTEXT and not isinstance(source, Dependency) and not is_foreign_dependency(source)
 

@@ -16,7 +16,7 @@ from mcpc_runtime.systems.fastmcp.engine.mounts import Host, with_visibility
 from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Component, ListEntry, Lists, Object
 
 log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}
@@ -64,7 +64,7 @@ class FoundResource:
     values: Object = field(default_factory=dict)
 
 
-async def every_one(server: Host, kind: str) -> list[Any]:
+async def every_one(server: Host, kind: str) -> list[Component]:
     """Return all components of a kind, those that clients do not see included: the server's own first.
 
     A mounted server that cannot list its components has none.
@@ -79,12 +79,12 @@ async def every_one(server: Host, kind: str) -> list[Any]:
     return with_visibility(server.mcpc_rules, components)
 
 
-async def every(server: Host, kind: str) -> list[Any]:
+async def every(server: Host, kind: str) -> list[Component]:
     """Return the components of a kind, one of each name, those that clients do not see included."""
     return deduplicated(await every_one(server, kind))
 
 
-async def visible(server: Host, kind: str) -> list[Any]:
+async def visible(server: Host, kind: str) -> list[Component]:
     """Return the components of a kind that clients see: the server's own first, then those of mounted servers."""
     rules = await server.mcpc_session_rules()
     return [each for each in with_visibility(rules, await every_one(server, kind)) if server.mcpc_shows(each)]

@@ -102,7 +102,7 @@ class Middleware:
         return await call_next(context)
 
 
-async def run_chain(middleware: list[Any], context: MiddlewareContext, last: CallNext) -> Any:
+async def run_chain(middleware: list[Any], context: MiddlewareContext, last: CallNext) -> object:
     """Run middleware around the last function, the first one outermost."""
     chain = last
     for each in reversed(middleware):

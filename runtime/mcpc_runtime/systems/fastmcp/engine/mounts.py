@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
-from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Component, Function, Object
 
 
 class Host(Protocol):
@@ -24,7 +24,7 @@ class Host(Protocol):
     mcpc_path_policy: ResourceSecurity | None
     mcpc_rules: list[Visibility]
 
-    def mcpc_shows(self, component: Any) -> bool:
+    def mcpc_shows(self, component: Component) -> bool:
         """Tell whether clients see a component."""
 
     async def mcpc_session_rules(self) -> Sequence[Visibility]:
@@ -52,7 +52,7 @@ class Host(Protocol):
 class Renaming(Protocol):
     """What gives the components of a mounted server other names."""
 
-    def named(self, component: Any) -> Any:
+    def named(self, component: Component) -> Component:
         """Return a component under its outer name."""
 
     def inner(self, kind: str, key: str) -> str | None:
@@ -101,7 +101,7 @@ class Prefix:
         self._prefix = prefix
         self._whole = whole
 
-    def named(self, component: Any) -> Any:
+    def named(self, component: Component) -> Component:
         """Return a component under its outer name."""
         if component.kind in ("tool", "prompt"):
             return component.copy({"name": f"{self._prefix}_{component.name}"})
@@ -126,7 +126,7 @@ class ToolNames:
         self._outer = names
         self._inner = {outer: inner for inner, outer in names.items()}
 
-    def named(self, component: Any) -> Any:
+    def named(self, component: Component) -> Component:
         """Return a component, a tool under its other name."""
         is_renamed = component.kind == "tool" and component.name in self._outer
         return component.copy({"name": self._outer[component.name]}) if is_renamed else component
@@ -149,12 +149,12 @@ class Mount:
         """Return the class and the server."""
         return f"{type(self).__name__}({self.server!r})"
 
-    async def every(self, kind: str) -> list[Any]:
+    async def every(self, kind: str) -> list[Component]:
         """Return the components of a kind that the server shows."""
         with self.server.mcpc_entered():
             return [self._delegated(each) for each in await self.server.mcpc_listed(kind)]
 
-    async def find(self, kind: str, key: str) -> Any:
+    async def find(self, kind: str, key: str) -> Component | None:
         """Return a component that the server shows, or None."""
         for renaming in reversed(self._renamings):
             inner = renaming.inner(kind, key)
@@ -165,7 +165,7 @@ class Mount:
             inner_component = await self.server.mcpc_get(kind, key)
         return None if inner_component is None else self._delegated(inner_component)
 
-    def _delegated(self, component: Any) -> Any:
+    def _delegated(self, component: Component) -> Component:
         """Return a component under its outer name, which runs in its server."""
         outer = component.copy({"origin": Origin(self.server, component.identifier)})
         for renaming in self._renamings:
@@ -173,7 +173,7 @@ class Mount:
         return outer
 
 
-def mounted(server: Any, prefix: str, names: dict[str, str]) -> Mount:
+def mounted(server: object, prefix: str, names: dict[str, str]) -> Mount:
     """Return a server that is mounted under a prefix; `names`: other names of its tools."""
     first = behaviour().prefixes_renamed_tools
     renamings: list[Renaming] = [ToolNames(names)] if names and first else []
@@ -225,7 +225,7 @@ class Visibility:
         ]
         return f"Visibility({', '.join(said)})"
 
-    def matches(self, component: Any) -> bool:
+    def matches(self, component: Component) -> bool:
         """Tell whether the criteria match a component."""
         if self.match_all:
             return True
@@ -238,12 +238,12 @@ class Visibility:
             and (self.tags is None or bool(self.tags & component.tags))
         )
 
-    def applied_to(self, component: Any) -> Any:
+    def applied_to(self, component: Component) -> Component:
         """Return a component, shown or hidden if the criteria match it."""
         return component.copy({"shown": self._enabled}) if self.matches(component) else component
 
 
-def key_of(component: Any) -> str:
+def key_of(component: Component) -> str:
     """Return a component's kind, and its name or address, as one text."""
     return f"{component.kind}:{component.identifier}@"
 
@@ -255,7 +255,7 @@ def visibility_rules(enabled: bool, rule: Object) -> list[Visibility]:
     return [*first, Visibility(enabled, **given)]
 
 
-def with_visibility(rules: Sequence[Visibility], components: Iterable[Any]) -> list[Any]:
+def with_visibility(rules: Sequence[Visibility], components: Iterable[Component]) -> list[Component]:
     """Return components, shown or hidden by rules."""
     found = list(components)
     for rule in rules:

@@ -127,7 +127,7 @@ class Registration:
         """Register a function as a resource, or as a template of resources if its address has variables."""
         check_uri(uri)
 
-        def decorate(function: Any) -> Any:
+        def decorate(function: object) -> Any:
             check_decorated("resource", function)
             kind = kind_of_resource(str(uri), function)
             added = self.mcpc_add(self.mcpc_make(kind, function, name, {**options, "uri": str(uri)}))
@@ -177,7 +177,7 @@ class Registration:
         """Remove a prompt."""
         self.mcpc_remove("prompt", name)
 
-    def remove_resource(self, uri: Any) -> None:
+    def remove_resource(self, uri: object) -> None:
         """Remove a resource."""
         self.mcpc_remove("resource", str(uri))
 
@@ -269,7 +269,7 @@ def check_parameters(kind: str, function: Any) -> None:
             raise ValueError(f"Functions with **kwargs are not supported as {PLURALS[kind]}")
 
 
-def check_decorated(kind: str, given: Any) -> None:
+def check_decorated(kind: str, given: object) -> None:
     """Raise TypeError for what cannot be decorated."""
     if isinstance(given, classmethod):
         raise TypeError(f"To decorate a classmethod, use @classmethod above @{kind}.")
@@ -277,7 +277,7 @@ def check_decorated(kind: str, given: Any) -> None:
         raise TypeError(f"Invalid first argument: {type(given)}")
 
 
-def check_uri(uri: Any) -> None:
+def check_uri(uri: object) -> None:
     """Raise TypeError for a decorator of resources that was used without an address."""
     if callable(uri):
         raise TypeError(

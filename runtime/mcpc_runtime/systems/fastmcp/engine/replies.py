@@ -10,7 +10,13 @@ from mcpc_runtime.systems.fastmcp.engine.arguments import is_tolerated
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import text_block
 from mcpc_runtime.systems.fastmcp.engine.context import protocol_error
-from mcpc_runtime.systems.fastmcp.engine.errors import DisabledError, NotFoundError, ProtocolError, ValidationError
+from mcpc_runtime.systems.fastmcp.engine.errors import (
+    DisabledError,
+    NotFoundError,
+    ProtocolError,
+    ValidationError,
+    raised_as,
+)
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host
 from mcpc_runtime.systems.fastmcp.engine.running import plan_of
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
@@ -81,41 +87,48 @@ def failure(text: str) -> Object:
     return {"content": [text_block(text)], "isError": True}
 
 
+def error_of(problem: Exception, code: int) -> ProtocolError:
+    """Return the protocol's error of an exception; `code`: that of any other exception."""
+    return protocol_error(problem) or ProtocolError(code, str(problem))
+
+
 async def list_reply(server: Host, method: str, cursor: str | None) -> Object:
     """Return the protocol's result of a list, which has one page."""
     if cursor is not None:
         raise ProtocolError(*UNKNOWN_CURSOR)
     attribute, member = LISTS[method]
-    try:
+    with raised_as(lambda problem: error_of(problem, behaviour().prompt_error_code)):
         entries = await listing.entries_of(server, attribute.removesuffix("s"))
-    except Exception as problem:
-        raise protocol_error(problem) or ProtocolError(behaviour().prompt_error_code, str(problem)) from problem
     return {member: [each.entry for each in entries]}
 
 
 async def prompt_reply(server: Host, name: str, arguments: Object) -> Object:
     """Return the protocol's GetPromptResult."""
     rules = behaviour()
-    try:
+
+    def error(problem: Exception) -> ProtocolError:
+        if isinstance(problem, (NotFoundError, DisabledError)):
+            return ProtocolError(rules.unknown_prompt_code, rules.unknown_prompt.format(name=name))
+        return error_of(problem, rules.prompt_error_code)
+
+    with raised_as(error):
         result = await server.mcpc_prompt_result(name, arguments)
         found: Object = result.to_wire()
         return found
-    except (NotFoundError, DisabledError) as problem:
-        raise ProtocolError(rules.unknown_prompt_code, rules.unknown_prompt.format(name=name)) from problem
-    except Exception as problem:
-        raise protocol_error(problem) or ProtocolError(rules.prompt_error_code, str(problem)) from problem
 
 
 async def resource_reply(server: Host, uri: str) -> Object:
     """Return the protocol's ReadResourceResult."""
     rules = behaviour()
-    try:
+
+    def error(problem: Exception) -> ProtocolError:
+        if isinstance(problem, (NotFoundError, DisabledError)):
+            text = rules.unread_resource.format(uri=uri, error=problem)
+            data = {"uri": uri} if rules.unknown_resource_has_data else None
+            return ProtocolError(rules.unknown_resource_code, text, data)
+        return error_of(problem, rules.resource_error_code)
+
+    with raised_as(error):
         result = await server.mcpc_resource_result(uri)
         found: Object = result.to_wire(uri)
         return found
-    except (NotFoundError, DisabledError) as problem:
-        text = rules.unread_resource.format(uri=uri, error=problem)
-        data = {"uri": uri} if rules.unknown_resource_has_data else None
-        raise ProtocolError(rules.unknown_resource_code, text, data) from problem
-    except Exception as problem:
-        raise protocol_error(problem) or ProtocolError(rules.resource_error_code, str(problem)) from problem

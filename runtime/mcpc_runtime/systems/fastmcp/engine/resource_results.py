@@ -48,7 +48,7 @@ class ResourceContent:
             return {**found, "text": self.content}
         return {**found, "blob": b64encode(self.content).decode()}
 
-    def to_mcp_resource_contents(self, uri: Any) -> Any:
+    def to_mcp_resource_contents(self, uri: object) -> object:
         """Return the SDK's contents."""
         name = "TextResourceContents" if isinstance(self.content, str) else "BlobResourceContents"
         return typed(name, self.to_wire(str(uri)))
@@ -57,7 +57,7 @@ class ResourceContent:
 class ResourceResult:
     """What a resource contains."""
 
-    def __init__(self, contents: Any, meta: Object | None = None) -> None:
+    def __init__(self, contents: object, meta: Object | None = None) -> None:
         self.contents = parts_of(contents)
         self.meta = meta
 
@@ -66,7 +66,7 @@ class ResourceResult:
         found = {"contents": [part.to_wire(uri) for part in self.contents]}
         return found if self.meta is None else {"_meta": wire(self.meta), **found}
 
-    def to_mcp_result(self, uri: Any) -> Any:
+    def to_mcp_result(self, uri: object) -> object:
         """Return the SDK's result."""
         return typed("ReadResourceResult", self.to_wire(str(uri)))
 
@@ -128,7 +128,7 @@ def text_or_bytes(result: Any) -> str | bytes:
 class Message:
     """A message of a prompt."""
 
-    def __init__(self, content: Any, role: str = "user", **_: object) -> None:
+    def __init__(self, content: object, role: str = "user", **_: object) -> None:
         self.role = role
         self._block = message_block(content)
 
@@ -138,7 +138,7 @@ class Message:
         return typed_block(self._block)
 
     @content.setter
-    def content(self, content: Any) -> None:
+    def content(self, content: object) -> None:
         self._block = message_block(content)
 
     def to_wire(self) -> Object:
@@ -155,7 +155,7 @@ class Message:
         """Return the role and the content."""
         return f"Message(role={self.role!r}, content={self._block!r})"
 
-    def to_mcp_prompt_message(self) -> Any:
+    def to_mcp_prompt_message(self) -> object:
         """Return the SDK's message."""
         return typed("PromptMessage", self.to_wire())
 
@@ -175,7 +175,7 @@ class PromptResult:
             found["description"] = self.description
         return {**found, "messages": [message_on_wire(each) for each in self.messages]}
 
-    def to_mcp_prompt_result(self) -> Any:
+    def to_mcp_prompt_result(self) -> object:
         """Return the SDK's result."""
         return typed("GetPromptResult", self.to_wire())
 
@@ -244,7 +244,7 @@ def strict_messages(result: Any) -> list[Message]:
     return found
 
 
-def any_message(item: Any) -> Any:
+def any_message(item: object) -> Any:
     """Return an item of a result as a message."""
     if isinstance(item, Message) or is_sdk_message(item):
         return item

@@ -107,7 +107,7 @@ class ToolResult:
         return self._blocks
 
     @content.setter
-    def content(self, content: Any) -> None:
+    def content(self, content: object) -> None:
         self._blocks = content_of(content)
         self._typed = False
 
@@ -121,7 +121,7 @@ class ToolResult:
         found["isError"] = self.is_error
         return found
 
-    def to_mcp_result(self) -> Any:
+    def to_mcp_result(self) -> object:
         """Return the result as the framework's handlers do."""
         if self.meta is not None or self.is_error:
             return typed_block({**self.to_wire(), "type": ""})
@@ -131,7 +131,7 @@ class ToolResult:
 class WholeResult(ToolResult):
     """A result that a function returned in the protocol's form."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: object) -> None:
         self.whole = wire(result)
         self._blocks = self.whole.get("content", [])
         self._typed = False
@@ -140,7 +140,7 @@ class WholeResult(ToolResult):
         self.is_error = bool(self.whole.get("isError"))
 
 
-def structured(value: Any) -> Object:
+def structured(value: object) -> Object:
     """Return structured content; ValueError: it is not an object."""
     found = json_value(value, by_alias=by_alias_of(value), own_aliases=behaviour().aliases == "own")
     if not isinstance(found, dict):
@@ -152,7 +152,7 @@ def structured(value: Any) -> Object:
     return found
 
 
-def content_of(result: Any, serializer: Any = None) -> list[Object]:
+def content_of(result: Any, serializer: object = None) -> list[Object]:
     """Return a function's result as content blocks."""
     if result is None:
         return []
@@ -167,7 +167,7 @@ def content_of(result: Any, serializer: Any = None) -> list[Object]:
     return [text_block(text_of(result, serializer))] if result else []  # an empty list is content already
 
 
-def single_block(item: Any, serializer: Any = None) -> Object:
+def single_block(item: Any, serializer: object = None) -> Object:
     """Return an item as a content block."""
     if is_content(item):
         return block_of(item)
@@ -193,7 +193,7 @@ def text_of(value: Any, serializer: Any = None) -> str:
     return json_text(value, indented=version.indented, by_alias=by_alias_of(value), own_aliases=own)
 
 
-def by_alias_of(value: Any) -> bool:
+def by_alias_of(value: object) -> bool:
     """Tell whether a value is written with the aliases of its fields."""
     rule = behaviour().aliases
     if rule == "value":
@@ -249,7 +249,7 @@ def is_opaque_item(item: object) -> bool:
     return is_content(item) if behaviour().text_of_structured else is_block(item)
 
 
-def structured_value(tool: Tool, result: Any, structure: Structure) -> Any:
+def structured_value(tool: Tool, result: object, structure: Structure) -> Any:
     """Return the JSON value of a result, FAILED if it has none and needs none."""
     version = behaviour()
     try:
@@ -269,7 +269,7 @@ def structured_value(tool: Tool, result: Any, structure: Structure) -> Any:
         ) from problem
 
 
-def check_object(value: Any) -> None:
+def check_object(value: object) -> None:
     """Raise ValueError for structured content that is not an object."""
     if value is not None and not isinstance(value, dict):
         structured(value)

@@ -104,7 +104,7 @@ def tools_of(tools: Sequence[Any] | None) -> list[SamplingTool]:
     return [each if isinstance(each, Tool) else SamplingTool.from_function(each) for each in tools or ()]  # type: ignore[misc]
 
 
-async def sample_step(context: BaseContext, messages: Any, options: Object) -> SampleStep:
+async def sample_step(context: BaseContext, messages: object, options: Object) -> SampleStep:
     """Send messages to the model; run the tools that it calls."""
     tools = tools_of(options.get("tools"))
     history = messages_of(messages)
@@ -203,6 +203,6 @@ def final_value(reader: Any, given: Any) -> Any:
     return given if is_object or not isinstance(given, dict) else given.get("value")
 
 
-def old_result(result: SamplingResult) -> Any:
+def old_result(result: SamplingResult) -> object:
     """Return the content block that older versions return."""
     return typed_block(text_block(result.text or ""))

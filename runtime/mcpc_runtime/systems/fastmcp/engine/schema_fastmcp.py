@@ -163,7 +163,7 @@ def stub(function: Function, parameters: list[inspect.Parameter], hints: Object)
     return replacement
 
 
-def described(hint: Any) -> Any:
+def described(hint: object) -> Any:
     """Return an annotation whose only metadata is text with that text as its description."""
     if get_origin(hint) is Annotated and len(get_args(hint)) == 2 and isinstance(get_args(hint)[1], str):
         kind, text = get_args(hint)
@@ -221,7 +221,7 @@ def result_annotation(function: Function, rules: SchemaRules) -> Any:
     return None if is_opaque(annotation, rules) else annotation
 
 
-def is_opaque(annotation: Any, rules: SchemaRules) -> bool:
+def is_opaque(annotation: object, rules: SchemaRules) -> bool:
     """Tell whether an annotation gives no structured result."""
     return (
         contains(annotation, lambda each: is_own(each, OPAQUE))
@@ -250,7 +250,7 @@ def output_of(function: Function, rules: SchemaRules) -> tuple[Object, bool] | N
     return root_inlined(schema) if rules.root_inlined else schema, wrapped
 
 
-def result_schema(kind: Any, annotation: Any, rules: SchemaRules) -> Object:
+def result_schema(kind: Any, annotation: object, rules: SchemaRules) -> Object:
     """Return pydantic's schema of a result's type.  `annotation`: that of the function."""
     mode: Any = rules.output_mode
     if rules.output_aliases == "each":
@@ -270,7 +270,7 @@ def outer_aliases(annotation: Any) -> bool:
     return True
 
 
-def wrapper_of(annotation: Any, rules: SchemaRules) -> Any:
+def wrapper_of(annotation: Any, rules: SchemaRules) -> object:
     """Return a class whose only attribute is a result."""
     made = make_dataclass("_WrappedResult", [("result", annotation)])
     if rules.wrapper_description:

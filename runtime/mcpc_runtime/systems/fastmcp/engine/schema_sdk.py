@@ -156,7 +156,7 @@ def typed_dict_type(kind: Any, rules: SchemaRules) -> Any:
     return create_model(kind.__name__, **fields)
 
 
-def readable_typed_dict(kind: Any) -> Any:
+def readable_typed_dict(kind: Any) -> object:
     """Return a TypedDict that pydantic reads: before Python 3.12, the one of the standard library is made anew."""
     if sys.version_info >= (3, 12) or type(kind).__module__ != "typing":
         return kind

@@ -39,7 +39,7 @@ def is_union(annotation: object) -> bool:
     return get_origin(annotation) in (Union, UnionType)
 
 
-def union_of(annotations: Sequence[object]) -> Any:
+def union_of(annotations: Sequence[object]) -> object:
     """Return the union of some annotations, or the only one."""
     return annotations[0] if len(annotations) == 1 else Union[tuple(annotations)]  # noqa: UP007  # made of values
 

@@ -147,7 +147,7 @@ def titles_of(function: Function) -> dict[str, str]:
     return found
 
 
-def note_of(annotation: Any, rules: SchemaRules) -> str:
+def note_of(annotation: object, rules: SchemaRules) -> str:
     """Return what is said of an argument with an annotation as it is written; empty if nothing is."""
     if not rules.argument_note or annotation is inspect.Parameter.empty or annotation is str:
         return ""

@@ -56,7 +56,7 @@ class ServedApplication:
     def route(self, path: str, methods: list[str] | None = None, *_: object, **__: object) -> Any:
         """Return a decorator that adds a route."""
 
-        def decorate(function: Any) -> Any:
+        def decorate(function: object) -> Any:
             self.add_route(path, function, methods)
             return function
 
@@ -106,7 +106,7 @@ class TooLargeError(Exception):
     """A response is too large."""
 
 
-def route_patterns(server: Any) -> list[str]:
+def route_patterns(server: object) -> list[str]:
     """Return the paths of a program's own routes, as Starlette writes them; what leads to MCP is left out."""
     served = current_program.application
     if served is None or isinstance(served, ServedApplication):
@@ -169,7 +169,7 @@ def own_application(server: Any) -> ServedApplication:
     return made if isinstance(made, ServedApplication) else ServedApplication(server)
 
 
-async def answer(server: Any, request: Object) -> Object:
+async def answer(server: object, request: Object) -> Object:
     """Return the response of the program to a request: status, headers, and the body in base64."""
     collected = Response()
     try:

@@ -167,7 +167,7 @@ class DescribedServers(AdoptedServers):
             return ""
         return next((name for name, value in names.items() if value is server), "")
 
-    def begin(self, server: Any) -> None:
+    def begin(self, server: object) -> None:
         """Report which lists of the server are made at run time; those of all servers if it is not known."""
         super().begin(server)
         found: Object = {}
@@ -176,7 +176,7 @@ class DescribedServers(AdoptedServers):
         demonstrated = self.demonstrated() if self.has_ended else ""
         write_report({"dynamic": [*found.values()], "demonstrates": demonstrated}, self._report)
 
-    def _reasons(self, server: Any) -> Iterator[Reason]:
+    def _reasons(self, server: object) -> Iterator[Reason]:
         for lifespan in self._lifespans:
             yield from registering(lifespan, self._folder)
         for high in self.high:

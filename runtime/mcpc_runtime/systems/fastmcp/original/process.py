@@ -99,7 +99,7 @@ class AdoptedServers:
 
         setattr(module, STDIO_SERVER, stdio_server)
 
-    def begin(self, server: Any) -> None:
+    def begin(self, server: object) -> None:
         """Note that the program serves a server, None if it is not known which one."""
         self.has_served = True
 

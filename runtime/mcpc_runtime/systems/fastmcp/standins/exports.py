@@ -105,7 +105,7 @@ def exported(package: str, module: str, name: str) -> Any:
     return placeholder(f"{package}.{inner}") if whole is None else found_in(package, whole[0], name)
 
 
-def found_in(package: str, part: str, name: str) -> Any:
+def found_in(package: str, part: str, name: str) -> object:
     """Return a name of a part, of the engine, or of the SDK's types."""
     if part == TYPES:
         definitions = resolve(f"{ROOT}.mcp_types.definitions:selected_definitions")()
@@ -123,7 +123,7 @@ class ExportingModule(ModuleType):
         super().__setattr__(name, found)
         return found
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute: a submodule was imported, or a project changes something."""
         row = row_of(*place_of(self.__name__)) or {}
         if not isinstance(value, ModuleType) or name not in names_of(row):

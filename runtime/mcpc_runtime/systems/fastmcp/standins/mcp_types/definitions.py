@@ -104,7 +104,7 @@ class Definitions:
             self.made[name] = self.extra[name](self) if name in self.extra else self.make(name)
         return self.made[name]
 
-    def leaf(self, name: str) -> Any:
+    def leaf(self, name: str) -> object:
         """Return what is in no table."""
         self.leaves = self.leaves or leaves()
         return self.leaves[name]

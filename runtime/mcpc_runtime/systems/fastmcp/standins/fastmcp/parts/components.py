@@ -51,7 +51,7 @@ class ToolMeta(Meta):
     run_in_thread: bool = True
     app: Any = None
 
-    def component(self, function: Any, cls: Any) -> Any:
+    def component(self, function: Any, cls: object) -> Any:
         """Make the tool of a function."""
         made = super().component(function, cls)
         made.given_output = self.output_schema
@@ -151,7 +151,7 @@ class Tool(Annotated, Described, components.Tool):
         return results.converted(self, raw_value)
 
     @property
-    def return_type(self) -> Any:
+    def return_type(self) -> object:
         """The annotation of the result."""
         return None if self.function is None else inspect.signature(self.function).return_annotation
 
@@ -203,7 +203,7 @@ class Prompt(Described, components.Prompt):
             raise NotImplementedError("Subclasses must implement render()")
         return await running.render(self, arguments)
 
-    def convert_result(self, raw_value: Any) -> Any:
+    def convert_result(self, raw_value: object) -> Any:
         """Return a function's result as the result of the prompt."""
         return resource_results.converted_prompt(self, raw_value)
 

@@ -135,7 +135,7 @@ class Context(BaseContext):
         """Send a message of level `error`."""
         await self.log(message, "error", logger_name, extra)
 
-    async def read_resource(self, uri: Any) -> Any:
+    async def read_resource(self, uri: object) -> Any:
         """Return what a resource of the server contains: a result, or its parts in FastMCP 2."""
         result = await self.fastmcp.read_resource(str(uri))
         return result if behaviour().state_is_asynchronous else result.contents
@@ -186,7 +186,7 @@ class Context(BaseContext):
         """Return the client's roots."""
         return [typed("Root", each) for each in await request_result(self.mcpc_call.list_roots())]
 
-    async def send_notification(self, notification: Any) -> None:
+    async def send_notification(self, notification: object) -> None:
         """Send a notification of the protocol."""
         await self.session.send_notification(notification)
 
@@ -202,7 +202,7 @@ class Context(BaseContext):
         """Notify clients that the list of prompts has changed."""
         await self.notify_prompts_changed()
 
-    def set_state(self, key: str, value: Any, *, serializable: bool = True) -> Any:
+    def set_state(self, key: str, value: Any, *, serializable: bool = True) -> object:
         """Keep a value: for the session if it can be JSON, else for the call; for the call in FastMCP 2."""
         if not behaviour().state_is_asynchronous:
             self._state[key] = value
@@ -219,7 +219,7 @@ class Context(BaseContext):
         except ValueError as problem:
             raise TypeError(NOT_SERIALIZABLE.format(key=key)) from problem
 
-    def get_state(self, key: str) -> Any:
+    def get_state(self, key: str) -> object:
         """Return a value that was kept, or None."""
         return self._kept(key) if behaviour().state_is_asynchronous else self._state.get(key)
 

@@ -30,7 +30,7 @@ def get_context() -> Any:
     return required_context()
 
 
-def get_server() -> Any:
+def get_server() -> object:
     """Return the current server."""
     return required_context().fastmcp
 
@@ -62,17 +62,17 @@ def get_access_token() -> Any:
     return access_token(found._call) if found is not None and found._call is not None else None
 
 
-def CurrentRequest() -> Any:  # noqa: N802 - the framework's name
+def CurrentRequest() -> object:  # noqa: N802 - the framework's name
     """Stand for the current HTTP request."""
     return FunctionDependency(get_http_request)
 
 
-def CurrentHeaders() -> Any:  # noqa: N802 - the framework's name
+def CurrentHeaders() -> object:  # noqa: N802 - the framework's name
     """Stand for the headers of the current HTTP request."""
     return FunctionDependency(lambda: get_http_headers(include={"authorization"}))
 
 
-def OptionalCurrentContext() -> Any:  # noqa: N802 - the framework's name
+def OptionalCurrentContext() -> object:  # noqa: N802 - the framework's name
     """Stand for the current context, or None."""
     return FunctionDependency(current_context)
 
@@ -87,12 +87,12 @@ def required_token() -> Any:
     return found
 
 
-def CurrentAccessToken() -> Any:  # noqa: N802 - the framework's name
+def CurrentAccessToken() -> object:  # noqa: N802 - the framework's name
     """Stand for the token of the call."""
     return FunctionDependency(required_token)
 
 
-def TokenClaim(name: str) -> Any:  # noqa: N802 - the framework's name
+def TokenClaim(name: str) -> object:  # noqa: N802 - the framework's name
     """Stand for a claim of the token of the call."""
     return FunctionDependency(lambda: claim_of(required_token(), name))
 

@@ -140,7 +140,7 @@ class Lifespan:
         """Return what is entered."""
         return self._function(server)
 
-    def __or__(self, other: Any) -> Lifespan:
+    def __or__(self, other: object) -> Lifespan:
         """Return this lifespan combined with another one; TypeError: that is not a Lifespan."""
         if not isinstance(other, Lifespan):
             raise TypeError(f"Cannot compose Lifespan with {type(other).__name__}; use @lifespan or combine_lifespans")

@@ -57,7 +57,7 @@ class Resource(Annotated, Described, components.Resource):
 
     _read = mcpc_read
 
-    def convert_result(self, raw_value: Any) -> Any:
+    def convert_result(self, raw_value: object) -> Any:
         """Return a function's result as what the resource contains."""
         return resource_results.converted_resource(self, raw_value)
 
@@ -90,7 +90,7 @@ class FileResource(Resource):
     """A resource that is a file."""
 
     def __init__(
-        self, uri: Any = "", *, path: Any, is_binary: bool | None = None, encoding: str = "utf-8", **options: Any
+        self, uri: Any = "", *, path: object, is_binary: bool | None = None, encoding: str = "utf-8", **options: Any
     ) -> None:
         super().__init__(uri, **options)
         self.path, self.encoding = absolute(path), encoding
@@ -113,7 +113,7 @@ class DirectoryResource(Resource):
     """A resource that is the list of the files of a folder."""
 
     def __init__(
-        self, uri: Any = "", *, path: Any, recursive: bool = False, pattern: str | None = None, **options: Any
+        self, uri: Any = "", *, path: object, recursive: bool = False, pattern: str | None = None, **options: Any
     ) -> None:
         super().__init__(uri, **{"mime_type": "application/json", **options})
         self.path, self.recursive, self.pattern = absolute(path), recursive, pattern
@@ -177,7 +177,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         """What decides which values an address may have."""
         return self.options.get("security", INHERITED)
 
-    def resolve_security(self, inherited: Any) -> Any:
+    def resolve_security(self, inherited: object) -> object:
         """Return the template's own policy, or the server's."""
         return inherited if self.security is INHERITED else self.security
 
@@ -231,7 +231,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
 
     _read = mcpc_read_at
 
-    def convert_result(self, raw_value: Any) -> Any:
+    def convert_result(self, raw_value: object) -> Any:
         """Return a function's result as what the resource contains."""
         if behaviour().template_types or isinstance(raw_value, resource_results.ResourceResult):
             return resource_results.converted_resource(self, raw_value)
@@ -246,7 +246,7 @@ class FunctionResourceTemplate(ResourceTemplate):
     """A template that is a function."""
 
 
-def single(result: Any) -> Any:
+def single(result: Any) -> object:
     """Return the only part of what a resource contains, or all if there are several."""
     return result.contents[0].content if len(result.contents) == 1 else result
 
@@ -261,7 +261,7 @@ def expand_uri_template(uri_template: str, params: Object) -> str:
     return template_of(uri_template).expanded(params)
 
 
-def build_regex(template: str) -> Any:
+def build_regex(template: str) -> object:
     """Return the pattern of a template's addresses, None if there is none."""
     return template_of(template).pattern
 

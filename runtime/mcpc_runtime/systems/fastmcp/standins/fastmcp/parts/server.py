@@ -73,7 +73,7 @@ class FastMCP(ServerContent):
         name: str | None = None,
         instructions: str | None = None,
         *,
-        version: Any = None,
+        version: object = None,
         website_url: str | None = None,
         icons: list[Any] | None = None,
         lifespan: Any = None,
@@ -139,7 +139,7 @@ class FastMCP(ServerContent):
             message = typed("CallToolRequestParams", {"name": name, "arguments": given})
             return await self.mcpc_chain("tools/call", message, last)
 
-    async def read_resource(self, uri: Any, *, run_middleware: bool = True, **_: object) -> Any:
+    async def read_resource(self, uri: object, *, run_middleware: bool = True, **_: object) -> Any:
         """Read a resource by its address."""
         with self.mcpc_entered():
             if not run_middleware or not self.middleware:
@@ -260,7 +260,7 @@ def overrides(server: FastMCP, name: str) -> bool:
     return getattr(type(server), name) is not getattr(FastMCP, name)
 
 
-def results_of(result: Any) -> Any:
+def results_of(result: Any) -> object:
     """Return what a handler returned as the result of a tool."""
     if isinstance(result, results.ToolResult):
         return result

@@ -37,14 +37,14 @@ class Registering(Registration):
     classes = CLASSES
     mcpc_serializer: Any = None
 
-    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> Any:
+    def mcpc_decorate(self, kind: str, given: object, name: str | None, options: Object) -> Any:
         """Be a decorator; what it was given is attached to the function."""
         found = super().mcpc_decorate(kind, given, name, options)
         if given is not None and not isinstance(given, str):
             attach_options(kind, given, name, options)
         return found
 
-    def mcpc_make(self, kind: str, function: Any, name: str | None, options: Object) -> Any:
+    def mcpc_make(self, kind: str, function: object, name: str | None, options: Object) -> Any:
         """Make a component from a function, with the serializer."""
         if kind == "tool" and self.mcpc_serializer is not None:
             options = {"serializer": self.mcpc_serializer, **options}
@@ -65,10 +65,10 @@ class Registering(Registration):
     def _components(self) -> facades.ComponentsByKey:
         return facades.ComponentsByKey(self)
 
-    def _add_component(self, component: Any) -> Any:
+    def _add_component(self, component: Any) -> object:
         return self.mcpc_add(component)
 
-    def _get_component(self, key: str) -> Any:
+    def _get_component(self, key: str) -> object:
         return self._components.get(key)
 
 
@@ -83,7 +83,7 @@ def with_interface(options: Object) -> Object:
     return {**kept, "meta": {**(options.get("meta") or {}), "ui": wire(app)}}
 
 
-def attach_options(kind: str, function: Any, name: str | None, options: Object) -> None:
+def attach_options(kind: str, function: object, name: str | None, options: Object) -> None:
     """Attach what a decorator was given to its function, from FastMCP 3 on."""
     if behaviour().decorators_return_components or get_fastmcp_meta(function) is not None:
         return
@@ -176,15 +176,15 @@ class ServerContent(Registering, ComponentServer):
         """Return a prompt by its name."""
         return await self._single("prompt", name, f"Unknown prompt: {name}")
 
-    async def get_resource(self, uri: Any) -> Any:
+    async def get_resource(self, uri: object) -> Any:
         """Return a resource by its address."""
         return await self._single("resource", str(uri), f"Unknown resource: {uri}")
 
-    async def get_resource_template(self, uri: Any) -> Any:
+    async def get_resource_template(self, uri: object) -> Any:
         """Return the template of an address; in FastMCP 2 by its own text."""
         return await self._single("template", str(uri), f"Unknown resource template: {uri}")
 
-    async def _single(self, kind: str, key: str, problem: str) -> Any:
+    async def _single(self, kind: str, key: str, problem: str) -> object:
         with self.mcpc_entered():
             if behaviour().gives_none:
                 return await listing.find(self, kind, key)
@@ -228,7 +228,7 @@ class ServerContent(Registering, ComponentServer):
         return self.mcpc_mounts
 
     @property
-    def _lifespan_result(self) -> Any:
+    def _lifespan_result(self) -> object:
         return self.mcpc_lifespan_result
 
 
@@ -259,7 +259,7 @@ async def listed(server: Any, kind: str) -> list[Any]:
         return await listing.visible(server, kind)
 
 
-async def project_list(server: Any, method: str) -> Any:
+async def project_list(server: object, method: str) -> Any:
     """Return a list from the project's own handler, if it has one and this is the server that clients see."""
     context = current_context()
     is_outermost = context is None or context._root._server is server
@@ -273,7 +273,7 @@ async def project_list(server: Any, method: str) -> Any:
     return next((value for value in vars(found).values() if isinstance(value, list)), []) if wrapped(found) else found
 
 
-def wrapped(found: Any) -> bool:
+def wrapped(found: object) -> bool:
     """Tell whether a handler returned one of the protocol's results, with the list in it."""
     return not isinstance(found, (list, tuple)) and hasattr(found, "model_dump")
 
@@ -283,12 +283,12 @@ def handler_names(method: str) -> list[str]:
     return [name.format(method) for name in HANDLERS]
 
 
-def overridden(server: Any, method: str) -> list[str]:
+def overridden(server: object, method: str) -> list[str]:
     """Return what a project's class overrides of how a list is made."""
     return [name for name in (*handler_names(method), f"_{method}", method) if is_overridden(server, name)]
 
 
-def is_overridden(server: Any, name: str) -> bool:
+def is_overridden(server: object, name: str) -> bool:
     """Tell whether a project's class defines a method of the server."""
     found = getattr(type(server), name, None)
     return found is not None and not found.__module__.startswith(__name__.rpartition(".")[0])

@@ -68,7 +68,7 @@ class Settings:
         return self
 
 
-def from_environment(name: str, default: Any) -> Any:
+def from_environment(name: str, default: object) -> object:
     """Return a setting: the environment's, as the type of the default."""
     text = os.environ.get(f"FASTMCP_{name.upper()}")
     if text is None:

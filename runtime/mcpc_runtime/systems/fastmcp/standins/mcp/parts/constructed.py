@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
@@ -134,7 +134,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         return method in self._handlers
 
     @property
-    def server_info(self) -> Any:
+    def server_info(self) -> object:
         """The information about the server."""
         return types.Implementation(
             name=self.name,
@@ -165,14 +165,8 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         handle: Callable[[Any], Awaitable[Any]] = self._handle
         for middleware in reversed(self.middleware):
             handle = wrapped(middleware, handle)
-        try:
+        with raised_as(lambda problem: error_of(problem, call), ProtocolError):
             result = result_of(await handle(context))
-        except CodedError as problem:
-            raise ProtocolError(problem.code, problem.message, problem.data) from problem
-        except ProtocolError:
-            raise
-        except Exception as problem:
-            raise unexpected(problem, call) from problem
         if "resultType" not in result and RESULTS.get(method, "") not in {"", *result}:
             raise ProtocolError(INTERNAL_ERROR, "Handler returned an invalid result")
         return result
@@ -224,8 +218,10 @@ def wrapped(middleware: Any, handle: Callable[[Any], Awaitable[Any]]) -> Callabl
     return call
 
 
-def unexpected(problem: Exception, call: Call) -> ProtocolError:
-    """Return the error of any other exception: invalid parameters, or what the revision lets clients know of it."""
+def error_of(problem: Exception, call: Call) -> ProtocolError:
+    """Return the error of an exception: its own, invalid parameters, or what the revision lets clients know of it."""
+    if isinstance(problem, CodedError):
+        return ProtocolError(problem.code, problem.message, problem.data)
     if type(problem).__module__.startswith("pydantic"):
         return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
     if call.protocol_version >= STATELESS_SINCE:

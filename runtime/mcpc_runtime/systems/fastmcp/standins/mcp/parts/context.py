@@ -155,7 +155,7 @@ class Context:
         """Tell that the list of resources has changed."""
         await self.session.send_resource_list_changed()
 
-    async def notify_resource_updated(self, uri: Any) -> None:
+    async def notify_resource_updated(self, uri: object) -> None:
         """Tell subscribers that a resource has changed."""
         await self.session.send_resource_updated(uri)
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
@@ -176,13 +176,8 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         request = getattr(types, REQUESTS[method]).model_validate({"method": method, "params": params or None})
         token = request_ctx.set(self._context(request, call))
         try:
-            return result_of(await handler(request))
-        except CodedError as problem:
-            raise ProtocolError(problem.code, problem.message, problem.data) from problem
-        except ProtocolError:
-            raise
-        except Exception as problem:
-            raise ProtocolError(UNKNOWN_ERROR, str(problem)) from problem
+            with raised_as(error_of, ProtocolError):
+                return result_of(await handler(request))
         finally:
             request_ctx.reset(token)
 
@@ -283,7 +278,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Register what calls tools; `looks_up`: their definitions are looked up, and their results checked."""
         self.mcpc_arguments = "schema" if validate_input else "handler"
 
-        async def answer(function: Function, params: Any) -> Any:
+        async def answer(function: Function, params: object) -> Any:
             try:
                 return Response(await self._call_tool(function, params, validate_input, looks_up and checks_tools()))
             except McpUrlElicitationRequiredError:
@@ -313,6 +308,13 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         if name not in self._tool_cache and lists is not None:
             await lists(types.ListToolsRequest(method="tools/list"))
         return self._tool_cache.get(name)
+
+
+def error_of(problem: Exception) -> ProtocolError:
+    """Return the error of an exception that a handler has raised."""
+    if isinstance(problem, CodedError):
+        return ProtocolError(problem.code, problem.message, problem.data)
+    return ProtocolError(UNKNOWN_ERROR, str(problem))
 
 
 def contents(returned: Any) -> tuple[Any, Any]:
@@ -381,7 +383,7 @@ def resource_contents(uri: Any, data: str | bytes, mime_type: str | None, meta: 
     return types.BlobResourceContents(uri=uri, blob=blob, mimeType=mime_type or "application/octet-stream", **more)
 
 
-def call_wrapper(function: Function, kind: Any) -> Handler:
+def call_wrapper(function: Function, kind: object) -> Handler:
     """Return how the handler of a list is called: with the request if a parameter without a default has its type."""
     try:
         parameters, hints = inspect.signature(function).parameters, get_type_hints(function)

@@ -91,7 +91,7 @@ class MCPUrlElicitationRequiredError(MCPError):
 McpUrlElicitationRequiredError.__name__ = MCPUrlElicitationRequiredError.__name__ = "UrlElicitationRequiredError"
 
 
-def coded_error(code: int, message: str, data: Any = None) -> CodedError:
+def coded_error(code: int, message: str, data: object = None) -> CodedError:
     """Return an error as the selected version of the SDK has it."""
     raised = MCPError(code, message, data)
     return raised if "MCPModel" in selected_definitions().rows else McpError(raised.error)

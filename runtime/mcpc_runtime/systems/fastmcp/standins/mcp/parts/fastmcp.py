@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
@@ -93,21 +93,17 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         """Call a tool."""
         return await self._tool_manager.call_tool(name, arguments, context=self.get_context(), convert_result=True)
 
-    async def read_resource(self, uri: Any) -> Any:
+    async def read_resource(self, uri: object) -> Any:
         """Read a resource."""
         context = self.get_context()
         resource = await self._resource_manager.get_resource(uri, context)
-        try:
+        with raised_as(lambda problem: ResourceError(str(problem))):
             return await self._contents(resource)
-        except Exception as problem:
-            raise ResourceError(str(problem)) from problem
 
     async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
         """Get a prompt."""
-        try:
+        with raised_as(lambda problem: ValueError(str(problem))):
             return await self._prompt(name, arguments, self.get_context())
-        except Exception as problem:
-            raise ValueError(str(problem)) from problem
 
     def completion(self) -> Decorator:
         """Register what completes arguments."""

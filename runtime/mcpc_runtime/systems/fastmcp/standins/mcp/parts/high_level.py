@@ -203,7 +203,7 @@ class HighLevelServer(ABC):
         content = await resource.read()
         return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
 
-    async def _prompt(self, name: str, arguments: Object | None, context: Any) -> Any:
+    async def _prompt(self, name: str, arguments: Object | None, context: Any) -> object:
         """Return the result of a prompt."""
         prompt = self._prompt_manager.get_prompt(name)
         if prompt is None:
@@ -316,7 +316,7 @@ def refuse_function(given: object, name: str, how: str) -> None:
         )
 
 
-def wrapped_lifespan(server: Any, lifespan: Any) -> Any:
+def wrapped_lifespan(server: object, lifespan: Any) -> Any:
     """Return the lifespan of the inner server: that of the project, which is given the outer one."""
     if lifespan is None:
         return resolve(f"{BASE}:lifespan")

@@ -222,7 +222,7 @@ class Stream:
 
 
 @asynccontextmanager
-async def stdio_server(stdin: Any = None, stdout: Any = None) -> AsyncIterator[tuple[Stream, Stream]]:
+async def stdio_server(stdin: object = None, stdout: object = None) -> AsyncIterator[tuple[Stream, Stream]]:
     """Return the streams that `Server.run` is given."""
     yield Stream(), Stream()
 
@@ -234,11 +234,11 @@ class SseServerTransport:
         self.endpoint = endpoint
 
     @asynccontextmanager
-    async def connect_sse(self, scope: Any, receive: Any, send: Any) -> AsyncIterator[tuple[Stream, Stream]]:
+    async def connect_sse(self, scope: object, receive: object, send: object) -> AsyncIterator[tuple[Stream, Stream]]:
         """Return streams that stand for those of the built server."""
         yield Stream(), Stream()
 
-    async def handle_post_message(self, scope: Any, receive: Any, send: Any) -> None:
+    async def handle_post_message(self, scope: object, receive: object, send: object) -> None:
         """Refuse: no framework serves HTTP."""
         raise NotStartedError("requests are served by the built file")
 
@@ -277,6 +277,6 @@ class StreamableHTTPSessionManager:
         """Do nothing."""
         yield
 
-    async def handle_request(self, scope: Any, receive: Any, send: Any) -> None:
+    async def handle_request(self, scope: object, receive: object, send: object) -> None:
         """Refuse: no framework serves HTTP."""
         raise NotStartedError("requests are served by the built file")

@@ -6,7 +6,7 @@ import logging
 from base64 import b64encode
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.constructed import Server
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
@@ -128,7 +128,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         """Register what completes arguments."""
 
         def decorate(function: Function) -> Function:
-            async def handle(context: Any, params: Any) -> Any:
+            async def handle(context: object, params: Any) -> Any:
                 return await complete(function, params)
 
             self._lowlevel_server.add_request_handler("completion/complete", types.CompleteRequestParams, handle)
@@ -145,41 +145,33 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         contents, structured = result if isinstance(result, tuple) else (result, None)
         return types.CallToolResult(content=contents, structured_content=structured)
 
-    async def read_resource(self, uri: Any, context: Context | None = None) -> Any:
+    async def read_resource(self, uri: object, context: Context | None = None) -> Any:
         """Read a resource."""
         context = context or Context(mcp_server=self)
-        try:
+        with raised_as(lambda _: UnexpectedResourceError(f"Error reading resource {uri}"), MCPError, ResourceError):
             return await self._contents(await self._resource_manager.get_resource(uri, context))
-        except (MCPError, ResourceError):
-            raise
-        except Exception as problem:
-            raise UnexpectedResourceError(f"Error reading resource {uri}") from problem
 
     async def get_prompt(self, name: str, arguments: Object | None = None, context: Context | None = None) -> Any:
         """Get a prompt."""
-        try:
+        with raised_as(lambda problem: ValueError(str(problem)), MCPError):
             return await self._prompt(name, arguments, context or Context(mcp_server=self))
-        except MCPError:
-            raise
-        except Exception as problem:
-            raise ValueError(str(problem)) from problem
 
-    def _context(self, context: Any, params: Any) -> Context:
+    def _context(self, context: object, params: Any) -> Context:
         return Context(request_context=context, mcp_server=self, input_params=params)
 
-    async def _handle_list_tools(self, context: Any, params: Any) -> Any:
+    async def _handle_list_tools(self, context: object, params: object) -> Any:
         return types.ListToolsResult(tools=await self.list_tools())
 
-    async def _handle_list_prompts(self, context: Any, params: Any) -> Any:
+    async def _handle_list_prompts(self, context: object, params: object) -> Any:
         return types.ListPromptsResult(prompts=await self.list_prompts())
 
-    async def _handle_list_resources(self, context: Any, params: Any) -> Any:
+    async def _handle_list_resources(self, context: object, params: object) -> Any:
         return types.ListResourcesResult(resources=await self.list_resources())
 
-    async def _handle_list_resource_templates(self, context: Any, params: Any) -> Any:
+    async def _handle_list_resource_templates(self, context: object, params: object) -> Any:
         return types.ListResourceTemplatesResult(resource_templates=await self.list_resource_templates())
 
-    async def _handle_call_tool(self, context: Any, params: Any) -> Any:
+    async def _handle_call_tool(self, context: object, params: Any) -> Any:
         try:
             return await self.call_tool(params.name, params.arguments or {}, self._context(context, params))
         except MCPError:
@@ -188,10 +180,10 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
             text = types.TextContent(type="text", text=str(problem))
             return types.CallToolResult(content=[text], is_error=True)
 
-    async def _handle_get_prompt(self, context: Any, params: Any) -> Any:
+    async def _handle_get_prompt(self, context: object, params: Any) -> Any:
         return await self.get_prompt(params.name, params.arguments, self._context(context, params))
 
-    async def _handle_read_resource(self, context: Any, params: Any) -> Any:
+    async def _handle_read_resource(self, context: object, params: Any) -> Any:
         try:
             parts = await self.read_resource(params.uri, self._context(context, params))
         except ResourceError as problem:

@@ -8,6 +8,7 @@ from typing import Any
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.errors import raised_as
 from mcpc_runtime.systems.fastmcp.engine.schemas import prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
@@ -31,7 +32,7 @@ class Message:
 
     role = "user"
 
-    def __init__(self, content: Any, role: str = "", **_: object) -> None:
+    def __init__(self, content: object, role: str = "", **_: object) -> None:
         self.role = role or type(self).role
         if self.role not in ("user", "assistant"):
             raise ValueError(f"the role of a message is `user` or `assistant`, not {self.role!r}")
@@ -73,7 +74,7 @@ def message_of(item: Any) -> Message:
     return UserMessage(json_text(item))
 
 
-def is_content(item: Any) -> bool:
+def is_content(item: object) -> bool:
     """Tell whether version 2 of the SDK takes an item as a message's content."""
     return isinstance(item, (Media, types.ContentBlock))
 
@@ -118,22 +119,17 @@ class Prompt(components.Prompt):
         missing = {each["name"] for each in self._arguments() if each.get("required")} - set(given)
         if missing:
             raise ValueError(f"Missing required arguments: {missing}")
-        try:
+        text = f"Error rendering prompt {self.name}"
+        hidden = behaviour().masks_errors
+        with raised_as(lambda problem: ValueError(text if hidden else f"{text}: {problem}"), MCPError):
             if self.plan is None:
                 self.plan = converting(self.fn)
             result = await call_and_wait(self.plan, given | dict.fromkeys(self.injected, context))
             return [self._message(item) for item in (result if isinstance(result, (list, tuple)) else [result])]
-        except MCPError:
-            raise
-        except Exception as problem:
-            hidden = behaviour().masks_errors
-            raise ValueError(f"Error rendering prompt {self.name}" + ("" if hidden else f": {problem}")) from problem
 
-    def _message(self, item: Any) -> Message:
-        try:
+    def _message(self, item: object) -> Message:
+        with raised_as(lambda _: ValueError(f"Could not convert prompt result to message: {item}")):
             return message_of(item)
-        except Exception as problem:
-            raise ValueError(f"Could not convert prompt result to message: {item}") from problem
 
 
 class PromptManager:

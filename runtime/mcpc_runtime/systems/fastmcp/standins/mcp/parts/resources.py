@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
@@ -127,7 +127,12 @@ FIRST_NAMED_BY_FUNCTIONS = (1, 9)
 """The first version of the SDK whose resources have the name and the docstring of their function."""
 
 
-def as_address(uri: Any) -> str:
+def unchanged() -> tuple[type[Exception], ...]:
+    """Return the exceptions of functions that the version does not replace: all, or none."""
+    return (Exception,) if behaviour().masks_errors else ()
+
+
+def as_address(uri: object) -> str:
     """Return an address as the version of the SDK keeps it."""
     if not rules(selected()).uris_normalized:
         return str(uri)
@@ -145,7 +150,7 @@ class Resource(components.Resource):
 
     default_mime_type = MIME_TYPE
 
-    def __init__(self, uri: Any = "", *, name: str | None = None, **given: Any) -> None:
+    def __init__(self, uri: object = "", *, name: str | None = None, **given: Any) -> None:
         common = {key: given.pop(key) for key in COMMON & given.keys()}
         address = as_address(uri)
         super().__init__(address, name=name or address, **{"mime_type": self.default_mime_type, **common})
@@ -200,13 +205,9 @@ class FunctionResource(Resource):
 
     async def read(self) -> str | bytes:
         """Call the function."""
-        try:
+        with raised_as(lambda problem: ValueError(f"Error reading resource {self.uri}: {problem}"), *unchanged()):
             result = await call_and_wait(self.fn, {})
             return await result.read() if isinstance(result, Resource) else as_contents(result)
-        except Exception as problem:
-            if behaviour().masks_errors:
-                raise
-            raise ValueError(f"Error reading resource {self.uri}: {problem}") from problem
 
 
 class FileResource(Resource):
@@ -221,10 +222,8 @@ class FileResource(Resource):
 
     async def read(self) -> str | bytes:
         """Return what is in the file."""
-        try:
+        with raised_as(lambda problem: ValueError(f"Error reading file {self.path}: {problem}")):
             return await asyncio.to_thread(self.path.read_bytes if self.is_binary else self.path.read_text)
-        except Exception as problem:
-            raise ValueError(f"Error reading file {self.path}: {problem}") from problem
 
 
 class HttpResource(Resource):
@@ -265,10 +264,8 @@ class DirectoryResource(Resource):
 
     async def read(self) -> str:
         """Return the files' paths as JSON."""
-        try:
+        with raised_as(lambda problem: ValueError(f"Error reading directory {self.path}: {problem}")):
             files = [str(each.relative_to(self.path)) for each in self.list_files() if each.is_file()]
-        except Exception as problem:
-            raise ValueError(f"Error reading directory {self.path}: {problem}") from problem
         return json.dumps({"files": files}, indent=2)
 
 
@@ -308,16 +305,17 @@ class ResourceTemplate(components.Template):
 
     async def create_resource(self, uri: str, params: Object, context: Any = None) -> Resource:
         """Return the resource at an address."""
-        try:
+
+        def error(problem: Exception) -> Exception:
+            if behaviour().masks_errors:
+                return UnexpectedResourceError(f"Error creating resource from template {uri}")
+            return ValueError(f"Error creating resource from template: {problem}")
+
+        kept: tuple[type[Exception], ...] = (ResourceError, MCPError) if behaviour().masks_errors else ()
+        with raised_as(error, *kept):
             if self.plan is None:
                 self.plan = converting(self.fn)
             result = await call_and_wait(self.plan, params | dict.fromkeys(self.injected, context))
-        except Exception as problem:
-            if not behaviour().masks_errors:
-                raise ValueError(f"Error creating resource from template: {problem}") from problem
-            if isinstance(problem, (ResourceError, MCPError)):
-                raise
-            raise UnexpectedResourceError(f"Error creating resource from template {uri}") from problem
         return FunctionResource(
             uri, fn=lambda: result, name=self.name, mime_type=self.mime_type or MIME_TYPE, meta=self.meta
         )
@@ -353,7 +351,7 @@ class ResourceManager:
         """Return all templates."""
         return list(self._templates.values())
 
-    async def get_resource(self, uri: Any, context: Any = None) -> Resource:
+    async def get_resource(self, uri: object, context: object = None) -> Resource:
         """Return the resource at an address."""
         address = str(uri)
         if address in self._resources:
@@ -371,12 +369,9 @@ class ResourceManager:
             raise unknown(address) from problem
 
     async def _create(self, template: ResourceTemplate, address: str, found: Object, context: Any) -> Resource:
-        try:
+        text = "Error creating resource from template"
+        with raised_as(lambda problem: ValueError(f"{text}: {problem}"), *unchanged()):
             return await template.create_resource(address, found, context)
-        except Exception as problem:
-            if behaviour().masks_errors:
-                raise
-            raise ValueError(f"Error creating resource from template: {problem}") from problem
 
 
 def unknown(address: str) -> Exception:

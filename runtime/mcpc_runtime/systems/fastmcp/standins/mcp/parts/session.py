@@ -72,7 +72,7 @@ class ServerSession:
         self._call = call
 
     @property
-    def client_params(self) -> Any:
+    def client_params(self) -> object:
         """The information about the client: `InitializeRequestParams`."""
         call = self._call
         client = {"name": "", "version": "", **call.client_info}
@@ -95,12 +95,12 @@ class ServerSession:
         """Whether the client can be asked."""
         return True
 
-    def check_client_capability(self, capability: Any) -> bool:
+    def check_client_capability(self, capability: object) -> bool:
         """Tell whether the client has a capability."""
         return contains(self._call.client_capabilities, wire(capability))
 
     async def send_log_message(
-        self, level: str, data: Any, logger: str | None = None, related_request_id: Any = None
+        self, level: str, data: Any, logger: str | None = None, related_request_id: object = None
     ) -> None:
         """Send a message of the log."""
         await self._call.log(level, data, logger)
@@ -123,7 +123,7 @@ class ServerSession:
         """Tell the progress of the call."""
         await self._call.progress(progress, total, message)
 
-    async def send_resource_updated(self, uri: Any) -> None:
+    async def send_resource_updated(self, uri: object) -> None:
         """Tell subscribers that a resource has changed."""
         await self._call.resource_updated(str(uri))
 
@@ -139,14 +139,14 @@ class ServerSession:
         """Tell that the list of prompts has changed."""
         await self._call.list_changed("prompts")
 
-    async def send_elicit_complete(self, elicitation_id: str, related_request_id: Any = None) -> None:
+    async def send_elicit_complete(self, elicitation_id: str, related_request_id: object = None) -> None:
         """Do nothing: a built server does not notify of it."""
 
-    async def send_ping(self) -> Any:
+    async def send_ping(self) -> object:
         """Return an empty result: the client is there while a call runs."""
         return types.EmptyResult()
 
-    async def send_notification(self, notification: Any, related_request_id: Any = None) -> None:
+    async def send_notification(self, notification: object, related_request_id: object = None) -> None:
         """Send a notification of the protocol."""
         sent = wire(notification)
         method, params = sent["method"], sent.get("params") or {}
@@ -161,11 +161,11 @@ class ServerSession:
         else:
             raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_notification({method})")
 
-    async def send_request(self, request: Any, result_type: Any = None, **_: object) -> Any:
+    async def send_request(self, request: object, result_type: object = None, **_: object) -> object:
         """Refuse requests that have no method here."""
         raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_request({wire(request).get('method')})")
 
-    async def create_message(self, messages: list[Any], *, related_request_id: Any = None, **options: Any) -> Any:
+    async def create_message(self, messages: list[Any], *, related_request_id: object = None, **options: Any) -> object:
         """Let the client's model answer."""
         unknown = [name for name in options if name not in SAMPLING]
         if unknown or "max_tokens" not in options:
@@ -186,7 +186,7 @@ class ServerSession:
         self,
         message: str,
         requestedSchema: Object | None = None,  # noqa: N803 - its name in version 1
-        related_request_id: Any = None,
+        related_request_id: object = None,
         *,
         requested_schema: Object | None = None,
     ) -> Any:
@@ -196,7 +196,7 @@ class ServerSession:
 
     elicit = elicit_form
 
-    async def elicit_url(self, message: str, url: str, elicitation_id: str, related_request_id: Any = None) -> Any:
+    async def elicit_url(self, message: str, url: str, elicitation_id: str, related_request_id: object = None) -> Any:
         """Ask the user to open an address."""
         return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, {}, url)))
 
@@ -239,7 +239,9 @@ def check_form(schema: Any) -> None:
             )
 
 
-async def elicit_with_validation(session: Any, message: str, schema: type[Any], related_request_id: Any = None) -> Any:
+async def elicit_with_validation(
+    session: Any, message: str, schema: type[Any], related_request_id: object = None
+) -> object:
     """Ask the user for the values of a model."""
     model: Any = schema
     check_form(model)

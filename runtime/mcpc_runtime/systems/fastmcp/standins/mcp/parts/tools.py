@@ -13,7 +13,7 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.arguments import checked
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
@@ -56,7 +56,7 @@ class Media:
             return f"{self.kind}/{self._format.lower()}"
         return self.suffixes.get(self.path.suffix.lower(), UNKNOWN) if self.path else self.default
 
-    def _content(self) -> Any:
+    def _content(self) -> object:
         data = self.path.read_bytes() if self.path else self.data or b""
         fields = {"type": self.kind, "data": b64encode(data).decode(), "mimeType": self._mime_type}
         return types.find_type(f"{self.kind.title()}Content").model_validate(fields)
@@ -185,12 +185,12 @@ def converted(result: Any, plan: Plan) -> Any:
     return contents if plan.shape is None else (contents, plan.structured(result))
 
 
-def is_question(result: Any) -> bool:
+def is_question(result: object) -> bool:
     """Tell whether a result asks the client for input (version 2)."""
     return getattr(result, "result_type", "") == "input_required"
 
 
-def is_refusal(result: Any) -> bool:
+def is_refusal(result: object) -> bool:
     """Tell whether version 2 takes a result as it is, for it is an error."""
     return bool(getattr(result, "is_error", False))
 
@@ -230,21 +230,17 @@ class Tool(components.Tool):
         return is_asynchronous(self.function)
 
     @property
-    def fn_metadata(self) -> Any:
+    def fn_metadata(self) -> object:
         """The models of the function."""
         return plan_of(self)
 
     async def run(self, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
         """Call the function; what it raises becomes the tool's error."""
-        try:
+        with raised_as(self._error, *DIRECT):
             plan = plan_of(self)
             values = self._values(plan, arguments)
             result = await call(self.fn, values | dict.fromkeys(self.injected, context))
             return converted(result, plan) if convert_result else result
-        except DIRECT:
-            raise
-        except Exception as problem:
-            raise self._error(problem) from problem
 
     def _values(self, plan: Plan, arguments: Object) -> Object:
         try:
