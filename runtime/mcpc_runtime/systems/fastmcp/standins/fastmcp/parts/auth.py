@@ -35,7 +35,7 @@ class Accepted:
         self.__dict__.update({name: value for name, value in options.items() if name.isidentifier()})
         self.required_scopes = options.get("required_scopes") or []
 
-    async def verify_token(self, token: str) -> object:
+    async def verify_token(self, token: str) -> None:
         """Refuse every token."""
         return
 
