@@ -80,7 +80,6 @@ assert (answer(**VALID), answer(**HOPELESS)) == before and before[0] == "3 [1] '
 assert answer(**WRONG) == "1 [1, 2] 'here' True", answer(**WRONG)
 """
 FRAMEWORKS = [
-    ("fastmcp2", "2.9.0", "fastmcp", "FastMCP"),
     ("fastmcp2", "2.12.0", "fastmcp", "FastMCP"),
     ("fastmcp4", "4.1.2", "fastmcp", "FastMCP"),
     ("sdk1", "1.30.0", "mcp.server.fastmcp", "FastMCP"),

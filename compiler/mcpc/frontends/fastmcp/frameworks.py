@@ -43,7 +43,7 @@ NAMES = {"fastmcp": "FastMCP", "mcp": "the official SDK"}
 """What the framework of each package is called."""
 
 
-OLDEST = {"fastmcp2": (2, 8), "fastmcp3": (3, 0), "fastmcp4": (4, 0), "sdk1": (1, 9), "sdk2": (2, 0)}
+OLDEST = {"fastmcp2": (2, 10), "fastmcp3": (3, 0), "fastmcp4": (4, 0), "sdk1": (1, 9), "sdk2": (2, 0)}
 """The first minor version of each generation whose answers were recorded, or are those of the recorded ones."""
 
 

@@ -129,8 +129,7 @@ def check_required(prompt: Prompt, reader: ArgumentReader, arguments: Object) ->
 def prompt_values(reader: ArgumentReader, arguments: Object) -> Object:
     """Return the values of a prompt's parameters."""
     version = behaviour()
-    if version.converts_prompt_arguments:
-        arguments = {name: converted(reader, name, value) for name, value in arguments.items()}
+    arguments = {name: converted(reader, name, value) for name, value in arguments.items()}
     if version.prompts_are_strict:
         return reader.read({name: value for name, value in arguments.items() if name in reader.parameters})
     return arguments if version.prompt_arguments_unchecked else reader.read(arguments)

@@ -44,8 +44,6 @@ class Behaviour:
     """The blocks in a list come after its other items, which are one block."""
     synchronous_in_threads: bool = False
     """Synchronous functions run in separate threads."""
-    structured: bool = False
-    """Tools have structured results."""
     wrap_meta: bool = False
     """A wrapped result says so in its `_meta`."""
     text_of_structured: bool = False
@@ -97,8 +95,6 @@ class Behaviour:
     """Its code if it is an error of the protocol that says nothing else."""
     prompt_arguments_unchecked: bool = False
     """The function gets arguments of prompts as they are."""
-    converts_prompt_arguments: bool = False
-    """Arguments of prompts that are strings are converted to the types of the parameters."""
     prompts_are_strict: bool = False
     """A prompt returns text and messages, nothing else."""
 
@@ -142,8 +138,9 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
     "sdk2": (((2, 0), {"masks_errors": True, "synchronous_in_threads": True}),),
     "fastmcp2": (
         (
-            (2, 8),
+            (2, 0),
             {
+                "checks_input": True,
                 "prefixes_names": True,
                 "indented": True,
                 "blocks_last": True,
@@ -157,8 +154,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "unread_resource": "Unknown resource: {uri!r}",
             },
         ),
-        ((2, 9), {"converts_prompt_arguments": True}),
-        ((2, 10), {"structured": True, "checks_input": True}),
         ((2, 10, 3), {"indented": False}),
         ((2, 11), {"structured_logs": True}),
         ((2, 12, 3), {"blocks_last": False}),
@@ -184,8 +179,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "unknown_resource_code": -32002,
                 "inner_contexts": True,
                 "sampling_results": True,
-                "converts_prompt_arguments": True,
-                "structured": True,
                 "synchronous_in_threads": True,
                 "mounted_first": False,
                 "state_is_asynchronous": True,
@@ -235,8 +228,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "image_formats": True,
                 "names_by_format": True,
                 "titled_scalars": False,
-                "converts_prompt_arguments": True,
-                "structured": True,
                 "wrap_meta": True,
                 "text_of_structured": True,
                 "aliases": "own",

@@ -111,7 +111,7 @@ def description_of(given: str | None, function: Function, kind: str, generation:
         return function.__doc__ or ""
     if version.docstrings and kind in ("tool", "prompt"):
         return described(function, version.docstrings)
-    return (inspect.getdoc(function) if version.trimmed_docstrings else function.__doc__) or None
+    return inspect.getdoc(function) or None
 
 
 def described(function: Function, until: str) -> str | None:

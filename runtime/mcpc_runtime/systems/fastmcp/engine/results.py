@@ -43,8 +43,6 @@ UNSTRUCTURED = Structure(structured=False)
 
 def structure_of(tool: Tool) -> Structure:
     """Return how the results of a tool are structured."""
-    if not behaviour().structured:
-        return UNSTRUCTURED
     if isinstance(tool.given_output, dict):
         return Structure(structured=True, wrapped=bool(tool.given_output.get(WRAPPED)), kind=annotation_of(tool))
     if tool.given_output is None or tool.function is None:
@@ -208,11 +206,7 @@ def converted(tool: Tool, result: Any) -> ToolResult:
         return result
     if is_class(type(result), ("CallToolResult",)) and behaviour().whole_results:
         return WholeResult(result)
-    if behaviour().structured:
-        return structured_result(tool, result, structure_of(tool))
-    made = ToolResult([])
-    made._blocks = content_of(result, tool.serializer)
-    return made
+    return structured_result(tool, result, structure_of(tool))
 
 
 def structured_result(tool: Tool, result: Any, structure: Structure) -> ToolResult:

@@ -49,8 +49,6 @@ class SchemaRules:
     """`Annotated[type, "text"]` describes a parameter."""
     loses_keyword_defaults: bool = False
     """A keyword-only parameter loses its default where its annotations had to be resolved."""
-    trimmed_docstrings: bool = True
-    """A docstring loses its indentation."""
     empty_descriptions: bool = False
     """A description that is given and empty stays."""
     docstrings: str = ""
@@ -119,9 +117,15 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         ),
     ),
     "fastmcp2": (
-        ((2, 0), {"uri_first": True, "trimmed_docstrings": False}),
-        ((2, 9), {"argument_note": JSON_NOTE, "trimmed_docstrings": True}),
-        ((2, 10), {"uri_first": False, "output": True, "output_mode": "validation", "wrapper_description": WRAPPER}),
+        (
+            (2, 0),
+            {
+                "argument_note": JSON_NOTE,
+                "output": True,
+                "output_mode": "validation",
+                "wrapper_description": WRAPPER,
+            },
+        ),
         ((2, 10, 6), {"output_mode": "serialization"}),
         ((2, 11), {"text_annotations": True, "loses_keyword_defaults": True, "meta_key": "_fastmcp"}),
         ((2, 12, 4), {"prunes_titles": "keywords"}),

@@ -14,9 +14,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_reques
 OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
     (2,): (
         *("host", "content-length", "connection", "transfer-encoding", "upgrade", "te", "keep-alive", "expect"),
-        *("proxy-authenticate", "proxy-authorization", "proxy-connection"),
+        *("proxy-authenticate", "proxy-authorization", "proxy-connection", "accept"),
     ),
-    (2, 10): ("accept",),
     (2, 11): ("mcp-session-id",),
     (3,): ("content-type",),
     (3, 1): ("authorization",),

@@ -123,8 +123,6 @@ def path_pattern(template: str) -> str:
 
 log = logging.getLogger(__name__)
 MIME_TYPE = "text/plain"
-FIRST_NAMED_BY_FUNCTIONS = (1, 9)
-"""The first version of the SDK whose resources have the name and the docstring of their function."""
 
 
 def unchanged() -> tuple[type[Exception], ...]:
@@ -195,9 +193,7 @@ class FunctionResource(Resource):
     def from_function(
         cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
     ) -> FunctionResource:
-        """Make a resource of a function; before some version, it says only what was given."""
-        if selected().family == "sdk" and not selected().at_least(*FIRST_NAMED_BY_FUNCTIONS):
-            return cls(uri, fn=fn, name=name, mime_type=mime_type or MIME_TYPE, **options)
+        """Make a resource of a function."""
         text = options.pop("description", None) or fn.__doc__ or ""
         return cls(
             uri, fn=fn, name=function_name(fn, name), mime_type=mime_type or MIME_TYPE, description=text, **options
