@@ -74,7 +74,6 @@ def start_program(program: Program, name: str, values: Object, session: Object, 
 
 
 def call_tool(program: Program, name: str, values: Object, session: Object, context: Context) -> Awaitable[Object]:
-    """Call a tool."""
     server, call = served_server(program, context), CallOfWorker(context, session)
     choice = session.get("choice")
     if choice is not None:

@@ -216,7 +216,6 @@ def sets_again(syntax: ast.AST, results: set[str], inner: str) -> bool:
 
 
 def given_lifespan(server: object) -> object:
-    """Return the lifespan that a server was given."""
     given = getattr(server, "mcpc_given_lifespan", None) or getattr(getattr(server, "settings", None), "lifespan", None)
     return given or getattr(server, "lifespan", None)
 

@@ -82,7 +82,6 @@ class ProgramRoute:
         self.route.is_open = True
 
     async def handle(self, request: HttpRequest, receive: Receive) -> Answer | None:
-        """Answer a request."""
         settings = self._driver.settings
         refused = length_error(request.headers.fields, settings.body_limit)
         if refused is not None:
@@ -99,7 +98,6 @@ class ProgramRoute:
         return RouteResponse(self._driver, request, account, self._call(request, body))
 
     def _call(self, request: HttpRequest, body: bytes) -> Call:
-        """Return the call of the program."""
         image = self._driver.image
         session = Session(image)
         session.principal = request.principal.name

@@ -41,7 +41,6 @@ class ArgumentReader:
     _checker: Any = None
 
     def __post_init__(self) -> None:
-        """Find the parameters."""
         every = inspect.signature(self.function).parameters
         self.parameters = {name: each for name, each in every.items() if name not in self.hidden}
         self.simple = self._simple_types()
@@ -155,7 +154,6 @@ def converted(reader: ArgumentReader, name: str, value: Any) -> Any:
 
 
 def from_json(adapter: Any, text: str) -> object:
-    """Return the value of JSON, or of the text if it is not JSON."""
     try:
         return adapter.validate_json(text)
     except (ValueError, TypeError):

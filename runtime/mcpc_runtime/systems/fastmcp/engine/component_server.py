@@ -151,12 +151,10 @@ class ComponentServer(Registration):
         return entered(context)
 
     async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
-        """Return a list."""
         with self.mcpc_entered(call, method):
             return await replies.list_reply(self, method, cursor)
 
     async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
-        """Call a tool."""
         with self.mcpc_entered(call, "tools/call"):
             return await replies.tool_reply(self, name, arguments)
 
@@ -171,7 +169,6 @@ class ComponentServer(Registration):
             return await replies.resource_reply(self, uri)
 
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
-        """Return the values that complete an argument."""
         with self.mcpc_entered(call, "completion/complete"):
             return await running.completion_answer(self, ref, argument, context)
 

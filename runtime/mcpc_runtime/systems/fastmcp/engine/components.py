@@ -23,11 +23,9 @@ class Unset:
     """The type of the value that stands for an argument that was not given."""
 
     def __repr__(self) -> str:
-        """Return its name."""
         return "NotSet"
 
     def __bool__(self) -> bool:
-        """Be false, as None is."""
         return False
 
 
@@ -124,7 +122,6 @@ class Component:
         return self.copy(update)
 
     def __repr__(self) -> str:
-        """Return the class and the key."""
         return f"{type(self).__name__}({self.key!r})"
 
 

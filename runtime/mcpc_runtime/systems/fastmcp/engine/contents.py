@@ -52,7 +52,6 @@ def block_of(value: Any) -> Object:
 
 
 def text_block(text: str) -> Object:
-    """Return a block of text."""
     return {"type": "text", "text": text}
 
 
@@ -112,7 +111,6 @@ class Helper:
         return mimetypes.guess_type(path)[0] or OCTETS
 
     def content(self) -> bytes:
-        """Return the bytes."""
         return self.path.read_bytes() if self.path is not None else self.data or b""
 
     def block(self, mime_type: str | None = None, annotations: object = None) -> Object:
@@ -122,7 +120,6 @@ class Helper:
         return self.annotated(block, annotations)
 
     def annotated(self, block: Object, annotations: Any) -> Object:
-        """Return a block with annotations."""
         found = wire(annotations or self.annotations)
         return {**block, "annotations": found} if found else block
 
@@ -206,7 +203,6 @@ class File(Helper):
         self._name = name
 
     def address(self) -> str:
-        """Return the address of the file."""
         if self.path is not None:
             return self.path.resolve().as_uri()
         known = self._format.lower() if self._format and behaviour().names_by_format else ""

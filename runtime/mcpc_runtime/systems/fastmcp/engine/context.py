@@ -182,7 +182,6 @@ def protocol_error(problem: BaseException) -> ProtocolError | None:
 
 
 def request_context(context: Any) -> Any:
-    """Return the request of a context."""
     call = context.mcpc_call
     request = resolve(f"{SDK}.parts.requests:http_request")(call)
     common = {"session": context.session, "lifespan_context": context.mcpc_lifespan_context, "request": request}

@@ -340,7 +340,6 @@ def blank(line: str) -> bool:
 
 
 def dashes(line: str) -> bool:
-    """Tell whether a line is one of dashes."""
     return "-" in line and blank(line.replace("-", ""))
 
 

@@ -91,7 +91,6 @@ def choices_of(kind: Any) -> Object | None:
 
 
 def titled(choices: Object) -> list[Object]:
-    """Return choices with their titles."""
     return [{"const": value, "title": more.get("title", value)} for value, more in choices.items()]
 
 
@@ -123,7 +122,6 @@ def answer_of(wanted: Question, answer: Object) -> object:
 
 
 def refused(answer: Object) -> Any:
-    """Return an answer that has no value."""
     action = answer.get("action")
     if action == "decline":
         return DeclinedElicitation()
@@ -153,7 +151,6 @@ class InlineEnums(GenerateJsonSchema):
         return super().definitions_schema(schema)
 
     def definition_ref_schema(self, schema: core_schema.DefinitionReferenceSchema) -> Object:
-        """Return the schema of a reference."""
         found = getattr(self, "enumerations", {}).get(schema["schema_ref"])
         return super().definition_ref_schema(schema) if found is None else self.enum_schema(found)
 

@@ -66,7 +66,6 @@ MIME_TYPE = "text/plain"
 
 
 def tool_entry(tool: ToolLike, generation: Generation) -> Object:
-    """Return the entry of a tool."""
     version = rules(generation)
     running = tool.task and tool.task != "forbidden"
     return on_wire(
@@ -118,7 +117,6 @@ def tool_output(tool: ToolLike, generation: Generation) -> Object | None:
 
 
 def prompt_entry(prompt: PromptLike, generation: Generation) -> Object:
-    """Return the entry of a prompt."""
     arguments = prompt.given_arguments
     if arguments is None and prompt.function is not None:
         arguments = prompt_arguments(prompt.function, prompt.injected, generation)
@@ -137,7 +135,6 @@ def prompt_entry(prompt: PromptLike, generation: Generation) -> Object:
 
 
 def resource_entry(resource: ResourceLike, generation: Generation) -> Object:
-    """Return the entry of a resource."""
     version = rules(generation)
     uri = normalized_uri(resource.uri) if version.uris_normalized else resource.uri
     fields = {
@@ -171,7 +168,6 @@ def template_entry(template: TemplateLike, generation: Generation) -> Object:
 
 
 def icons_of(component: Component) -> list[Object | None] | None:
-    """Return the icons of a component."""
     return None if component.icons is None else [wire_object(icon, ICON_FIELDS) for icon in component.icons]
 
 

@@ -81,7 +81,6 @@ class Dependency:
     single = False
 
     async def __aenter__(self) -> Any:
-        """Return the value."""
         raise NotImplementedError
 
     async def __aexit__(self, *_: object) -> None:
@@ -115,7 +114,6 @@ class FunctionDependency(Dependency):
         self._function = function
 
     async def __aenter__(self) -> Any:
-        """Return the function's result."""
         return self._function()
 
 

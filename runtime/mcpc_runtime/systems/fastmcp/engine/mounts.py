@@ -127,12 +127,10 @@ class ToolNames:
         self._inner = {outer: inner for inner, outer in names.items()}
 
     def named(self, component: Component) -> Component:
-        """Return a component, a tool under its other name."""
         is_renamed = component.kind == "tool" and component.name in self._outer
         return component.copy({"name": self._outer[component.name]}) if is_renamed else component
 
     def inner(self, kind: str, key: str) -> str | None:
-        """Return the name of a tool by its other name, None if it is one that has another."""
         if kind != "tool" or key in self._inner:
             return self._inner.get(key, key)
         return None if key in self._outer else key
@@ -146,7 +144,6 @@ class Mount:
         self._renamings = renamings
 
     def __repr__(self) -> str:
-        """Return the class and the server."""
         return f"{type(self).__name__}({self.server!r})"
 
     async def every(self, kind: str) -> list[Component]:
@@ -215,7 +212,6 @@ class Visibility:
         self.match_all = match_all
 
     def __repr__(self) -> str:
-        """Return the class and the criteria."""
         if self.match_all:
             return f"Visibility({self._enabled}, match_all=True)"
         given = {name: getattr(self, name) for name in CRITERIA}

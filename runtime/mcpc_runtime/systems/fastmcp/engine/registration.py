@@ -64,11 +64,9 @@ class Registry(Generic[Kind]):
         return self.items.get(key)
 
     def __iter__(self) -> Iterator[Kind]:
-        """Iterate over the components."""
         return iter(list(self.items.values()))
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self.items)
 
 
@@ -160,7 +158,6 @@ class Registration:
         return self.mcpc_add(component("prompt", self.classes["prompt"], prompt, name, options))
 
     def add_resource(self, resource: Any, **options: Any) -> Any:
-        """Add a resource."""
         meta = getattr(resource, "__fastmcp__", None)
         kind = "resource" if meta is None else kind_of_resource(meta.uri, resource)
         return self.mcpc_add(component(kind, self.classes[kind], resource, None, options))
@@ -170,15 +167,12 @@ class Registration:
         return self.mcpc_add(template)
 
     def remove_tool(self, name: str) -> None:
-        """Remove a tool."""
         self.mcpc_remove("tool", name)
 
     def remove_prompt(self, name: str) -> None:
-        """Remove a prompt."""
         self.mcpc_remove("prompt", name)
 
     def remove_resource(self, uri: object) -> None:
-        """Remove a resource."""
         self.mcpc_remove("resource", str(uri))
 
     def mcpc_remove(self, kind: str, key: str) -> None:

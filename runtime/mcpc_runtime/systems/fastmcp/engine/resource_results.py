@@ -40,7 +40,6 @@ class ResourceContent:
         self.meta = meta
 
     def to_wire(self, uri: str) -> Object:
-        """Return the contents on the wire."""
         found: Object = {"uri": uri, "mimeType": self.mime_type}
         if self.meta is not None:
             found["_meta"] = wire(self.meta)
@@ -142,17 +141,14 @@ class Message:
         self._block = message_block(content)
 
     def to_wire(self) -> Object:
-        """Return the message on the wire."""
         return {"role": self.role, "content": self._block}
 
     def __eq__(self, other: object) -> bool:
-        """Compare what is sent."""
         return isinstance(other, Message) and other.to_wire() == self.to_wire()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Return the role and the content."""
         return f"Message(role={self.role!r}, content={self._block!r})"
 
     def to_mcp_prompt_message(self) -> object:
@@ -194,7 +190,6 @@ def checked(messages: Any) -> list[Any]:
 
 
 def message_on_wire(message: Any) -> Object:
-    """Return a message on the wire."""
     found: Object = message.to_wire() if isinstance(message, Message) else wire(message)
     return found
 
@@ -245,7 +240,6 @@ def strict_messages(result: Any) -> list[Message]:
 
 
 def any_message(item: object) -> Any:
-    """Return an item of a result as a message."""
     if isinstance(item, Message) or is_sdk_message(item):
         return item
     return Message(item)

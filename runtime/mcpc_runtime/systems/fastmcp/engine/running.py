@@ -109,7 +109,6 @@ async def render(prompt: Prompt, arguments: Object | None) -> resource_results.P
 
 
 async def read(resource: Resource, values: Object | None = None) -> resource_results.ResourceResult:
-    """Read a resource."""
     if resource.origin is not None:
         return await resource.origin.read()  # type: ignore[no-any-return]
     if resource.function is None:
@@ -118,7 +117,6 @@ async def read(resource: Resource, values: Object | None = None) -> resource_res
 
 
 async def read_template(template: Template, values: Object) -> resource_results.ResourceResult:
-    """Read the resource of a template with some values."""
     if template.origin is not None:
         return await template.origin.read_template(values)  # type: ignore[no-any-return]
     return await read_function(template, template_values(template, values))
@@ -200,7 +198,6 @@ async def call_tool(server: Host, name: str, arguments: Object) -> results.ToolR
 
 
 async def render_prompt(server: Host, name: str, arguments: Object | None) -> resource_results.PromptResult:
-    """Get a prompt of a server by its name."""
     prompt = await server.mcpc_get("prompt", name)
     if prompt is None:
         raise NotFoundError(behaviour().unknown_prompt.format(name=name))

@@ -67,7 +67,6 @@ class SamplingTool(Tool):
 
     @classmethod
     def from_function(cls, fn: Function, **options: Any) -> SamplingTool:
-        """Make a tool from a function."""
         made: SamplingTool = make(cls, fn, options.pop("name", None), options)
         return made
 

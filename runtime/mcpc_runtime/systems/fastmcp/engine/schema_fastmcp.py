@@ -120,7 +120,6 @@ class OwnAliases(GenerateJsonSchema):
     """Makes schemas in which each model's fields have the names by which the model is written."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> Object:
-        """Return the schema of a model."""
         with_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
         previous, self.by_alias = self.by_alias, with_alias
         try:
@@ -129,7 +128,6 @@ class OwnAliases(GenerateJsonSchema):
             self.by_alias = previous
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> Object:
-        """Return the schema of a dataclass."""
         with_alias = bool((schema.get("config") or {}).get("serialize_by_alias"))
         previous, self.by_alias = self.by_alias, with_alias
         try:

@@ -35,7 +35,6 @@ def is_own(annotation: object, names: Iterable[str]) -> bool:
 
 
 def is_union(annotation: object) -> bool:
-    """Tell whether an annotation is a union."""
     return get_origin(annotation) in (Union, UnionType)
 
 

@@ -139,7 +139,6 @@ def literal(text: str) -> str:
 
 @lru_cache(1024)
 def uri_template(text: str) -> UriTemplate:
-    """Return a template."""
     return UriTemplate(text)
 
 

@@ -50,7 +50,6 @@ class ServedApplication:
         self.user_middleware.insert(0, (middleware_class, arguments, options))
 
     def add_route(self, path: str, route: Any, methods: list[str] | None = None, *_: object, **__: object) -> None:
-        """Add a route."""
         self.mcpc_routes.append((path, methods, route))
 
     def route(self, path: str, methods: list[str] | None = None, *_: object, **__: object) -> Any:

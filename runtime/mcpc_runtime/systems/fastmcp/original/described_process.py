@@ -208,7 +208,6 @@ class NothingOpened(dict[str, object]):
     """What a lifespan yields that was not entered: it cannot be used."""
 
     def __getitem__(self, key: str) -> NoReturn:
-        """Refuse."""
         raise NotEnteredError
 
     def get(self, *_: object) -> NoReturn:
@@ -216,7 +215,6 @@ class NothingOpened(dict[str, object]):
         raise NotEnteredError
 
     def __contains__(self, key: object) -> NoReturn:
-        """Refuse."""
         raise NotEnteredError
 
 

@@ -40,7 +40,6 @@ class PlaceholderMeta(type):
         return placeholder(f"{cls.feature}.{name}")
 
     def __getitem__(cls, _: object) -> type:
-        """Return the placeholder itself for a generic type."""
         return cls
 
 
@@ -118,7 +117,6 @@ class ExportingModule(ModuleType):
     """A module whose names are found when they are used; a module in it never takes the place of a name."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return a name."""
         found = exported(*place_of(self.__name__), name)
         super().__setattr__(name, found)
         return found
@@ -140,7 +138,6 @@ class TableLoader:
     """Loads modules of the tables."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module."""
         return ExportingModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:

@@ -68,7 +68,6 @@ class Adapters:
     """`TypeAdapter[Type]` in a table: the adapter itself."""
 
     def __getitem__(self, of: Any) -> Any:
-        """Return pydantic's adapter of the type."""
         return __import__("pydantic").TypeAdapter(of)
 
 

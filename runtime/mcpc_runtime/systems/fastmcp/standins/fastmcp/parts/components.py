@@ -31,7 +31,6 @@ class Meta:
     enabled: bool = True
 
     def component(self, function: Any, cls: Any) -> Any:
-        """Make the component of a function."""
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("name", "type")}
         return registration.make(
             cls, function, self.name, {key: value for key, value in given.items() if value is not None}
@@ -52,7 +51,6 @@ class ToolMeta(Meta):
     app: Any = None
 
     def component(self, function: Any, cls: object) -> Any:
-        """Make the tool of a function."""
         made = super().component(function, cls)
         made.given_output = self.output_schema
         return made
@@ -134,7 +132,6 @@ class Tool(Annotated, Described, components.Tool):
 
     @classmethod
     def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
-        """Make a tool from a function."""
         meta = options.pop("metadata", None) or getattr(fn, "__fastmcp__", None)
         if isinstance(meta, ToolMeta) and name is None and not options:
             return meta.component(fn, FunctionTool)
@@ -188,7 +185,6 @@ class Prompt(Described, components.Prompt):
 
     @classmethod
     def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
-        """Make a prompt from a function."""
         options.pop("metadata", None)
         return registration.make(FunctionPrompt, fn, name, options)
 

@@ -54,7 +54,6 @@ class Context(BaseContext):
             self._state = parent._state
 
     async def __aenter__(self) -> Context:
-        """Be the current context."""
         outer = current.get()
         if outer is not None and self._call is None:
             self._call, self._root = outer._call, outer._root
@@ -220,7 +219,6 @@ class Context(BaseContext):
             raise TypeError(NOT_SERIALIZABLE.format(key=key)) from problem
 
     def get_state(self, key: str) -> object:
-        """Return a value that was kept, or None."""
         return self._kept(key) if behaviour().state_is_asynchronous else self._state.get(key)
 
     async def _kept(self, key: str) -> Any:

@@ -112,7 +112,6 @@ class Progress(Dependency):
         self.message: str | None = None
 
     async def __aenter__(self) -> Progress:
-        """Begin anew for a call."""
         return Progress()
 
     async def __aexit__(self, *_: object) -> None:

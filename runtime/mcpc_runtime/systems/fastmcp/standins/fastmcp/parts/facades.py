@@ -31,26 +31,21 @@ class ComponentsByKey(MutableMapping[str, Any]):
         return {key_of(each): each for registry in self._registries.values() for each in registry}
 
     def __getitem__(self, key: str) -> Any:
-        """Return a component."""
         return self._all()[key]
 
     def __setitem__(self, key: str, component: Any) -> None:
-        """Put a component in the place of another one."""
         items = self._registries[component.kind].items
         items[key.partition(":")[2].rpartition("@")[0]] = component
         current_program.note_change(component.kind)
 
     def __delitem__(self, key: str) -> None:
-        """Remove a component."""
         found = self._all()[key]
         self._registries[found.kind].remove(found.identifier)
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the keys."""
         return iter(self._all())
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._all())
 
 
@@ -98,13 +93,11 @@ class Manager:
         self._server.mcpc_remove(self._kind, key)
 
     def add_tool(self, component: Any) -> Any:
-        """Add a component."""
         return self._server.mcpc_add(component)
 
     add_prompt = add_resource = add_tool
 
     async def call_tool(self, key: str, arguments: Object) -> Any:
-        """Call a tool."""
         return await self._server.mcpc_run_tool(key, arguments)
 
 

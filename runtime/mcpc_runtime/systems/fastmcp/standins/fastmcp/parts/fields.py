@@ -75,7 +75,6 @@ def declared(cls: type) -> Object:
 
 
 def default_of(value: Any) -> Any:
-    """Return a default, made if it has to be."""
     kind = type(value).__name__
     if kind == "FieldInfo":
         return value.get_default(call_default_factory=True)
@@ -205,11 +204,9 @@ class Described:
         self.enabled = enabled
 
     def __eq__(self, other: object) -> bool:
-        """Compare what lists say of components."""
         return type(other) is type(self) and other.model_dump() == self.model_dump()
 
     def __hash__(self) -> int:
-        """Return the identity."""
         return id(self)
 
 

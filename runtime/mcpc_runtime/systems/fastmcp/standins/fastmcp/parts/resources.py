@@ -37,7 +37,6 @@ class Resource(Annotated, Described, components.Resource):
 
     @classmethod
     def from_function(cls, fn: Function, uri: Any, name: str | None = None, **options: Any) -> Any:
-        """Make a resource from a function."""
         return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
     async def read(self) -> Any:
@@ -194,7 +193,6 @@ class ResourceTemplate(Annotated, Described, components.Template):
 
     @classmethod
     def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: Any) -> Any:
-        """Make a template from a function."""
         return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
 
     def matches(self, uri: str) -> Object | None:
@@ -212,8 +210,6 @@ class ResourceTemplate(Annotated, Described, components.Template):
         return single(await running.read_template(self, arguments))
 
     async def create_resource(self, uri: str, params: Object) -> Any:
-        """Return the resource with some values."""
-
         async def contents() -> Any:
             return await self.read(params)
 

@@ -97,7 +97,6 @@ class FastMCP(ServerContent):
         note_options(options)
 
     def __repr__(self) -> str:
-        """Return the class and the name."""
         return f"{type(self).__name__}({self.name!r})"
 
     # What the protocol's handlers do
@@ -127,7 +126,6 @@ class FastMCP(ServerContent):
     async def call_tool(
         self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
     ) -> Any:
-        """Call a tool by its name."""
         with self.mcpc_entered():
             given = arguments or {}
             if not run_middleware or not self.middleware:
@@ -225,12 +223,10 @@ class FastMCP(ServerContent):
 
     @classmethod
     def generate_name(cls, name: str | None = None) -> str:
-        """Return a name."""
         return f"{cls.__name__}-{name}" if name else cls.__name__
 
 
 def tag_rules(included: Any, excluded: Any) -> list[Any]:
-    """Return the rules for tags that are included and excluded."""
     shown = [] if included is None else visibility_rules(True, {"tags": included, "only": True})
     return [*shown, *([] if excluded is None else visibility_rules(False, {"tags": excluded}))]
 

@@ -173,7 +173,6 @@ class ServerContent(Registering, ComponentServer):
         return await self._single("tool", name, f"Unknown tool: {name}")
 
     async def get_prompt(self, name: str) -> Any:
-        """Return a prompt by its name."""
         return await self._single("prompt", name, f"Unknown prompt: {name}")
 
     async def get_resource(self, uri: object) -> Any:

@@ -15,7 +15,6 @@ class Fields:
         vars(self).update(fields)
 
     def __getattr__(self, name: str) -> Any:
-        """Return None for a field that was not given."""
         if name.startswith("_"):
             raise AttributeError(name)
         return None
@@ -120,7 +119,6 @@ class AuthSettings:
 
 
 def create_auth_routes(*_: object, **__: object) -> list[Any]:
-    """Return no routes."""
     return []
 
 

@@ -109,7 +109,6 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             raise TypeError(f"Server.__init__() got an unexpected keyword argument {option!r}")
 
     def add_request_handler(self, method: str, params_type: Any, handler: RequestHandler) -> None:
-        """Set the handler of a method."""
         if method == "initialize":
             raise ValueError(
                 "'initialize' is handled by the server runner and cannot be overridden; "
@@ -122,11 +121,9 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         self._notification_handlers[method] = HandlerEntry(params_type, handler)
 
     def get_request_handler(self, method: str) -> HandlerEntry[Any] | None:
-        """Return the handler of a method, None if there is none."""
         return self._handlers.get(method)
 
     def get_notification_handler(self, method: str) -> HandlerEntry[Any] | None:
-        """Return the handler of a notification, None if there is none."""
         return self._notification_handlers.get(method)
 
     def handles(self, method: str) -> bool:

@@ -223,7 +223,6 @@ def converting(function: Function) -> Function:
 
 
 def json_text(value: Any) -> str:
-    """Return a value as JSON text."""
     text: str = resolve("pydantic_core:to_json")(value, fallback=str, indent=2).decode()
     return text
 
@@ -237,7 +236,6 @@ def function_name(function: Any, name: str | None) -> str:
 
 
 def get_logger(name: str) -> logging.Logger:
-    """Return a logger."""
     return logging.getLogger(name)
 
 

@@ -42,7 +42,6 @@ class RequestHandlers(MutableMapping[Any, Handler]):
         return self._handlers.get(name)
 
     def __getitem__(self, kind: Any) -> Handler:
-        """Return the handler of a type of requests."""
         name = getattr(kind, "__name__", "")
         if name not in self._handlers:
             raise KeyError(kind)
@@ -54,21 +53,17 @@ class RequestHandlers(MutableMapping[Any, Handler]):
         self._handlers[kind.__name__] = handler
 
     def __delitem__(self, kind: Any) -> None:
-        """Remove the handler of a type of requests."""
         if kind not in self:
             raise KeyError(kind)
         del self._handlers[kind.__name__]
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the types of requests that have handlers."""
         return iter([self._kinds.get(name) or types.find_type(name) for name in self._handlers])
 
     def __len__(self) -> int:
-        """Return how many types have handlers."""
         return len(self._handlers)
 
     def __repr__(self) -> str:
-        """Return what a dictionary would show."""
         return repr(dict(self))
 
 
@@ -338,7 +333,6 @@ def tool_result(content: Any, structured: Any, tool: Any) -> Any:
 
 
 def error_result(text: str) -> Any:
-    """Return an error result with a text."""
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], isError=True)
 
 

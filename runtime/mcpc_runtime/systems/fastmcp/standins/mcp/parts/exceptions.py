@@ -58,7 +58,6 @@ class MCPError(CodedError):
         return cls(error.code, error.message, error.data)
 
     def __str__(self) -> str:
-        """Return the message."""
         return str(self.message)
 
 

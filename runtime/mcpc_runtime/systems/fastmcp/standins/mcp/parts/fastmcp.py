@@ -90,18 +90,15 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         return Context(request_context=request_ctx.get(None), fastmcp=self)
 
     async def call_tool(self, name: str, arguments: Object) -> Any:
-        """Call a tool."""
         return await self._tool_manager.call_tool(name, arguments, context=self.get_context(), convert_result=True)
 
     async def read_resource(self, uri: object) -> Any:
-        """Read a resource."""
         context = self.get_context()
         resource = await self._resource_manager.get_resource(uri, context)
         with raised_as(lambda problem: ResourceError(str(problem))):
             return await self._contents(resource)
 
     async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
-        """Get a prompt."""
         with raised_as(lambda problem: ValueError(str(problem))):
             return await self._prompt(name, arguments, self.get_context())
 

@@ -106,11 +106,9 @@ class HighLevelServer(ABC):
         return self._session_manager
 
     def add_tool(self, fn: Function, *given: Any, **options: Any) -> None:
-        """Add the tool of a function."""
         self._tool_manager.add_tool(fn, *given, **options)
 
     def remove_tool(self, name: str) -> None:
-        """Remove a tool."""
         self._tool_manager.remove_tool(name)
 
     def tool(
@@ -126,7 +124,6 @@ class HighLevelServer(ABC):
         return decorate
 
     def add_prompt(self, prompt: Prompt) -> None:
-        """Add a prompt."""
         self._prompt_manager.add_prompt(prompt)
 
     def prompt(
@@ -142,7 +139,6 @@ class HighLevelServer(ABC):
         return decorate
 
     def add_resource(self, resource: Any) -> None:
-        """Add a resource."""
         self._resource_manager.add_resource(resource)
 
     def resource(self, uri: str, **options: Any) -> Decorator:
@@ -199,7 +195,6 @@ class HighLevelServer(ABC):
         return self._models("list_resource_templates", "ResourceTemplate")
 
     async def _contents(self, resource: Any) -> list[ReadResourceContents]:
-        """Return the contents of a resource."""
         content = await resource.read()
         return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
 
@@ -278,19 +273,15 @@ class HighLevelServer(ABC):
         return self.inner.mcpc_lifespan()
 
     async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
-        """Call a tool."""
         return await self.inner.mcpc_call_tool(name, arguments, call)
 
     async def mcpc_get_prompt(self, name: str, arguments: Object, call: Call) -> Object:
-        """Get a prompt."""
         return await self.inner.mcpc_get_prompt(name, arguments, call)
 
     async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
-        """Read a resource."""
         return await self.inner.mcpc_read_resource(uri, call)
 
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
-        """Complete an argument."""
         return await self.inner.mcpc_complete(ref, argument, context, call)
 
     def mcpc_routes(self) -> list[Any]:

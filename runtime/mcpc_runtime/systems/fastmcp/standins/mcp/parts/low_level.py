@@ -130,19 +130,15 @@ class LowLevelServer(ABC):
             yield
 
     async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
-        """Call a tool."""
         return await self.respond("tools/call", with_meta({"name": name, "arguments": arguments}, call), call)
 
     async def mcpc_get_prompt(self, name: str, arguments: Object | None, call: Call) -> Object:
-        """Get a prompt."""
         return await self.respond("prompts/get", with_meta({"name": name, "arguments": arguments}, call), call)
 
     async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
-        """Read a resource."""
         return await self.respond("resources/read", with_meta({"uri": uri}, call), call)
 
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
-        """Complete an argument."""
         params: Object = {"ref": ref, "argument": argument, **({"context": context} if context else {})}
         result: Object = (await self.respond("completion/complete", with_meta(params, call), call))["completion"]
         return result
@@ -214,7 +210,6 @@ class Stream:
         """Do nothing."""
 
     async def __aenter__(self) -> Stream:
-        """Return the stream."""
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -137,7 +137,6 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         return decorate
 
     async def call_tool(self, name: str, arguments: Object, context: Context | None = None) -> Any:
-        """Call a tool."""
         context = context or Context(mcp_server=self)
         result = await self._tool_manager.call_tool(name, arguments, context, convert_result=True)
         if hasattr(result, "model_dump"):
@@ -146,13 +145,11 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         return types.CallToolResult(content=contents, structured_content=structured)
 
     async def read_resource(self, uri: object, context: Context | None = None) -> Any:
-        """Read a resource."""
         context = context or Context(mcp_server=self)
         with raised_as(lambda _: UnexpectedResourceError(f"Error reading resource {uri}"), MCPError, ResourceError):
             return await self._contents(await self._resource_manager.get_resource(uri, context))
 
     async def get_prompt(self, name: str, arguments: Object | None = None, context: Context | None = None) -> Any:
-        """Get a prompt."""
         with raised_as(lambda problem: ValueError(str(problem)), MCPError):
             return await self._prompt(name, arguments, context or Context(mcp_server=self))
 

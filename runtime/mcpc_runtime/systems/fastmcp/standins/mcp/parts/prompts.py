@@ -92,7 +92,6 @@ class Prompt(components.Prompt):
         icons: list[Any] | None = None,
         context_kwarg: str | None = None,
     ) -> Prompt:
-        """Make a prompt of a function."""
         context = context_kwarg or find_context_parameter(fn)
         return cls(
             function_name(fn, name),
@@ -114,7 +113,6 @@ class Prompt(components.Prompt):
         return self.given_arguments or []
 
     async def render(self, arguments: Object | None = None, context: Any = None) -> list[Message]:
-        """Return the messages of the prompt."""
         given = arguments or {}
         missing = {each["name"] for each in self._arguments() if each.get("required")} - set(given)
         if missing:
@@ -140,11 +138,9 @@ class PromptManager:
         self._prompts: dict[str, Prompt] = {}
 
     def get_prompt(self, name: str) -> Prompt | None:
-        """Return a prompt, None if there is none."""
         return self._prompts.get(name)
 
     def list_prompts(self) -> list[Prompt]:
-        """Return all prompts."""
         return list(self._prompts.values())
 
     def add_prompt(self, prompt: Prompt) -> Prompt:
@@ -155,7 +151,6 @@ class PromptManager:
         return self._prompts.setdefault(prompt.name, prompt)
 
     async def render_prompt(self, name: str, arguments: Object | None = None, context: Any = None) -> list[Message]:
-        """Return the messages of a prompt."""
         prompt = self.get_prompt(name)
         if prompt is None:
             raise ValueError(f"Unknown prompt: {name}")

@@ -19,15 +19,12 @@ class Headers(dict[str, str]):
         super().__init__({name.lower(): value for name, value in headers.items()})
 
     def __getitem__(self, name: str) -> str:
-        """Return a header."""
         return super().__getitem__(name.lower())
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is a header."""
         return isinstance(name, str) and super().__contains__(name.lower())
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a header, or the default."""
         return super().get(name.lower(), default)
 
 
@@ -58,7 +55,6 @@ class HTTPRequest:
 
 
 def cookies_of(header: str) -> dict[str, str]:
-    """Return the cookies of a header."""
     pairs = [part.partition("=") for part in header.split(";")]
     return {name.strip(): value.strip() for name, sign, value in pairs if sign}
 

@@ -49,7 +49,6 @@ class ResourceSecurity:
     exempt_params: Set[str] = field(default_factory=frozenset)
 
     def refuses(self, value: str) -> bool:
-        """Tell whether a value is refused."""
         return (
             (self.reject_null_bytes and "\0" in value)
             or (self.reject_path_traversal and leaves_folder(value))
@@ -169,7 +168,6 @@ class TextResource(Resource):
     text: str = ""
 
     async def read(self) -> str:
-        """Return the text."""
         return self.text
 
 
@@ -179,7 +177,6 @@ class BinaryResource(Resource):
     data: bytes = b""
 
     async def read(self) -> bytes:
-        """Return the bytes."""
         return self.data
 
 
@@ -193,7 +190,6 @@ class FunctionResource(Resource):
     def from_function(
         cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
     ) -> FunctionResource:
-        """Make a resource of a function."""
         text = options.pop("description", None) or fn.__doc__ or ""
         return cls(
             uri, fn=fn, name=function_name(fn, name), mime_type=mime_type or MIME_TYPE, description=text, **options
@@ -217,7 +213,6 @@ class FileResource(Resource):
         self.is_binary = is_binary or not (self.mime_type or MIME_TYPE).startswith("text/")
 
     async def read(self) -> str | bytes:
-        """Return what is in the file."""
         with raised_as(lambda problem: ValueError(f"Error reading file {self.path}: {problem}")):
             return await asyncio.to_thread(self.path.read_bytes if self.is_binary else self.path.read_text)
 
@@ -279,7 +274,6 @@ class ResourceTemplate(components.Template):
         mime_type: str | None = None,
         **options: Any,
     ) -> ResourceTemplate:
-        """Make a template of a function."""
         context = options.pop("context_kwarg", None) or find_context_parameter(fn)
         security = options.pop("security", None)
         text = options.pop("description", None) or fn.__doc__ or ""
@@ -333,18 +327,15 @@ class ResourceManager:
         return self._resources.setdefault(str(resource.uri), resource)
 
     def add_template(self, fn: Function, uri_template: str, **options: Any) -> ResourceTemplate:
-        """Add the template of a function."""
         template = ResourceTemplate.from_function(fn, uri_template, **options)
         self._templates[template.uri_template] = template
         current_program.note_change("template")
         return template
 
     def list_resources(self) -> list[Resource]:
-        """Return all resources."""
         return list(self._resources.values())
 
     def list_templates(self) -> list[ResourceTemplate]:
-        """Return all templates."""
         return list(self._templates.values())
 
     async def get_resource(self, uri: object, context: object = None) -> Resource:

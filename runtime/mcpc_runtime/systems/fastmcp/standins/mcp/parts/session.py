@@ -96,13 +96,11 @@ class ServerSession:
         return True
 
     def check_client_capability(self, capability: object) -> bool:
-        """Tell whether the client has a capability."""
         return contains(self._call.client_capabilities, wire(capability))
 
     async def send_log_message(
         self, level: str, data: Any, logger: str | None = None, related_request_id: object = None
     ) -> None:
-        """Send a message of the log."""
         await self._call.log(level, data, logger)
 
     async def send_progress_notification(
@@ -128,15 +126,12 @@ class ServerSession:
         await self._call.resource_updated(str(uri))
 
     async def send_resource_list_changed(self) -> None:
-        """Tell that the list of resources has changed."""
         await self._call.list_changed("resources")
 
     async def send_tool_list_changed(self) -> None:
-        """Tell that the list of tools has changed."""
         await self._call.list_changed("tools")
 
     async def send_prompt_list_changed(self) -> None:
-        """Tell that the list of prompts has changed."""
         await self._call.list_changed("prompts")
 
     async def send_elicit_complete(self, elicitation_id: str, related_request_id: object = None) -> None:

@@ -208,7 +208,6 @@ class Tool(components.Tool):
         context_kwarg: str | None = None,
         **options: Any,
     ) -> Tool:
-        """Make a tool of a function."""
         context = context_kwarg or find_context_parameter(fn)
         return cls(
             function_name(fn, name),
@@ -266,11 +265,9 @@ class ToolManager:
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools or ()}
 
     def get_tool(self, name: str) -> Tool | None:
-        """Return a tool, None if there is none."""
         return self._tools.get(name)
 
     def list_tools(self) -> list[Tool]:
-        """Return all tools."""
         return list(self._tools.values())
 
     def add_tool(self, fn: Function, *given: Any, **options: Any) -> Tool:
@@ -282,14 +279,12 @@ class ToolManager:
         return self._tools.setdefault(tool.name, tool)
 
     def remove_tool(self, name: str) -> None:
-        """Remove a tool."""
         if name not in self._tools:
             raise ToolError(f"Unknown tool: {name}")
         del self._tools[name]
         current_program.note_change("tool")
 
     async def call_tool(self, name: str, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
-        """Call a tool."""
         tool = self.get_tool(name)
         if tool is None:
             raise ToolError(f"Unknown tool: {name}")
