@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
-from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Object
 
 
 class AccessToken:
     """A token and what it permits."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         self.token = ""
         self.client_id = ""
         self.scopes: list[str] = []
@@ -21,7 +21,7 @@ class AccessToken:
         self.__dict__.update(values)
 
 
-def access_token(call: Any) -> AccessToken | None:
+def access_token(call: Call | None) -> AccessToken | None:
     """Return the token of an authenticated call."""
     fields = token_fields(call)
     return None if fields is None else AccessToken(**fields)
@@ -30,7 +30,7 @@ def access_token(call: Any) -> AccessToken | None:
 class Accepted:
     """Anything of authentication: it is accepted, and noted."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: object, **options: Any) -> None:
         note(f"`{type(self).__name__}` has no effect in a built server, {instead_of(type(self).__name__)}")
         self.__dict__.update({name: value for name, value in options.items() if name.isidentifier()})
         self.required_scopes = options.get("required_scopes") or []
@@ -39,7 +39,7 @@ class Accepted:
         """Refuse every token."""
         return
 
-    def get_routes(self, *_: object, **__: object) -> list[Any]:
+    def get_routes(self, *_: object, **__: object) -> list[object]:
         """Return no HTTP routes."""
         return []
 
@@ -73,7 +73,7 @@ def accepted(name: str) -> type:
     return _made[name]
 
 
-def require_scopes(*_: str) -> Any:
+def require_scopes(*_: str) -> Function:
     """Return a check that permits everything."""
     return lambda *_, **__: True
 
@@ -81,7 +81,7 @@ def require_scopes(*_: str) -> Any:
 restrict_tag = require_auth = require_scopes
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type:
     """Return a class of authentication."""
     if name.startswith("_"):
         raise AttributeError(name)

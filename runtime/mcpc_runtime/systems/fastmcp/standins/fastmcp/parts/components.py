@@ -20,14 +20,14 @@ class Meta:
     """What a decorator without a server attaches to a function."""
 
     name: str | None = None
-    version: Any = None
+    version: object = None
     title: str | None = None
     description: str | None = None
-    icons: Any = None
-    tags: Any = None
-    meta: Any = None
-    task: Any = None
-    auth: Any = None
+    icons: object = None
+    tags: object = None
+    meta: object = None
+    task: object = None
+    auth: object = None
     enabled: bool = True
 
     def component(self, function: Any, cls: Any) -> Any:
@@ -42,13 +42,13 @@ class ToolMeta(Meta):
     """What `@tool` attaches."""
 
     type: str = "tool"
-    output_schema: Any = UNSET
-    annotations: Any = None
-    exclude_args: Any = None
-    serializer: Any = None
+    output_schema: object = UNSET
+    annotations: object = None
+    exclude_args: object = None
+    serializer: object = None
     timeout: float | None = None
     run_in_thread: bool = True
-    app: Any = None
+    app: object = None
 
     def component(self, function: Any, cls: object) -> Any:
         made = super().component(function, cls)
@@ -70,18 +70,18 @@ class ResourceMeta(Meta):
     type: str = "resource"
     uri: str = ""
     mime_type: str | None = None
-    annotations: Any = None
+    annotations: object = None
 
 
-def attach(function: Any, meta: Meta) -> Any:
+def attach(function: object, meta: Meta) -> object:
     """Attach what a decorator was given to a function; return the function."""
-    target = getattr(function, "__func__", function)
+    target: Any = getattr(function, "__func__", function)
     with suppress(AttributeError):  # a built-in function, for example
         target.__fastmcp__ = meta
     return function
 
 
-def get_fastmcp_meta(function: Any) -> Any:
+def get_fastmcp_meta(function: object) -> object:
     """Return what a decorator attached to a function, or None."""
     return getattr(getattr(function, "__func__", function), "__fastmcp__", None)
 
@@ -137,7 +137,7 @@ class Tool(Annotated, Described, components.Tool):
             return meta.component(fn, FunctionTool)
         return registration.make(FunctionTool, fn, name, options)
 
-    async def run(self, arguments: Object) -> Any:
+    async def run(self, arguments: Object) -> object:
         """Run the tool; subclasses without a function do it themselves."""
         if self.function is None and self.origin is None:
             raise NotImplementedError("Subclasses must implement run()")
@@ -152,7 +152,7 @@ class Tool(Annotated, Described, components.Tool):
         """The annotation of the result."""
         return None if self.function is None else inspect.signature(self.function).return_annotation
 
-    def to_mcp_tool(self, **overrides: Any) -> Any:
+    def to_mcp_tool(self, **overrides: object) -> object:
         """Return the SDK's description of the tool."""
         return typed("Tool", entry(self, overrides))
 
@@ -162,7 +162,7 @@ class Tool(Annotated, Described, components.Tool):
         return self.seconds
 
     @property
-    def execution(self) -> Any:
+    def execution(self) -> object:
         """Whether the tool runs as a task, as the SDK's type."""
         return None if self.task in (None, "forbidden") else typed("ToolExecution", {"taskSupport": self.task})
 
@@ -189,21 +189,21 @@ class Prompt(Described, components.Prompt):
         return registration.make(FunctionPrompt, fn, name, options)
 
     @property
-    def arguments(self) -> list[Any]:
+    def arguments(self) -> list[PromptArgument]:
         """The arguments, each with a name, a description and whether it is required."""
         return [PromptArgument(**each) for each in entry(self, {}).get("arguments", ())]
 
-    async def render(self, arguments: Object | None = None) -> Any:
+    async def render(self, arguments: Object | None = None) -> object:
         """Return the messages; subclasses without a function do it themselves."""
         if self.function is None and self.origin is None:
             raise NotImplementedError("Subclasses must implement render()")
         return await running.render(self, arguments)
 
-    def convert_result(self, raw_value: object) -> Any:
+    def convert_result(self, raw_value: object) -> resource_results.PromptResult:
         """Return a function's result as the result of the prompt."""
         return resource_results.converted_prompt(self, raw_value)
 
-    def to_mcp_prompt(self, **overrides: Any) -> Any:
+    def to_mcp_prompt(self, **overrides: object) -> object:
         """Return the SDK's description of the prompt."""
         return typed("Prompt", entry(self, overrides))
 
@@ -221,7 +221,7 @@ class PromptArgument:
     required: bool = False
 
 
-def argument_entry(argument: Any) -> Object:
+def argument_entry(argument: object) -> Object:
     """Return an argument of a prompt as in a list."""
     given = argument if isinstance(argument, dict) else vars(argument)
     named = {key: given[key] for key in ("name", "description", "required") if given.get(key) is not None}

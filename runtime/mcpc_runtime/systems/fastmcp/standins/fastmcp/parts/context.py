@@ -107,48 +107,54 @@ class Context(BaseContext):
         message: str,
         level: str | None = None,
         logger_name: str | None = None,
-        extra: Mapping[str, Any] | None = None,
+        extra: Mapping[str, object] | None = None,
     ) -> None:
         """Send a message of the log to the client."""
         found = level or "info"
         name = f" ({logger_name})" if logger_name else ""
         log.log(LEVELS[found], "Sending %s to client%s: %s", found.upper(), name, message)
-        data: Any = {"msg": message, "extra": extra} if behaviour().structured_logs else message
+        data: object = {"msg": message, "extra": extra} if behaviour().structured_logs else message
         await self.mcpc_log(found, data, logger_name)
 
-    async def debug(self, message: str, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+    async def debug(
+        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
+    ) -> None:
         """Send a message of level `debug`."""
         await self.log(message, "debug", logger_name, extra)
 
-    async def info(self, message: str, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+    async def info(
+        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
+    ) -> None:
         """Send a message of level `info`."""
         await self.log(message, "info", logger_name, extra)
 
     async def warning(
-        self, message: str, logger_name: str | None = None, extra: Mapping[str, Any] | None = None
+        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
     ) -> None:
         """Send a message of level `warning`."""
         await self.log(message, "warning", logger_name, extra)
 
-    async def error(self, message: str, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+    async def error(
+        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
+    ) -> None:
         """Send a message of level `error`."""
         await self.log(message, "error", logger_name, extra)
 
-    async def read_resource(self, uri: object) -> Any:
+    async def read_resource(self, uri: object) -> object:
         """Return what a resource of the server contains: a result, or its parts in FastMCP 2."""
         result = await self.fastmcp.read_resource(str(uri))
         return result if behaviour().state_is_asynchronous else result.contents
 
-    async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None) -> object:
         """Return the messages of a prompt of the server."""
         result = await self.fastmcp.render_prompt(name, arguments)
         return typed("GetPromptResult", result.to_wire())
 
-    async def list_resources(self) -> list[Any]:
+    async def list_resources(self) -> list[object]:
         """Return the server's resources as clients see them."""
         return [each.to_mcp_resource() for each in deduplicated(await self.fastmcp.mcpc_listed("resource"))]
 
-    async def list_prompts(self) -> list[Any]:
+    async def list_prompts(self) -> list[object]:
         """Return the server's prompts as clients see them."""
         return [each.to_mcp_prompt() for each in deduplicated(await self.fastmcp.mcpc_listed("prompt"))]
 
@@ -160,7 +166,7 @@ class Context(BaseContext):
         schema: Any = None,
         response_title: str | None = None,
         response_description: str | None = None,
-    ) -> Any:
+    ) -> object:
         """Ask the user for a value of a type."""
         kind = response_type if response_type is not None else schema
         if kind is None and not behaviour().asks_for_nothing:
@@ -171,17 +177,17 @@ class Context(BaseContext):
         wanted = elicitation.question(kind, response_title, response_description)
         return elicitation.answer_of(wanted, await self.mcpc_elicit(message, wanted.schema))
 
-    async def sample(self, messages: Any, system_prompt: str | None = None, *_: object, **options: Any) -> Any:
+    async def sample(self, messages: Any, system_prompt: str | None = None, *_: object, **options: Any) -> object:
         """Let the client's model answer; tools that are given are run for it."""
         given = {"system_prompt": system_prompt, **options}
         result = await sampling.sample(self, messages, given)
         return result if behaviour().sampling_results else sampling.old_result(result)
 
-    async def sample_step(self, messages: Any, **options: Any) -> Any:
+    async def sample_step(self, messages: Any, **options: Any) -> object:
         """Let the client's model answer once."""
         return await sampling.sample_step(self, messages, options)
 
-    async def list_roots(self) -> list[Any]:
+    async def list_roots(self) -> list[object]:
         """Return the client's roots."""
         return [typed("Root", each) for each in await request_result(self.mcpc_call.list_roots())]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcpc_runtime.systems.fastmcp.engine import injection
-from mcpc_runtime.systems.fastmcp.engine.context import current_context
+from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context
 from mcpc_runtime.systems.fastmcp.engine.injection import Dependency, FunctionDependency, required_context
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import access_token
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import http_request
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import AccessToken, access_token
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import HTTPRequest, http_request
 
 OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
     (2,): (
@@ -24,7 +22,7 @@ OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
 """The headers that say something of the connection, by the version that keeps them from being sent on."""
 
 
-def get_context() -> Any:
+def get_context() -> BaseContext:
     """Return the current context."""
     return required_context()
 
@@ -34,7 +32,7 @@ def get_server() -> object:
     return required_context().fastmcp
 
 
-def get_http_request() -> Any:
+def get_http_request() -> HTTPRequest:
     """Return the current HTTP request; RuntimeError: there is none."""
     found = current_context()
     request = http_request(found._call) if found is not None and found._call is not None else None
@@ -55,7 +53,7 @@ def get_http_headers(include_all: bool = False, include: set[str] | None = None)
     return {name: value for name, value in lower.items() if name not in left_out}
 
 
-def get_access_token() -> Any:
+def get_access_token() -> AccessToken | None:
     """Return the token of the call that the built server has accepted; None if it asks for none."""
     found = current_context()
     return access_token(found._call) if found is not None and found._call is not None else None
@@ -76,7 +74,7 @@ def OptionalCurrentContext() -> object:  # noqa: N802 - the framework's name
     return FunctionDependency(current_context)
 
 
-def required_token() -> Any:
+def required_token() -> AccessToken:
     """Return the token of the call; raise what a call without one raises."""
     found = get_access_token()
     if found is None:
@@ -96,7 +94,7 @@ def TokenClaim(name: str) -> object:  # noqa: N802 - the framework's name
     return FunctionDependency(lambda: claim_of(required_token(), name))
 
 
-def claim_of(token: Any, name: str) -> Any:
+def claim_of(token: AccessToken, name: str) -> object:
     """Return a claim of a token; RuntimeError: it has none of this name."""
     if name not in token.claims:
         raise RuntimeError(f"Claim {name!r} not found in access token. Available claims: {list(token.claims)}")

@@ -80,7 +80,7 @@ class Manager:
 
     list_prompts = list_resources = list_tools
 
-    async def get_tool(self, key: str) -> Any:
+    async def get_tool(self, key: str) -> object:
         """Return a component by its key."""
         if key not in self._items:
             raise NotFoundError(f"{self._kind.capitalize()} {key!r} not found")
@@ -92,12 +92,12 @@ class Manager:
         """Remove a component."""
         self._server.mcpc_remove(self._kind, key)
 
-    def add_tool(self, component: Any) -> Any:
+    def add_tool(self, component: object) -> object:
         return self._server.mcpc_add(component)
 
     add_prompt = add_resource = add_tool
 
-    async def call_tool(self, key: str, arguments: Object) -> Any:
+    async def call_tool(self, key: str, arguments: Object) -> object:
         return await self._server.mcpc_run_tool(key, arguments)
 
 
@@ -109,7 +109,7 @@ class LowLevel:
         self.name, self.version, self.instructions = server.name, server.version, server.instructions
 
     @property
-    def request_context(self) -> Any:
+    def request_context(self) -> object:
         """The current request; None or LookupError outside of one."""
         found = current_context()
         if found is None or found._call is None:
@@ -129,7 +129,7 @@ class Lifespan:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
 
-    def __call__(self, server: Any) -> Any:
+    def __call__(self, server: object) -> Any:
         """Return what is entered."""
         return self._function(server)
 

@@ -20,7 +20,7 @@ LATE = ("FieldInfo", "ModelPrivateAttr")
 """The classes of pydantic that stand for a default which is made for each object."""
 
 
-def take_fields(component: Any, options: Object) -> Object:
+def take_fields(component: object, options: Object) -> Object:
     """Set what a project's class declares; return the options that are left, with the class's defaults for ours."""
     fields = declared(type(component))
     for name, default in fields.items():
@@ -158,12 +158,12 @@ class Described:
         return f"{cls.kind}:{identifier}"
 
     @property
-    def auth(self) -> Any:
+    def auth(self) -> object:
         """What decides who may use the component: a built server does not ask it."""
         return self.options.get("auth")
 
     @property
-    def task_config(self) -> Any:
+    def task_config(self) -> TaskConfig:
         """Whether the component runs as a task."""
         return TaskConfig(mode=getattr(self, "task", None) or "forbidden")
 
@@ -219,7 +219,7 @@ class MetaValue:
 
     names: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         self.__dict__.update(values)
 
     def model_dump(self, **_: object) -> Object:
@@ -227,7 +227,7 @@ class MetaValue:
         return {self.names.get(key, key): dumped(value) for key, value in vars(self).items() if value is not None}
 
 
-def dumped(value: Any) -> Any:
+def dumped(value: object) -> object:
     """Return a value on the wire."""
     return value.model_dump() if isinstance(value, MetaValue) else value
 

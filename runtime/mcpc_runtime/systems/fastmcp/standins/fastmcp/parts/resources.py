@@ -26,7 +26,7 @@ READ = "Subclasses must implement read()"
 class Resource(Annotated, Described, components.Resource):
     """A resource.  Projects subclass it with a method `read`."""
 
-    def __init__(self, uri: Any = "", *, fn: Any = None, **options: Any) -> None:
+    def __init__(self, uri: object = "", *, fn: object = None, **options: Any) -> None:
         if uri:
             options["uri"] = uri
         if fn is not None:
@@ -36,10 +36,10 @@ class Resource(Annotated, Described, components.Resource):
         super().__init__(address, name=given.pop("name", "") or address, **given)
 
     @classmethod
-    def from_function(cls, fn: Function, uri: Any, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: Any) -> Any:
         return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
-    async def read(self) -> Any:
+    async def read(self) -> object:
         """Return the contents."""
         if self.function is None and self.content is None and self.origin is None:
             raise NotImplementedError(READ)
@@ -48,7 +48,7 @@ class Resource(Annotated, Described, components.Resource):
             return await found.read() if isinstance(found, Resource) else found
         return single(await running.read(self))
 
-    async def mcpc_read(self) -> Any:
+    async def mcpc_read(self) -> object:
         """Return the contents: those of a subclass are what its method returns."""
         if type(self).read is Resource.read:
             return await running.read(self)
@@ -56,11 +56,11 @@ class Resource(Annotated, Described, components.Resource):
 
     _read = mcpc_read
 
-    def convert_result(self, raw_value: object) -> Any:
+    def convert_result(self, raw_value: object) -> resource_results.ResourceResult:
         """Return a function's result as what the resource contains."""
         return resource_results.converted_resource(self, raw_value)
 
-    def to_mcp_resource(self, **overrides: Any) -> Any:
+    def to_mcp_resource(self, **overrides: object) -> object:
         """Return the SDK's description of the resource."""
         return typed("Resource", entry(self, overrides))
 
@@ -72,7 +72,7 @@ class FunctionResource(Resource):
 class TextResource(Resource):
     """A resource with a text."""
 
-    def __init__(self, uri: Any = "", *, text: str = "", **options: Any) -> None:
+    def __init__(self, uri: object = "", *, text: str = "", **options: Any) -> None:
         super().__init__(uri, content=text, **options)
         self.text = text
 
@@ -80,7 +80,7 @@ class TextResource(Resource):
 class BinaryResource(Resource):
     """A resource with bytes."""
 
-    def __init__(self, uri: Any = "", *, data: bytes = b"", **options: Any) -> None:
+    def __init__(self, uri: object = "", *, data: bytes = b"", **options: Any) -> None:
         super().__init__(uri, content=data, **options)
         self.data = data
 
@@ -89,7 +89,13 @@ class FileResource(Resource):
     """A resource that is a file."""
 
     def __init__(
-        self, uri: Any = "", *, path: object, is_binary: bool | None = None, encoding: str = "utf-8", **options: Any
+        self,
+        uri: object = "",
+        *,
+        path: str | Path,
+        is_binary: bool | None = None,
+        encoding: str = "utf-8",
+        **options: Any,
     ) -> None:
         super().__init__(uri, **options)
         self.path, self.encoding = absolute(path), encoding
@@ -100,7 +106,7 @@ class FileResource(Resource):
         """Return the file's contents."""
         return self.path.read_bytes() if self.is_binary else self.path.read_text(encoding=self.encoding)
 
-    async def read(self) -> Any:
+    async def read(self) -> object:
         """Return the file's contents as a result; ResourceError: it cannot be read."""
         try:
             return self.convert_result(self.contents())
@@ -112,7 +118,7 @@ class DirectoryResource(Resource):
     """A resource that is the list of the files of a folder."""
 
     def __init__(
-        self, uri: Any = "", *, path: object, recursive: bool = False, pattern: str | None = None, **options: Any
+        self, uri: object = "", *, path: str | Path, recursive: bool = False, pattern: str | None = None, **options: Any
     ) -> None:
         super().__init__(uri, **{"mime_type": "application/json", **options})
         self.path, self.recursive, self.pattern = absolute(path), recursive, pattern
@@ -126,7 +132,7 @@ class DirectoryResource(Resource):
         pattern = self.pattern or "*"
         return list(self.path.rglob(pattern) if self.recursive else self.path.glob(pattern))
 
-    async def read(self) -> Any:
+    async def read(self) -> object:
         """Return the names of the files; ResourceError: the folder cannot be read."""
         try:
             names = [str(each.relative_to(self.path)) for each in sorted(self.list_files()) if each.is_file()]
@@ -135,7 +141,7 @@ class DirectoryResource(Resource):
         return self.convert_result(json_text({"files": names}, indented=True))
 
 
-def absolute(path: Any) -> Path:
+def absolute(path: str | Path) -> Path:
     """Return a path; ValueError: it is relative."""
     found = Path(path)
     if not found.is_absolute():
@@ -146,7 +152,7 @@ def absolute(path: Any) -> Path:
 class HttpResource(Resource):
     """A resource that is read from an address of the web."""
 
-    def __init__(self, uri: Any = "", *, url: str, **options: Any) -> None:
+    def __init__(self, uri: object = "", *, url: str, **options: Any) -> None:
         super().__init__(uri, **{"mime_type": "application/json", **options})
         self.url = url
         self.function = self.download
@@ -162,7 +168,7 @@ class HttpResource(Resource):
 class ResourceTemplate(Annotated, Described, components.Template):
     """A template of resources.  Projects subclass it with a method `read`, or one that creates resources."""
 
-    def __init__(self, uri_template: str = "", *, fn: Any = None, **options: Any) -> None:
+    def __init__(self, uri_template: str = "", *, fn: object = None, **options: Any) -> None:
         if uri_template:
             options["uri_template"] = uri_template
         if fn is not None:
@@ -172,7 +178,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         super().__init__(given.pop("uri_template", ""), name=given.pop("name", ""), **given)
 
     @property
-    def security(self) -> Any:
+    def security(self) -> object:
         """What decides which values an address may have."""
         return self.options.get("security", INHERITED)
 
@@ -199,7 +205,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         """Return the values of an address, None if it is another one's."""
         return template_of(self.uri_template).match(str(uri))
 
-    async def read(self, arguments: Object) -> Any:
+    async def read(self, arguments: Object) -> object:
         """Return the contents of the resource with some values."""
         if self.function is None and self.origin is None:
             raise NotImplementedError(READ)
@@ -227,13 +233,13 @@ class ResourceTemplate(Annotated, Described, components.Template):
 
     _read = mcpc_read_at
 
-    def convert_result(self, raw_value: object) -> Any:
+    def convert_result(self, raw_value: object) -> resource_results.ResourceResult:
         """Return a function's result as what the resource contains."""
         if behaviour().template_types or isinstance(raw_value, resource_results.ResourceResult):
             return resource_results.converted_resource(self, raw_value)
         return resource_results.ResourceResult(raw_value)
 
-    def to_mcp_template(self, **overrides: Any) -> Any:
+    def to_mcp_template(self, **overrides: object) -> object:
         """Return the SDK's description of the template."""
         return typed("ResourceTemplate", entry(self, overrides))
 

@@ -12,7 +12,7 @@ from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import mounted, visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility, mounted, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.server import note
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.program import current_program
@@ -50,8 +50,8 @@ SERVED = (
     "sampling_handler_behavior",
 )
 """Options that only say how a server is served, or what the built server does in its own way."""
-NOTHING: tuple[Any, ...] = (None, [], (), {})
-LACKING: dict[str, tuple[Any, ...]] = {
+NOTHING: tuple[object, ...] = (None, [], (), {})
+LACKING: dict[str, tuple[object, ...]] = {
     "tool_transformations": NOTHING,
     "providers": NOTHING,
     "transforms": NOTHING,
@@ -118,32 +118,32 @@ class FastMCP(ServerContent):
         """Read a resource as FastMCP's own handler does."""
         return await self.read_resource(uri)
 
-    async def _call_tool_mcp(self, key: str, arguments: Object) -> Any:
+    async def _call_tool_mcp(self, key: str, arguments: Object) -> object:
         return await self.call_tool(key, arguments)
 
     # Calls
 
     async def call_tool(
         self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
-    ) -> Any:
+    ) -> object:
         with self.mcpc_entered():
             given = arguments or {}
             if not run_middleware or not self.middleware:
                 return await self.mcpc_run_tool(name, given)
 
-            async def last(context: Any) -> Any:
+            async def last(context: Any) -> object:
                 return await self.mcpc_run_tool(context.message.name, context.message.arguments or {})
 
             message = typed("CallToolRequestParams", {"name": name, "arguments": given})
             return await self.mcpc_chain("tools/call", message, last)
 
-    async def read_resource(self, uri: object, *, run_middleware: bool = True, **_: object) -> Any:
+    async def read_resource(self, uri: object, *, run_middleware: bool = True, **_: object) -> object:
         """Read a resource by its address."""
         with self.mcpc_entered():
             if not run_middleware or not self.middleware:
                 return await self.mcpc_run_resource(str(uri))
 
-            async def last(context: Any) -> Any:
+            async def last(context: Any) -> object:
                 return await self.mcpc_run_resource(str(context.message.uri))
 
             message = typed("ReadResourceRequestParams", {"uri": str(uri)})
@@ -151,35 +151,35 @@ class FastMCP(ServerContent):
 
     async def render_prompt(
         self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
-    ) -> Any:
+    ) -> object:
         """Return the messages of a prompt."""
         with self.mcpc_entered():
             texts = all(isinstance(each, str) for each in (arguments or {}).values())
             if not run_middleware or (not self.middleware and texts):
                 return await self.mcpc_run_prompt(name, arguments)
 
-            async def last(context: Any) -> Any:
+            async def last(context: Any) -> object:
                 return await self.mcpc_run_prompt(context.message.name, context.message.arguments)
 
             message = typed("GetPromptRequestParams", {"name": name, "arguments": arguments})
             return await self.mcpc_chain("prompts/get", message, last)
 
-    async def mcpc_chain(self, method: str, message: Any, last: Any) -> Any:
+    async def mcpc_chain(self, method: str, message: object, last: Any) -> object:
         """Run the middleware around a function."""
         context = chains.MiddlewareContext(message=message, method=method, fastmcp_context=current_context())
         return await chains.run_chain(self.middleware, context, last)
 
     # Components
 
-    def add_resource_fn(self, fn: Any, uri: str, name: str | None = None, **options: Any) -> Any:
+    def add_resource_fn(self, fn: object, uri: str, name: str | None = None, **options: Any) -> object:
         """Add a function as a resource."""
         return self.resource(uri, name=name, **options)(fn)
 
-    def add_middleware(self, middleware: Any) -> None:
+    def add_middleware(self, middleware: object) -> None:
         """Let middleware run around calls and lists."""
         self.middleware.append(middleware)
 
-    def add_completion_handler(self, handler: Any) -> None:
+    def add_completion_handler(self, handler: object) -> None:
         """Let a function complete arguments."""
         self.completion(handler)
 
@@ -226,7 +226,7 @@ class FastMCP(ServerContent):
         return f"{cls.__name__}-{name}" if name else cls.__name__
 
 
-def tag_rules(included: Any, excluded: Any) -> list[Any]:
+def tag_rules(included: object, excluded: object) -> list[Visibility]:
     shown = [] if included is None else visibility_rules(True, {"tags": included, "only": True})
     return [*shown, *([] if excluded is None else visibility_rules(False, {"tags": excluded}))]
 

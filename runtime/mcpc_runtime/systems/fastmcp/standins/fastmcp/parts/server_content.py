@@ -13,7 +13,7 @@ from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility, visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.registration import Registration
 from mcpc_runtime.systems.fastmcp.engine.server import note
 from mcpc_runtime.systems.fastmcp.interfaces import Object
@@ -168,18 +168,18 @@ class ServerContent(Registering, ComponentServer):
         """Return the templates by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "template")}
 
-    async def get_tool(self, name: str) -> Any:
+    async def get_tool(self, name: str) -> object:
         """Return a tool by its name; where there is none, None or NotFoundError."""
         return await self._single("tool", name, f"Unknown tool: {name}")
 
-    async def get_prompt(self, name: str) -> Any:
+    async def get_prompt(self, name: str) -> object:
         return await self._single("prompt", name, f"Unknown prompt: {name}")
 
-    async def get_resource(self, uri: object) -> Any:
+    async def get_resource(self, uri: object) -> object:
         """Return a resource by its address."""
         return await self._single("resource", str(uri), f"Unknown resource: {uri}")
 
-    async def get_resource_template(self, uri: object) -> Any:
+    async def get_resource_template(self, uri: object) -> object:
         """Return the template of an address; in FastMCP 2 by its own text."""
         return await self._single("template", str(uri), f"Unknown resource template: {uri}")
 
@@ -207,23 +207,23 @@ class ServerContent(Registering, ComponentServer):
         self.mcpc_rules[:0] = visibility_rules(False, {"keys": {key}})
 
     @property
-    def _tool_manager(self) -> Any:
+    def _tool_manager(self) -> facades.Manager:
         return facades.Manager(self, "tool")
 
     @property
-    def _prompt_manager(self) -> Any:
+    def _prompt_manager(self) -> facades.Manager:
         return facades.Manager(self, "prompt")
 
     @property
-    def _resource_manager(self) -> Any:
+    def _resource_manager(self) -> facades.Manager:
         return facades.Manager(self, "resource")
 
     @property
-    def _mcp_server(self) -> Any:
+    def _mcp_server(self) -> facades.LowLevel:
         return facades.LowLevel(self)
 
     @property
-    def _mounted_servers(self) -> list[Any]:
+    def _mounted_servers(self) -> list[Mount]:
         return self.mcpc_mounts
 
     @property
@@ -242,7 +242,7 @@ HANDLERS = "_{}_mcp", "_mcp_{}"
 """The names of the frameworks' own handlers of lists, which a project may override; `{}` is the public method."""
 
 
-async def listed(server: Any, kind: str) -> list[Any]:
+async def listed(server: ServerContent, kind: str) -> list[Any]:
     """Return the components of a kind as a handler lists them.
 
     What a project's own code cannot list without a client is listed without it, and is made at run time.
@@ -314,7 +314,7 @@ async def public(server: Any, kind: str, run_middleware: bool) -> list[Any]:
         return list(await server.mcpc_chain(method, Request(method), last))
 
 
-async def visible_components(server: Any, kind: str) -> list[Any]:
+async def visible_components(server: ServerContent, kind: str) -> list[Any]:
     """Return the components of a kind that clients see: each version of them, but for FastMCP 2."""
     found = await listing.visible(server, kind)
     return found if behaviour().gives_none else listing.deduplicated(found)

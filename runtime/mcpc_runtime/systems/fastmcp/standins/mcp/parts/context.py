@@ -38,7 +38,7 @@ class Context:
         return cls
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> object:
         """Let pydantic take a context as it is.
 
         FastMCP does not inject the SDK's context: there it is an argument, an object whose members do not matter.
@@ -81,7 +81,7 @@ class Context:
         return getattr(self.request_context.meta, "client_id", None)
 
     @property
-    def headers(self) -> Any:
+    def headers(self) -> object:
         """The headers of the HTTP request; None over stdio."""
         return getattr(self.request_context.request, "headers", None)
 
@@ -91,12 +91,12 @@ class Context:
         return None if self._request_context is None else self._request_context.session.protocol_version
 
     @property
-    def client_capabilities(self) -> Any:
+    def client_capabilities(self) -> object:
         """The client's capabilities."""
         return self.session.client_capabilities
 
     @property
-    def input_responses(self) -> Any:
+    def input_responses(self) -> object:
         """What the client answered to questions of an earlier round."""
         return getattr(self._input_params, "input_responses", None)
 
@@ -111,35 +111,37 @@ class Context:
         if token_of(context.meta) is not None:
             await context.session.send_progress_notification(token_of(context.meta), progress, total, message)
 
-    async def read_resource(self, uri: Any) -> Any:
+    async def read_resource(self, uri: Any) -> object:
         """Read a resource of the server."""
         return await self.fastmcp.read_resource(uri)
 
-    async def elicit(self, message: str, schema: type[Any]) -> Any:
+    async def elicit(self, message: str, schema: type[Any]) -> object:
         """Ask the user for the values of a model."""
         return await elicit_with_validation(self.session, message, schema, self.request_id)
 
-    async def elicit_url(self, message: str, url: str, elicitation_id: str) -> Any:
+    async def elicit_url(self, message: str, url: str, elicitation_id: str) -> object:
         """Ask the user to open an address."""
         return await elicit_url(self.session, message, url, elicitation_id, self.request_id)
 
-    async def log(self, level: str, message: Any = None, *, logger_name: str | None = None, data: Any = None) -> None:
+    async def log(
+        self, level: str, message: object = None, *, logger_name: str | None = None, data: object = None
+    ) -> None:
         """Send a message of the log."""
         await self.session.send_log_message(level, message if data is None else data, logger_name, self.request_id)
 
-    async def debug(self, message: Any, **options: Any) -> None:
+    async def debug(self, message: object, **options: Any) -> None:
         """Send a message of the log for debugging."""
         await self.log("debug", message, **options)
 
-    async def info(self, message: Any, **options: Any) -> None:
+    async def info(self, message: object, **options: Any) -> None:
         """Send a message of the log."""
         await self.log("info", message, **options)
 
-    async def warning(self, message: Any, **options: Any) -> None:
+    async def warning(self, message: object, **options: Any) -> None:
         """Send a warning of the log."""
         await self.log("warning", message, **options)
 
-    async def error(self, message: Any, **options: Any) -> None:
+    async def error(self, message: object, **options: Any) -> None:
         """Send an error of the log."""
         await self.log("error", message, **options)
 
@@ -174,7 +176,7 @@ def context_of_call() -> Context:
     return Context(request_context=found.request_context, fastmcp=found.fastmcp)
 
 
-def token_of(meta: Any) -> Any:
+def token_of(meta: object) -> object:
     """Return the progress token of a request's `_meta`, None if it has none."""
     if isinstance(meta, dict):
         return meta.get("progress_token")
@@ -222,7 +224,7 @@ def converting(function: Function) -> Function:
     return made
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     text: str = resolve("pydantic_core:to_json")(value, fallback=str, indent=2).decode()
     return text
 

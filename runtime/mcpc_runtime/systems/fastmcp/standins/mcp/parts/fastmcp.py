@@ -89,16 +89,16 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         """Return the context of the current request."""
         return Context(request_context=request_ctx.get(None), fastmcp=self)
 
-    async def call_tool(self, name: str, arguments: Object) -> Any:
+    async def call_tool(self, name: str, arguments: Object) -> object:
         return await self._tool_manager.call_tool(name, arguments, context=self.get_context(), convert_result=True)
 
-    async def read_resource(self, uri: object) -> Any:
+    async def read_resource(self, uri: object) -> object:
         context = self.get_context()
         resource = await self._resource_manager.get_resource(uri, context)
         with raised_as(lambda problem: ResourceError(str(problem))):
             return await self._contents(resource)
 
-    async def get_prompt(self, name: str, arguments: Object | None = None) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None) -> object:
         with raised_as(lambda problem: ValueError(str(problem))):
             return await self._prompt(name, arguments, self.get_context())
 

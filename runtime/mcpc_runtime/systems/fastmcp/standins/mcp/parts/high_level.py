@@ -23,6 +23,7 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, Prom
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
     FunctionResource,
+    Resource,
     ResourceManager,
     check_parameters,
     variables,
@@ -138,7 +139,7 @@ class HighLevelServer(ABC):
 
         return decorate
 
-    def add_resource(self, resource: Any) -> None:
+    def add_resource(self, resource: Resource) -> None:
         self._resource_manager.add_resource(resource)
 
     def resource(self, uri: str, **options: Any) -> Decorator:
@@ -164,7 +165,7 @@ class HighLevelServer(ABC):
 
         return decorate
 
-    def _entries(self, kind: str) -> list[tuple[Object, Any]]:
+    def _entries(self, kind: str) -> list[tuple[Object, Function | None]]:
         """Return the entries of a list, each with its function."""
         table: dict[str, tuple[Callable[[], list[Any]], Any]] = {
             "list_tools": (self._tool_manager.list_tools, entries.tool_entry),
@@ -194,7 +195,7 @@ class HighLevelServer(ABC):
         """Return the templates, as the protocol lists them."""
         return self._models("list_resource_templates", "ResourceTemplate")
 
-    async def _contents(self, resource: Any) -> list[ReadResourceContents]:
+    async def _contents(self, resource: Resource) -> list[ReadResourceContents]:
         content = await resource.read()
         return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
 

@@ -89,7 +89,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         self._resource_security = options.get("resource_security")
         self._lowlevel_server.middleware.extend(options.get("middleware") or ())
 
-    def inner_handler(self, method: str) -> Any:
+    def inner_handler(self, method: str) -> object:
         """Return the low-level handler of a method."""
         entry = self._lowlevel_server.get_request_handler(method)
         return None if entry is None else entry.handler
@@ -128,7 +128,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         """Register what completes arguments."""
 
         def decorate(function: Function) -> Function:
-            async def handle(context: object, params: Any) -> Any:
+            async def handle(context: object, params: Any) -> object:
                 return await complete(function, params)
 
             self._lowlevel_server.add_request_handler("completion/complete", types.CompleteRequestParams, handle)
@@ -136,7 +136,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
 
         return decorate
 
-    async def call_tool(self, name: str, arguments: Object, context: Context | None = None) -> Any:
+    async def call_tool(self, name: str, arguments: Object, context: Context | None = None) -> object:
         context = context or Context(mcp_server=self)
         result = await self._tool_manager.call_tool(name, arguments, context, convert_result=True)
         if hasattr(result, "model_dump"):
@@ -149,26 +149,26 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         with raised_as(lambda _: UnexpectedResourceError(f"Error reading resource {uri}"), MCPError, ResourceError):
             return await self._contents(await self._resource_manager.get_resource(uri, context))
 
-    async def get_prompt(self, name: str, arguments: Object | None = None, context: Context | None = None) -> Any:
+    async def get_prompt(self, name: str, arguments: Object | None = None, context: Context | None = None) -> object:
         with raised_as(lambda problem: ValueError(str(problem)), MCPError):
             return await self._prompt(name, arguments, context or Context(mcp_server=self))
 
     def _context(self, context: object, params: Any) -> Context:
         return Context(request_context=context, mcp_server=self, input_params=params)
 
-    async def _handle_list_tools(self, context: object, params: object) -> Any:
+    async def _handle_list_tools(self, context: object, params: object) -> object:
         return types.ListToolsResult(tools=await self.list_tools())
 
-    async def _handle_list_prompts(self, context: object, params: object) -> Any:
+    async def _handle_list_prompts(self, context: object, params: object) -> object:
         return types.ListPromptsResult(prompts=await self.list_prompts())
 
-    async def _handle_list_resources(self, context: object, params: object) -> Any:
+    async def _handle_list_resources(self, context: object, params: object) -> object:
         return types.ListResourcesResult(resources=await self.list_resources())
 
-    async def _handle_list_resource_templates(self, context: object, params: object) -> Any:
+    async def _handle_list_resource_templates(self, context: object, params: object) -> object:
         return types.ListResourceTemplatesResult(resource_templates=await self.list_resource_templates())
 
-    async def _handle_call_tool(self, context: object, params: Any) -> Any:
+    async def _handle_call_tool(self, context: object, params: Any) -> object:
         try:
             return await self.call_tool(params.name, params.arguments or {}, self._context(context, params))
         except MCPError:
@@ -177,10 +177,10 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
             text = types.TextContent(type="text", text=str(problem))
             return types.CallToolResult(content=[text], is_error=True)
 
-    async def _handle_get_prompt(self, context: object, params: Any) -> Any:
+    async def _handle_get_prompt(self, context: object, params: Any) -> object:
         return await self.get_prompt(params.name, params.arguments, self._context(context, params))
 
-    async def _handle_read_resource(self, context: object, params: Any) -> Any:
+    async def _handle_read_resource(self, context: object, params: Any) -> object:
         try:
             parts = await self.read_resource(params.uri, self._context(context, params))
         except ResourceError as problem:
@@ -189,7 +189,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         return types.ReadResourceResult(contents=[contents(params.uri, part) for part in parts])
 
 
-def contents(uri: str, part: Any) -> Any:
+def contents(uri: str, part: Any) -> object:
     """Return the contents of a resource: text or bytes."""
     if isinstance(part.content, bytes):
         blob = b64encode(part.content).decode()
@@ -200,7 +200,7 @@ def contents(uri: str, part: Any) -> Any:
     )
 
 
-async def complete(function: Function, params: Any) -> Any:
+async def complete(function: Function, params: Any) -> object:
     """Answer `completion/complete`."""
     try:
         found = await function(params.ref, params.argument, params.context)

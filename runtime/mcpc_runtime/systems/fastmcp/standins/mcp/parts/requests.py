@@ -79,7 +79,7 @@ class NoCall:
         self.http: Object = {}
         self.principal: Object | None = None
 
-    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+    async def log(self, level: str, data: object, logger: str | None = None) -> None:
         """Do nothing: there is no client."""
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -117,10 +117,10 @@ class RequestContext(Generic[SessionT, LifespanContextT, RequestT]):
     meta: Any
     session: SessionT
     lifespan_context: LifespanContextT
-    experimental: Any = None
+    experimental: object = None
     request: RequestT | None = None
-    close_sse_stream: Any = None
-    close_standalone_sse_stream: Any = None
+    close_sse_stream: object = None
+    close_standalone_sse_stream: object = None
 
 
 HandlerResult = Any
@@ -140,8 +140,8 @@ class ServerRequestContext(Generic[LifespanContextT, RequestT]):
     request_id: str | int | None = None
     meta: Any = None
     request: RequestT | None = None
-    close_sse_stream: Any = None
-    close_standalone_sse_stream: Any = None
+    close_sse_stream: object = None
+    close_standalone_sse_stream: object = None
 
 
 LATEST_PROTOCOL_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[-1]
@@ -152,8 +152,8 @@ SUPPORTED_PROTOCOL_VERSIONS = [*HANDSHAKE_PROTOCOL_VERSIONS]
 class SessionMessage:
     """A message of a session."""
 
-    message: Any
-    metadata: Any = None
+    message: object
+    metadata: object = None
 
 
 def get_display_name(obj: Any) -> str:
@@ -168,7 +168,7 @@ class InitializationOptions:
 
     server_name: str
     server_version: str
-    capabilities: Any
+    capabilities: object
     title: str | None = None
     description: str | None = None
     instructions: str | None = None

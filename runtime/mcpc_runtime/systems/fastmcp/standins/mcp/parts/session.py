@@ -56,7 +56,7 @@ async def client_answer(answer: Awaitable[Answer]) -> Answer:
         raise coded_error(problem.code, problem.message, problem.data) from problem
 
 
-def contains(present: Any, wanted: Any) -> bool:
+def contains(present: object, wanted: object) -> bool:
     """Tell whether a client's capabilities contain others."""
     if isinstance(wanted, dict):
         return isinstance(present, dict) and all(
@@ -81,7 +81,7 @@ class ServerSession:
         )
 
     @property
-    def client_capabilities(self) -> Any:
+    def client_capabilities(self) -> object:
         """The client's capabilities."""
         return types.ClientCapabilities.model_validate(self._call.client_capabilities)
 
@@ -173,7 +173,7 @@ class ServerSession:
         model = types.CreateMessageResultWithTools if with_tools else types.CreateMessageResult
         return model.model_validate(result)
 
-    async def list_roots(self) -> Any:
+    async def list_roots(self) -> object:
         """Return the client's roots."""
         return types.ListRootsResult.model_validate({"roots": await client_answer(self._call.list_roots())})
 
@@ -184,14 +184,16 @@ class ServerSession:
         related_request_id: object = None,
         *,
         requested_schema: Object | None = None,
-    ) -> Any:
+    ) -> object:
         """Ask the user for the values of a form."""
         schema = requestedSchema if requested_schema is None else requested_schema
         return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, schema or {})))
 
     elicit = elicit_form
 
-    async def elicit_url(self, message: str, url: str, elicitation_id: str, related_request_id: object = None) -> Any:
+    async def elicit_url(
+        self, message: str, url: str, elicitation_id: str, related_request_id: object = None
+    ) -> object:
         """Ask the user to open an address."""
         return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, {}, url)))
 
@@ -213,7 +215,7 @@ UrlElicitationResult = AcceptedUrlElicitation | DeclinedElicitation | CancelledE
 REFUSED = {"decline": DeclinedElicitation, "cancel": CancelledElicitation}
 
 
-def is_simple(annotation: Any) -> bool:
+def is_simple(annotation: object) -> bool:
     """Tell whether a form can ask for a value of a type."""
     if annotation is None or annotation is type(None) or annotation in PRIMITIVES:
         return True
@@ -248,7 +250,9 @@ async def elicit_with_validation(
     raise ValueError(f"Unexpected elicitation action: {answer.action}")
 
 
-async def elicit_url(session: Any, message: str, url: str, elicitation_id: str, related_request_id: Any = None) -> Any:
+async def elicit_url(
+    session: Any, message: str, url: str, elicitation_id: str, related_request_id: object = None
+) -> object:
     """Ask the user to open an address."""
     answer = await session.elicit_url(message, url, elicitation_id, related_request_id)
     return REFUSED[answer.action]() if answer.action in REFUSED else AcceptedUrlElicitation()
