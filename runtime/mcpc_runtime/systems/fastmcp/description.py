@@ -165,7 +165,7 @@ def is_there(name: str) -> bool:
     return not (rest and isinstance(value, type)) or hasattr(value, rest[0])
 
 
-def described_routes(server: object) -> list[str]:
+def described_routes(server: ProgramServer) -> list[str]:
     """Return the paths of the program's own routes; its application is made for the notes of its middleware."""
     if current_program.application is None and (
         overrides_application(server) or getattr(server, "mcpc_asgi_middleware", None)

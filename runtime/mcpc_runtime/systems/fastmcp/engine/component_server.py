@@ -96,7 +96,7 @@ class ComponentServer(Registration):
         with self.mcpc_entered(call):
             return await listing.lists_of(self)
 
-    async def mcpc_visible(self, kind: str) -> list[Any]:
+    async def mcpc_visible(self, kind: str) -> list[Component]:
         """Return the components of a kind that clients see."""
         return await listing.visible(self, kind)
 
@@ -117,7 +117,7 @@ class ComponentServer(Registration):
         return component.enabled and component.shown is not False
 
     @asynccontextmanager
-    async def mcpc_lifespan(self) -> AsyncIterator[Any]:
+    async def mcpc_lifespan(self) -> AsyncIterator[object]:
         """Enter the lifespans of the server and of the servers mounted in it."""
         if self.mcpc_is_entered:  # by another session with the server
             yield self.mcpc_lifespan_result
@@ -201,12 +201,12 @@ class ComponentServer(Registration):
         self.mcpc_asgi_middleware = options.get("middleware")
         note_middleware(self.mcpc_asgi_middleware or ())
 
-    def run(self, transport: str | None = None, *_: object, **options: Any) -> None:
+    def run(self, transport: str | None = None, *_: object, **options: object) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
         current_program.serve(self)
 
-    async def run_async(self, transport: str | None = None, *_: object, **options: Any) -> None:
+    async def run_async(self, transport: str | None = None, *_: object, **options: object) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
         await current_program.serve_async(self)
@@ -215,7 +215,7 @@ class ComponentServer(Registration):
         """Serve until the process ends."""
         await current_program.serve_async(self)
 
-    async def run_http_async(self, *_: object, **options: Any) -> None:
+    async def run_http_async(self, *_: object, **options: object) -> None:
         """Serve until the process ends."""
         self.mcpc_serves_with(options)
         await current_program.serve_async(self)

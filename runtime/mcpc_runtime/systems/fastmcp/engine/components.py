@@ -109,7 +109,7 @@ class Component:
         self.enabled = False
         current_program.note_change(self.kind)
 
-    def copy(self, update: Object | None = None, **changes: Any) -> Self:
+    def copy(self, update: Object | None = None, **changes: object) -> Self:
         """Return a copy with some attributes changed."""
         made = shallow_copy(self)
         made.tags = set(self.tags)

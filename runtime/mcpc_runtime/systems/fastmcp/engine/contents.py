@@ -43,7 +43,7 @@ def is_content(value: object) -> bool:
     return isinstance(value, Helper) or is_block(value)
 
 
-def block_of(value: Any) -> Object:
+def block_of(value: object) -> Object:
     """Return content, a content block of the SDK or what becomes one, as it is on the wire."""
     if isinstance(value, Helper):
         return value.block()
@@ -69,7 +69,7 @@ BLOCK_TYPES = {
 }
 
 
-def typed_block(block: Any) -> Any:
+def typed_block(block: object) -> Any:
     """Return a block of the wire as the SDK's type; others as they are."""
     return (
         typed(BLOCK_TYPES[block["type"]], block) if type(block) is dict and block.get("type") in BLOCK_TYPES else block
@@ -119,7 +119,7 @@ class Helper:
         block = {"type": self.family, "data": data, "mimeType": mime_type or self._mime_type}
         return self.annotated(block, annotations)
 
-    def annotated(self, block: Object, annotations: Any) -> Object:
+    def annotated(self, block: Object, annotations: object) -> Object:
         found = wire(annotations or self.annotations)
         return {**block, "annotations": found} if found else block
 
@@ -141,7 +141,7 @@ class Image(Helper):
         """Return the media type of a file by its name."""
         return "image/webp" if path.suffix == ".webp" else mimetypes.guess_type(path, strict=False)[0] or OCTETS
 
-    def to_image_content(self, mime_type: str | None = None, annotations: object = None) -> Any:
+    def to_image_content(self, mime_type: str | None = None, annotations: object = None) -> object:
         """Return the SDK's content block."""
         return typed("ImageContent", self.block(mime_type, annotations))
 
@@ -170,7 +170,7 @@ class Audio(Helper):
         """Return the media type of a file by its name."""
         return self.suffixes.get(path.suffix.lower().lstrip("."), OCTETS)
 
-    def to_audio_content(self, mime_type: str | None = None, annotations: object = None) -> Any:
+    def to_audio_content(self, mime_type: str | None = None, annotations: object = None) -> object:
         """Return the SDK's content block."""
         return typed("AudioContent", self.block(mime_type, annotations))
 
@@ -193,7 +193,7 @@ class File(Helper):
 
     def __init__(
         self,
-        path: Any = None,
+        path: object = None,
         data: bytes | None = None,
         format: str | None = None,
         name: str | None = None,
@@ -247,7 +247,7 @@ def is_plain(value: object) -> bool:
     return False
 
 
-def json_text(value: Any, *, indented: bool = False, by_alias: bool = True, own_aliases: bool = False) -> str:
+def json_text(value: object, *, indented: bool = False, by_alias: bool = True, own_aliases: bool = False) -> str:
     """Return JSON text; what has no JSON form becomes its text.
 
     `own_aliases`: each model decides whether its fields are written with aliases, not `by_alias`.
@@ -264,7 +264,7 @@ def json_text(value: Any, *, indented: bool = False, by_alias: bool = True, own_
     return written.decode()
 
 
-def json_value(value: Any, *, by_alias: bool = True, own_aliases: bool = False, kind: Any = None) -> Any:
+def json_value(value: object, *, by_alias: bool = True, own_aliases: bool = False, kind: Any = None) -> Any:
     """Return the JSON value of anything; pydantic's PydanticSerializationError for what has none.
 
     `own_aliases`: as above; `kind`: the annotation by which the value is written then, if any.

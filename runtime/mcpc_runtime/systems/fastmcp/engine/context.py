@@ -53,7 +53,7 @@ class BaseContext:
         return self._server
 
     @property
-    def mcp_server(self) -> Any:
+    def mcp_server(self) -> object:
         """The server, by its name in version 2 of the SDK."""
         return self.fastmcp
 
@@ -83,12 +83,12 @@ class BaseContext:
         return resolve(f"{STANDINS}.mcp.parts.session:ServerSession")(self.mcpc_call)
 
     @property
-    def request_context(self) -> Any:
+    def request_context(self) -> object:
         """The request as the SDK describes it."""
         return request_context(self)
 
     @property
-    def mcpc_lifespan_context(self) -> Any:
+    def mcpc_lifespan_context(self) -> object:
         """What the lifespan of the server that clients see has given."""
         return getattr(self._root._server, "mcpc_lifespan_result", None)
 
@@ -102,7 +102,7 @@ class BaseContext:
         if call.meta.get("progressToken") is not None:
             await call.progress(progress, total, message)
 
-    async def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> Any:
+    async def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> object:
         """Ask the user to open an address."""
         return elicitation.url_answer(await self.mcpc_elicit(message, {}, url))
 
@@ -181,7 +181,7 @@ def protocol_error(problem: BaseException) -> ProtocolError | None:
     return None
 
 
-def request_context(context: Any) -> Any:
+def request_context(context: Any) -> object:
     call = context.mcpc_call
     request = resolve(f"{SDK}.parts.requests:http_request")(call)
     common = {"session": context.session, "lifespan_context": context.mcpc_lifespan_context, "request": request}

@@ -20,7 +20,7 @@ from mcpc_runtime.systems.fastmcp.interfaces import Object
 class AcceptedElicitation:
     """The user's answer."""
 
-    data: Any = None
+    data: object = None
     action: str = "accept"
 
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
@@ -99,14 +99,14 @@ def value_schema(schema: Object) -> Object:
     return {"type": "object", "properties": {"value": schema}, "required": ["value"]}
 
 
-def read_nothing(content: object) -> Any:
+def read_nothing(content: object) -> object:
     """Return an empty answer."""
     if content:
         raise ValueError(f"Elicitation expected an empty response, but received: {content}")
     return {}
 
 
-def read_value(content: Any) -> Any:
+def read_value(content: object) -> object:
     """Return the value of an answer with one value."""
     if not isinstance(content, dict) or "value" not in content:
         raise ValueError("Elicitation response missing required 'value' field.")
@@ -121,7 +121,7 @@ def answer_of(wanted: Question, answer: Object) -> object:
     return refused(answer)
 
 
-def refused(answer: Object) -> Any:
+def refused(answer: Object) -> object:
     action = answer.get("action")
     if action == "decline":
         return DeclinedElicitation()
@@ -174,7 +174,7 @@ def typed_question(kind: Any) -> tuple[Object, Callable[[Any], Any]]:
     return schema_of(adapter), adapter.validate_python
 
 
-def is_scalar(kind: Any) -> bool:
+def is_scalar(kind: object) -> bool:
     """Tell whether a type is one of single values."""
     return kind in SCALARS or get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum))
 

@@ -62,7 +62,7 @@ async def call_function(function: Function, values: Object, *, threaded: bool, c
     return list(result) if inspect.isgenerator(result) else result
 
 
-def collected(function: Function, /, **values: Any) -> Any:
+def collected(function: Function, /, **values: object) -> Any:
     """Return what a function returns, the items of a generator as a list: where it is called, so that it can block."""
     result = function(**values)
     return list(result) if inspect.isgenerator(result) else result
@@ -80,7 +80,7 @@ class Dependency:
 
     single = False
 
-    async def __aenter__(self) -> Any:
+    async def __aenter__(self) -> object:
         raise NotImplementedError
 
     async def __aexit__(self, *_: object) -> None:
@@ -93,7 +93,7 @@ class Depends(Dependency):
     `bindings`: values, or dependencies, of the function's parameters.
     """
 
-    def __init__(self, dependency: Function, use_cache: bool = True, **bindings: Any) -> None:
+    def __init__(self, dependency: Function, use_cache: bool = True, **bindings: object) -> None:
         self.dependency = dependency
         self.use_cache = use_cache and not bindings
         self.bindings = bindings
@@ -110,19 +110,19 @@ class CallArgument(Dependency):
 class FunctionDependency(Dependency):
     """Gives what a function without parameters returns; `name` is shown in messages."""
 
-    def __init__(self, function: Callable[[], Any]) -> None:
+    def __init__(self, function: Callable[[], object]) -> None:
         self._function = function
 
-    async def __aenter__(self) -> Any:
+    async def __aenter__(self) -> object:
         return self._function()
 
 
-def CurrentContext() -> Any:  # noqa: N802 - the framework's name
+def CurrentContext() -> FunctionDependency:  # noqa: N802 - the framework's name
     """Stand for the current context."""
     return FunctionDependency(required_context)
 
 
-def CurrentFastMCP() -> Any:  # noqa: N802 - the framework's name
+def CurrentFastMCP() -> FunctionDependency:  # noqa: N802 - the framework's name
     """Stand for the current server."""
     return FunctionDependency(lambda: required_context().fastmcp)
 
@@ -223,9 +223,9 @@ class Resolution:
         self._arguments = arguments
         self._dependencies = dependencies
         self._asked: list[str] = []
-        self._cache: dict[Any, Any] = {}
+        self._cache: dict[Function, object] = {}
 
-    async def value_of(self, name: str, source: Any) -> Any:
+    async def value_of(self, name: str, source: Any) -> object:
         """Return the value of a parameter's dependency."""
         if source is CONTEXT:
             return current_context()
@@ -253,7 +253,7 @@ class Resolution:
             raise ValueError(f"the call has no argument {name!r}")
         return self._arguments.get(name)
 
-    async def _result_of(self, function: Any, bindings: Object) -> Any:
+    async def _result_of(self, function: Any, bindings: Object) -> object:
         sources = {**find_dependencies(function), **bindings}
         values = {
             name: source if is_plain(source) else await self.value_of(name, source) for name, source in sources.items()

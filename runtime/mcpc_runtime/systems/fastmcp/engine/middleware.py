@@ -10,7 +10,7 @@ from functools import partial
 from types import GenericAlias
 from typing import Any, ClassVar
 
-CallNext = Callable[["MiddlewareContext"], Awaitable[Any]]
+CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
 
 
 class NextCall:
@@ -35,8 +35,8 @@ HOOKS = {
 class MiddlewareContext:
     """A message, and where it comes from."""
 
-    message: Any
-    fastmcp_context: Any = None
+    message: object
+    fastmcp_context: object = None
     source: str = "client"
     type: str = "request"
     method: str | None = None
@@ -52,7 +52,7 @@ class MiddlewareContext:
 class Middleware:
     """The base of middleware: each method calls the next one."""
 
-    async def __call__(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def __call__(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run the methods for a message: `on_message`, then `on_request`, then the one of its method."""
         chain = call_next
         if context.method in HOOKS:
@@ -61,43 +61,43 @@ class Middleware:
         chain = partial(kind, call_next=chain)
         return await self.on_message(context, call_next=chain)
 
-    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around every message."""
         return await call_next(context)
 
-    async def on_request(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_request(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around every request."""
         return await call_next(context)
 
-    async def on_notification(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_notification(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around every notification."""
         return await call_next(context)
 
-    async def on_call_tool(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_call_tool(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around a call of a tool."""
         return await call_next(context)
 
-    async def on_read_resource(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_read_resource(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around the reading of a resource."""
         return await call_next(context)
 
-    async def on_get_prompt(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_get_prompt(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around a prompt."""
         return await call_next(context)
 
-    async def on_list_tools(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_list_tools(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around the list of tools."""
         return await call_next(context)
 
-    async def on_list_resources(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_list_resources(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around the list of resources."""
         return await call_next(context)
 
-    async def on_list_resource_templates(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_list_resource_templates(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around the list of templates."""
         return await call_next(context)
 
-    async def on_list_prompts(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_list_prompts(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run around the list of prompts."""
         return await call_next(context)
 

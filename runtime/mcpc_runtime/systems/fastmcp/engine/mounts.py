@@ -30,7 +30,7 @@ class Host(Protocol):
     async def mcpc_session_rules(self) -> Sequence[Visibility]:
         """Return what the session of the current call shows and hides."""
 
-    def mcpc_entered(self) -> AbstractContextManager[Any]:
+    def mcpc_entered(self) -> AbstractContextManager[object]:
         """Enter a context of the server."""
 
     async def mcpc_listed(self, kind: str) -> list[Any]:
@@ -66,9 +66,9 @@ class Origin:
     server: Any
     key: str
 
-    def entered(self) -> AbstractContextManager[Any]:
+    def entered(self) -> AbstractContextManager[object]:
         """Enter the context of the server, if the version has one for each."""
-        context: AbstractContextManager[Any] = (
+        context: AbstractContextManager[object] = (
             self.server.mcpc_entered() if behaviour().inner_contexts else nullcontext()
         )
         return context

@@ -16,7 +16,7 @@ from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
 from mcpc_runtime.systems.fastmcp.engine.server import note
 from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
 
 Kind = TypeVar("Kind", bound=Component)
@@ -140,10 +140,10 @@ class Registration:
         self.mcpc_completion = function
         return function
 
-    def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Any:
+    def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Decorator:
         """Register an HTTP route."""
 
-        def decorate(function: Any) -> Any:
+        def decorate(function: Function) -> Function:
             self.mcpc_own_routes.append((path, list(methods), function))
             return function
 
@@ -225,7 +225,7 @@ def make(cls: Any, function: Any, name: str | None, options: Object) -> Any:
     return found
 
 
-def check_output(schema: Any) -> None:
+def check_output(schema: object) -> None:
     """Raise ValueError for an output schema whose values are not objects."""
     if isinstance(schema, dict) and schema.get("type") != "object" and not OBJECT_KEYS & set(schema):
         raise ValueError(

@@ -70,7 +70,7 @@ class ResourceResult:
         return typed("ReadResourceResult", self.to_wire(str(uri)))
 
 
-def parts_of(contents: Any) -> list[ResourceContent]:
+def parts_of(contents: object) -> list[ResourceContent]:
     """Return contents as parts; TypeError: they are nothing that a resource may contain."""
     if isinstance(contents, (str, bytes)):
         return [ResourceContent(contents)]
@@ -87,7 +87,7 @@ def parts_of(contents: Any) -> list[ResourceContent]:
     raise TypeError(f"contents must be str, bytes, or list[ResourceContent], got {type(contents).__name__}")
 
 
-def converted_resource(resource: Resource | Template, result: Any) -> ResourceResult:
+def converted_resource(resource: Resource | Template, result: object) -> ResourceResult:
     """Return a function's result as what its resource contains."""
     if isinstance(result, ResourceResult):
         return result
@@ -107,7 +107,7 @@ def converted_resource(resource: Resource | Template, result: Any) -> ResourceRe
     return found
 
 
-def is_parts(result: Any) -> bool:
+def is_parts(result: object) -> bool:
     """Tell whether a result is a list of parts."""
     return isinstance(result, list) and bool(result) and isinstance(result[0], ResourceContent)
 
@@ -117,7 +117,7 @@ def public_meta(resource: Resource | Template) -> Object | None:
     return resource.meta
 
 
-def text_or_bytes(result: Any) -> str | bytes:
+def text_or_bytes(result: object) -> str | bytes:
     """Return a result as text or bytes; others as JSON."""
     if isinstance(result, (str, bytes)):
         return result
@@ -159,7 +159,7 @@ class Message:
 class PromptResult:
     """The messages of a prompt."""
 
-    def __init__(self, messages: Any, description: str | None = None, meta: Object | None = None) -> None:
+    def __init__(self, messages: object, description: str | None = None, meta: Object | None = None) -> None:
         self.messages: list[Any] = [Message(messages)] if isinstance(messages, str) else checked(messages)
         self.description = description
         self.meta = meta
@@ -176,7 +176,7 @@ class PromptResult:
         return typed("GetPromptResult", self.to_wire())
 
 
-def checked(messages: Any) -> list[Any]:
+def checked(messages: object) -> list[Any]:
     """Return messages; TypeError: there are others among them."""
     if not isinstance(messages, list):
         raise TypeError(f"messages must be str or list[Message], got {type(messages).__name__}")
@@ -189,12 +189,12 @@ def checked(messages: Any) -> list[Any]:
     return messages
 
 
-def message_on_wire(message: Any) -> Object:
+def message_on_wire(message: object) -> Object:
     found: Object = message.to_wire() if isinstance(message, Message) else wire(message)
     return found
 
 
-def message_block(content: Any) -> Object:
+def message_block(content: object) -> Object:
     """Return the content of a message on the wire; other values become JSON text."""
     if isinstance(content, str):
         return text_block(content)
@@ -222,7 +222,7 @@ def converted_prompt(prompt: Prompt, result: Any) -> PromptResult:
     return made
 
 
-def strict_messages(result: Any) -> list[Message]:
+def strict_messages(result: object) -> list[Message]:
     """Return messages of FastMCP 3 and later, which takes only text and messages."""
     if isinstance(result, str):
         return [Message(result)]

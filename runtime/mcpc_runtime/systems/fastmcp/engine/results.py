@@ -83,8 +83,8 @@ class ToolResult:
 
     def __init__(
         self,
-        content: Any = None,
-        structured_content: Any = None,
+        content: object = None,
+        structured_content: object = None,
         meta: Object | None = None,
         is_error: bool = False,
     ) -> None:
@@ -150,7 +150,7 @@ def structured(value: object) -> Object:
     return found
 
 
-def content_of(result: Any, serializer: object = None) -> list[Object]:
+def content_of(result: object, serializer: object = None) -> list[Object]:
     """Return a function's result as content blocks."""
     if result is None:
         return []
@@ -165,7 +165,7 @@ def content_of(result: Any, serializer: object = None) -> list[Object]:
     return [text_block(text_of(result, serializer))] if result else []  # an empty list is content already
 
 
-def single_block(item: Any, serializer: object = None) -> Object:
+def single_block(item: object, serializer: object = None) -> Object:
     """Return an item as a content block."""
     if is_content(item):
         return block_of(item)
@@ -179,7 +179,7 @@ def single_block(item: Any, serializer: object = None) -> Object:
     return text_block(text_of(item, serializer))
 
 
-def text_of(value: Any, serializer: Any = None) -> str:
+def text_of(value: object, serializer: Any = None) -> str:
     """Return a value as text: by the project's serializer, or as JSON."""
     if serializer is not None:
         try:
@@ -200,7 +200,7 @@ def by_alias_of(value: object) -> bool:
     return rule == "always"
 
 
-def converted(tool: Tool, result: Any) -> ToolResult:
+def converted(tool: Tool, result: object) -> ToolResult:
     """Return a function's result as the result of its tool."""
     if isinstance(result, ToolResult):
         return result
@@ -209,7 +209,7 @@ def converted(tool: Tool, result: Any) -> ToolResult:
     return structured_result(tool, result, structure_of(tool))
 
 
-def structured_result(tool: Tool, result: Any, structure: Structure) -> ToolResult:
+def structured_result(tool: Tool, result: object, structure: Structure) -> ToolResult:
     """Return a function's result as FastMCP makes it."""
     version = behaviour()
     made = ToolResult([])

@@ -27,7 +27,7 @@ class SamplingResult:
     """The model's answer."""
 
     text: str | None = None
-    result: Any = None
+    result: object = None
     history: list[Any] = field(default_factory=list)
 
 
@@ -35,7 +35,7 @@ class SamplingResult:
 class SampleStep:
     """One answer of the model, with the messages up to it."""
 
-    response: Any
+    response: object
     history: list[Any]
 
     @property
@@ -50,7 +50,7 @@ class SampleStep:
         return bool(wire(self.response).get("stopReason") == "toolUse")
 
     @property
-    def tool_calls(self) -> list[Any]:
+    def tool_calls(self) -> list[object]:
         """The calls of tools in the answer."""
         return [typed("ToolUseContent", each) for each in self.calls]
 
@@ -78,7 +78,7 @@ def messages_of(messages: Any) -> list[Object]:
     return [message_of(each) for each in messages]
 
 
-def message_of(message: Any) -> Object:
+def message_of(message: object) -> Object:
     """Return a message on the wire."""
     if isinstance(message, str):
         return {"role": "user", "content": text_block(message)}
@@ -147,7 +147,7 @@ async def tool_result(tools: list[SamplingTool], call: Object) -> Object:
     return {**answer, "content": result.to_wire()["content"]}
 
 
-async def sample(context: BaseContext, messages: Any, options: Object) -> SamplingResult:
+async def sample(context: BaseContext, messages: object, options: Object) -> SamplingResult:
     """Send messages to the model until it answers; `result_type` in the options is the type of the answer."""
     kind = options.pop("result_type", None)
     if kind in (None, str):
@@ -169,7 +169,7 @@ async def sample(context: BaseContext, messages: Any, options: Object) -> Sampli
     raise RuntimeError(f"Sampling exceeded maximum iterations ({ROUNDS})")
 
 
-async def plain_sample(context: BaseContext, messages: Any, options: Object) -> SamplingResult:
+async def plain_sample(context: BaseContext, messages: object, options: Object) -> SamplingResult:
     """Send messages to the model until it answers with text."""
     for _ in range(ROUNDS):
         step = await sample_step(context, messages, options)
@@ -191,12 +191,12 @@ def final_tool(reader: Any) -> SamplingTool:
     return made
 
 
-def accept(**values: Any) -> str:
+def accept(**values: object) -> str:
     """Accept a result: it is read from the call."""
     return f"{len(values)} values"
 
 
-def final_value(reader: Any, given: Any) -> Any:
+def final_value(reader: Any, given: object) -> object:
     """Return the result in a call of the final tool."""
     is_object = reader.json_schema().get("type") == "object"
     return given if is_object or not isinstance(given, dict) else given.get("value")

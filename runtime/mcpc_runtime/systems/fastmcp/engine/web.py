@@ -33,7 +33,7 @@ class ServedApplication:
     def __init__(self, server: ProgramServer, middleware: Sequence[object] | None = None) -> None:
         self.mcpc_server = server
         self.mcpc_routes: list[tuple[str, list[str] | None, Function]] = []
-        self.mcpc_mounts: list[tuple[str, Any]] = []
+        self.mcpc_mounts: list[tuple[str, object]] = []
         self.routes: list[Any] = []
         self.user_middleware: list[Any] = [*(middleware or ())]
         self.exception_handlers: dict[object, object] = {}
@@ -61,7 +61,7 @@ class ServedApplication:
 
         return decorate
 
-    def mount(self, path: str, app: Any = None, *_: object, **__: object) -> None:
+    def mount(self, path: str, app: object = None, *_: object, **__: object) -> None:
         """Add an application below a path; other servers of the protocol are not served."""
         if not isinstance(app, ServedApplication):
             self.mcpc_mounts.append((path, app))
@@ -71,14 +71,14 @@ class ServedApplication:
 
     add_exception_handler = add_event_handler = add_websocket_route = accept
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
         """Answer a request for a route of the program, as a part of another application."""
         if self._made is None:
             self._made = made_application(self.mcpc_server, self)
         await self._made(scope, receive, send)
 
 
-def made_application(server: Any, own: ServedApplication) -> Any:
+def made_application(server: ProgramServer, own: ServedApplication) -> Any:
     """Return an application of the program's own routes and middleware."""
     routing: Any = import_module("starlette.routing")
     middleware: Any = import_module("starlette.middleware")
@@ -105,7 +105,7 @@ class TooLargeError(Exception):
     """A response is too large."""
 
 
-def route_patterns(server: object) -> list[str]:
+def route_patterns(server: ProgramServer) -> list[str]:
     """Return the paths of a program's own routes, as Starlette writes them; what leads to MCP is left out."""
     served = current_program.application
     if served is None or isinstance(served, ServedApplication):
@@ -113,7 +113,7 @@ def route_patterns(server: object) -> list[str]:
     return list(dict.fromkeys(patterns_of(getattr(served, "routes", ()))))
 
 
-def own_patterns(server: Any, served: ServedApplication | None) -> Iterator[str]:
+def own_patterns(server: ProgramServer, served: ServedApplication | None) -> Iterator[str]:
     """Yield the paths of a server's routes, and of those of its application."""
     yield from (path for path, _, _ in server.mcpc_routes())
     if served is not None:
@@ -152,7 +152,7 @@ def leads_to_mcp(found: Any) -> bool:
     return code is not None and not MCP_FUNCTIONS.isdisjoint(code.co_names)
 
 
-def application(server: Any) -> Any:
+def application(server: ProgramServer) -> Any:
     """Return the ASGI application of a server."""
     served: Any = current_program.application
     if served is None:
@@ -160,7 +160,7 @@ def application(server: Any) -> Any:
     return served
 
 
-def own_application(server: Any) -> ServedApplication:
+def own_application(server: ProgramServer) -> ServedApplication:
     """Return what `http_app()` of a server returns, which a project may override."""
     make = getattr(server, "http_app", None) or getattr(server, "streamable_http_app", None)
     middleware = getattr(server, "mcpc_asgi_middleware", None)
@@ -168,7 +168,7 @@ def own_application(server: Any) -> ServedApplication:
     return made if isinstance(made, ServedApplication) else ServedApplication(server)
 
 
-async def answer(server: object, request: Object) -> Object:
+async def answer(server: ProgramServer, request: Object) -> Object:
     """Return the response of the program to a request: status, headers, and the body in base64."""
     collected = Response()
     try:
