@@ -16,12 +16,12 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from mcpc_runtime.http.auth import http_client, keys
+from mcpc_runtime.http.auth import http_client
+from mcpc_runtime.http.auth import jwt as signed_tokens
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.keys import SigningKeys, keys_from
+from mcpc_runtime.http.auth.jwt import SigningKeys, keys_from
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
-from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
-from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.principals import Denied, MisconfiguredError, Principal, UnavailableError
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import lazy
 from support.issuer import Issuer, Key, raw_token, serving
@@ -322,7 +322,7 @@ def test_keys_from_a_file_are_read_at_the_start_and_again(
     assert isinstance(check(gate, issuer.token()), Principal)
     issuer.keys = [Key("rsa", "next")]
     place.write_bytes(issuer.jwks()[2])
-    monkeypatch.setattr(keys, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(signed_tokens, "PAUSE_SECONDS", 0.0)
     assert isinstance(check(gate, issuer.token()), Principal)
     assert issuer.asked == []
     with pytest.raises(MisconfiguredError):

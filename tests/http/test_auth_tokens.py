@@ -13,9 +13,8 @@ import pytest
 from mcpc_runtime.http.auth import tokens
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.principals import AllowedTools, MisconfiguredError
 from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.principals import AllowedTools, Denied, MisconfiguredError, Principal
 from mcpc_runtime.http.settings import HttpSettings
 from support.timing import LONG, tells
 

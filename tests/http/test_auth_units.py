@@ -10,24 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.http.auth import http_client, introspection, introspection_limits, keys, token_file
+from mcpc_runtime.http.auth import http_client, introspection, jwt, token_file
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
-from mcpc_runtime.http.auth.bearer import MAX_BYTES, MalformedHeaderError, bearer_token
 from mcpc_runtime.http.auth.configure import ONLY_WITH_ISSUER, authenticator, resource
 from mcpc_runtime.http.auth.http_client import checked_url, origin
-from mcpc_runtime.http.auth.introspection import Introspection
-from mcpc_runtime.http.auth.introspection_limits import IntrospectionLimits, source_of
-from mcpc_runtime.http.auth.jwt import SignedTokenVerifier
-from mcpc_runtime.http.auth.keys import SigningKeys, is_for_signatures, metadata_urls
+from mcpc_runtime.http.auth.introspection import Introspection, IntrospectionLimits, source_of
+from mcpc_runtime.http.auth.jwt import SignedTokenVerifier, SigningKeys, is_for_signatures, metadata_urls
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN, GrantedTools, OAuth, Resource, Scopes
-from mcpc_runtime.http.auth.principals import (
-    AllowedTools,
-    InvalidTokenError,
-    MisconfiguredError,
-    UnavailableError,
-    challenge,
-)
-from mcpc_runtime.http.auth.secret_files import access_problem, read_secret, secret_problem
 from mcpc_runtime.http.auth.token_claims import (
     check_audience,
     check_times,
@@ -36,9 +25,17 @@ from mcpc_runtime.http.auth.token_claims import (
     principal_of,
     timestamp,
 )
-from mcpc_runtime.http.auth.token_file import TokenFile
-from mcpc_runtime.http.auth.tokens import tokens_from
-from mcpc_runtime.http.principals import Denied, Principal
+from mcpc_runtime.http.auth.token_file import TokenFile, access_problem, read_secret, secret_problem
+from mcpc_runtime.http.auth.tokens import MAX_BYTES, MalformedHeaderError, bearer_token, tokens_from
+from mcpc_runtime.http.principals import (
+    AllowedTools,
+    Denied,
+    InvalidTokenError,
+    MisconfiguredError,
+    Principal,
+    UnavailableError,
+    challenge,
+)
 from mcpc_runtime.http.settings import HttpSettings
 
 if TYPE_CHECKING:
@@ -424,13 +421,13 @@ def test_keys_are_due_when_they_are_old_or_unknown() -> None:
     ]
     assert due == [False, False, True, True]
     found._next = 1700.0
-    clock[0] = 1000.0 + keys.FRESH_SECONDS
+    clock[0] = 1000.0 + jwt.FRESH_SECONDS
     assert [found.is_due("a", "RS256"), found.is_due("x", "RS256")] == [False, False]
     clock[0] += 0.5
     assert not found.is_due("a", "RS256")
     found._next = clock[0]
     assert found.is_due("a", "RS256")
-    clock[0] = 1000.0 + keys.STALE_SECONDS
+    clock[0] = 1000.0 + jwt.STALE_SECONDS
     assert found.are_usable
     clock[0] += 0.5
     found._next = clock[0] + 5
@@ -458,10 +455,10 @@ def test_addresses_of_one_network_are_one_source(address: str, source: str) -> N
 
 
 def test_queries_of_unknown_tokens_have_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(introspection_limits, "MAX_RUNNING", 3)
-    monkeypatch.setattr(introspection_limits, "MAX_RUNNING_OF_ONE", 2)
-    monkeypatch.setattr(introspection_limits, "MAX_WAITING", 4)
-    monkeypatch.setattr(introspection_limits, "MAX_WAITING_OF_ONE", 2)
+    monkeypatch.setattr(introspection, "MAX_RUNNING", 3)
+    monkeypatch.setattr(introspection, "MAX_RUNNING_OF_ONE", 2)
+    monkeypatch.setattr(introspection, "MAX_WAITING", 4)
+    monkeypatch.setattr(introspection, "MAX_WAITING_OF_ONE", 2)
 
     async def run() -> tuple[list[str], list[str]]:
         limits, begun, refused = IntrospectionLimits(), list[str](), list[str]()
@@ -482,7 +479,7 @@ def test_queries_of_unknown_tokens_have_places(monkeypatch: pytest.MonkeyPatch) 
             await asyncio.sleep(0)
             await asyncio.sleep(0)
         await asyncio.gather(*tasks)
-        monkeypatch.setattr(introspection_limits, "WAIT_SECONDS", 0.01)
+        monkeypatch.setattr(introspection, "WAIT_SECONDS", 0.01)
         limits._running["a"] = 2
         await ask("a9")
         assert not limits._waiting

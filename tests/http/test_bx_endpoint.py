@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mcpc_runtime.artifact.start_options import StartOptions, apply_start_options
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.globs import ANY_CHARACTER, ToolSelection, matches
 from mcpc_runtime.systems.bx.auth import Origins, build_authenticator

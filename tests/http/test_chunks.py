@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.http.embedded.chunks import (
+from mcpc_runtime.http.embedded.messages import (
     FREE_FRAMING,
     LARGEST_CHUNK,
     MAX_AT_ONCE,
-    MAX_LINE_LENGTH,
+    MAX_CHUNK_LINE,
     ChunkedBody,
     ChunkError,
 )
@@ -86,7 +86,7 @@ def test_the_pieces_that_a_body_comes_in_make_no_difference(parts: list[bytes], 
     [
         b"1\na", b"1\r\nab\r\n", b"0x1\r\n", b"+1\r\n", b"-1\r\n", b"1_0\r\n", b" 1\r\n", b"\r\n", b"g\r\n", b"1;a\n", b"1;a\rb\r\n",
         b"1;\x00\r\n", b"1 ;a\r\n", b"0\r\nX: y\r\n\r\n", b"0\r\n\n", b"000000000000000000001\r\n", b"%x\r\n" % (LARGEST_CHUNK + 1),
-        b"1;" + b"a" * MAX_LINE_LENGTH, b"1;" + b"a" * MAX_LINE_LENGTH + b"\r\n", b"f" * 30, b"1\r\na\n", b"1\r\na\rb",
+        b"1;" + b"a" * MAX_CHUNK_LINE, b"1;" + b"a" * MAX_CHUNK_LINE + b"\r\n", b"f" * 30, b"1\r\na\n", b"1\r\na\rb",
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_refused_as_soon_as_that_is_seen(sent: bytes) -> None:
@@ -109,9 +109,9 @@ def test_limits_of_chunks_are_as_large_as_they_are(name: str) -> None:
             return False
         return True
 
-    for length in (MAX_LINE_LENGTH, MAX_LINE_LENGTH + 1):
+    for length in (MAX_CHUNK_LINE, MAX_CHUNK_LINE + 1):
         line = b"1;".ljust(length - 2, b"a") + b"\r\n"
-        assert passes(line, b"x\r\n") is (length == MAX_LINE_LENGTH)
+        assert passes(line, b"x\r\n") is (length == MAX_CHUNK_LINE)
     assert passes(b"%x\r\n" % LARGEST_CHUNK, b"x") and not passes(b"%x\r\n" % (LARGEST_CHUNK + 1), b"x")
     assert passes(b"00000000000000000001\r\n", b"x\r\n") and not passes(b"000000000000000000001\r\n", b"x\r\n")
 

@@ -12,8 +12,8 @@ import socket
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.http.embedded.uvicorn_import import prepare
-from mcpc_runtime.http.refusal_log import RefusalLog
+from mcpc_runtime.http.serve import prepare
+from mcpc_runtime.http.server_log import RefusalLog
 from mcpc_runtime.http.settings import HttpSettings
 from support.needs import ROOT
 
@@ -226,7 +226,7 @@ def test_what_arrives_is_answered(golden: Callable[[Path, str], None], monkeypat
             else (lambda problem: said.append(f"failure: {problem}"))
         )
         monkeypatch.setattr({"cycle": cycle, "connection": connection}[module], name, note)
-    monkeypatch.setattr("mcpc_runtime.http.refusal_log.log_line", lambda text: said.append(f"log: {text}"))
+    monkeypatch.setattr("mcpc_runtime.http.server_log.log_line", lambda text: said.append(f"log: {text}"))
 
     async def talk() -> str:
         found: list[str] = []

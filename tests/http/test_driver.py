@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from mcpc_runtime.http.driver import NoLock
-from mcpc_runtime.http.inline_threads import QUICK_SECONDS, WAIT_SECONDS, InlineThreads
+from mcpc_runtime.http.driver import QUICK_SECONDS, WAIT_SECONDS, InlineThreads, NoLock
 from mcpc_runtime.protocol.effects import LogToOperator
 from mcpc_runtime.server.driver import Driver
 from mcpc_runtime.transports.platforms.loop_reactor import LoopReactor

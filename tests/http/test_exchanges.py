@@ -14,7 +14,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.http import refusal_log
+from mcpc_runtime.http import server_log
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.tokens import tokens_from
@@ -155,14 +155,14 @@ def test_requests_are_answered_whole(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "step.go").touch()  # what the tool `steps` of the sample waits for
     logged: list[str] = []
-    monkeypatch.setattr(refusal_log, "log_line", logged.append)
-    monkeypatch.setattr(refusal_log, "MAX_LINES", 10_000)
+    monkeypatch.setattr(server_log, "log_line", logged.append)
+    monkeypatch.setattr(server_log, "MAX_LINES", 10_000)
     golden(STEPS.with_suffix(".answers"), asyncio.run(talk(sections_of(STEPS.read_text("utf-8")), logged)))
 
 
 def test_headers_agree_with_bodies(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """The ladder of refusals: in its order, with one status for each code."""
-    monkeypatch.setattr(refusal_log, "log_line", lambda line: None)
+    monkeypatch.setattr(server_log, "log_line", lambda line: None)
     steps = []
     for _, body, headers, _, _ in LADDER:
         text = body.decode() if isinstance(body, bytes) else json.dumps(body)

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from mcpc_runtime.http.fair_places import FairAdmission
+from mcpc_runtime.http.fair_turns import FairAdmission
 from mcpc_runtime.server.running_calls import MAX_RUNNING, MAX_WAITING
 
 

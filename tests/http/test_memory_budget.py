@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.http.deferred_replies import LongReply
 from mcpc_runtime.http.memory_budget import (
     CONNECTIONS,
     MIB,
@@ -18,6 +17,7 @@ from mcpc_runtime.http.memory_budget import (
     MemoryBudget,
     cost_of,
 )
+from mcpc_runtime.http.post_response import LongReply
 from mcpc_runtime.protocol.values import WINDOW, count_structure_outside_strings
 
 USABLE = 96 * MIB

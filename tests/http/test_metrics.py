@@ -44,7 +44,7 @@ def families(metrics: Metrics) -> dict[str, dict[tuple[str, ...], float]]:
 
 
 def test_the_whole_text(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc_runtime.http.process_measures.resident_bytes", lambda pid: 7)
+    monkeypatch.setattr("mcpc_runtime.http.metrics.resident_bytes", lambda pid: 7)
     metrics = Metrics()
     for seconds in (0.0, 0.001, 0.0011, 60.0, 60.5):
         metrics.observe("tools/call", 200, seconds)

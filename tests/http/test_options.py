@@ -5,8 +5,8 @@ import re
 import pytest
 
 from mcpc_runtime.http import options
-from mcpc_runtime.http.embedded.uvicorn_import import prepare
 from mcpc_runtime.http.options import OptionError, help_page, parse_address, parse_arguments, parse_environment
+from mcpc_runtime.http.serve import prepare
 from mcpc_runtime.http.settings import MIB, OPTIONS, HttpSettings, settings_from
 from support.needs import ROOT
 

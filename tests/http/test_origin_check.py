@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpc_runtime.http.origin_check import MAX_CACHED, OriginCheck, outside_names, parse_authority, parse_origin
+from mcpc_runtime.http.origins import MAX_CACHED, OriginCheck, outside_names, parse_authority, parse_origin
 from mcpc_runtime.http.settings import HttpSettings
 from support.knocks import HOSTS, ORIGINS
 

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.http import asgi, bodies, connections, process_measures, rotation, stamping
-from mcpc_runtime.http.bodies import no_room, read_body, refuse_values
-from mcpc_runtime.http.client_address import ClientAddressFilter
-from mcpc_runtime.http.connections import most_connections
-from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
+from mcpc_runtime.http import metrics, request, serve, server_log, settings
+from mcpc_runtime.http.auth import token_file
+from mcpc_runtime.http.auth.token_file import Rotation, reload
 from mcpc_runtime.http.memory_budget import MIB, WAITING_COST, MemoryBudget
-from mcpc_runtime.http.post_response import PostResponse
+from mcpc_runtime.http.metrics import add_handler_gauges, add_process_gauges
+from mcpc_runtime.http.origins import ClientAddressFilter
+from mcpc_runtime.http.post_response import DeferredRequest, LongReply, PostResponse
 from mcpc_runtime.http.principals import Denied, Principal, deny
-from mcpc_runtime.http.process_measures import add_handler_gauges, add_process_gauges
 from mcpc_runtime.http.replies import CHUNK_SIZE, accepted, error, preflight, refuse, remove_null_id, respond
-from mcpc_runtime.http.rotation import Rotation, reload
+from mcpc_runtime.http.request import no_room, read_body, refuse_values
 from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
 from mcpc_runtime.http.serve import ServeError
-from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.settings import HttpSettings, most_connections
 from mcpc_runtime.log.operator_log import LineFormat
 from mcpc_runtime.protocol.session import MAX_VALUES
 
@@ -79,10 +78,10 @@ def test_a_body_is_read_whole(parts: Any, more: Any, found: Any) -> None:
 def test_what_has_no_room_says_so() -> None:
     status, headers, body = no_room("a")
     assert (status, headers) == (503, [*JSON, (b"retry-after", b"1")])
-    message = f"Internal error: {bodies.FULL}"
+    message = f"Internal error: {request.FULL}"
     assert json.loads(body) == {"jsonrpc": "2.0", "id": "a", "error": {"code": -32603, "message": message}}
     assert refuse_values(b"[" * MAX_VALUES) is None
-    assert refuse_values(b"[" + b"0," * MAX_VALUES + b"0]") == error(413, -32600, bodies.TOO_MANY_VALUES)
+    assert refuse_values(b"[" + b"0," * MAX_VALUES + b"0]") == error(413, -32600, request.TOO_MANY_VALUES)
     assert refuse_values(b" " * (MAX_VALUES + 1)) is None
 
 
@@ -110,7 +109,7 @@ def test_a_client_has_the_address_that_proxies_report(client: Any, forwarded: li
 def test_there_are_as_many_connections_as_descriptors_have_room_for(
     monkeypatch: pytest.MonkeyPatch, chosen: int, descriptors: int, most: int
 ) -> None:
-    monkeypatch.setattr(connections, "most_descriptors", lambda: descriptors)
+    monkeypatch.setattr(settings, "most_descriptors", lambda: descriptors)
     assert most_connections(HttpSettings(max_connections=chosen)) == most
 
 
@@ -268,9 +267,9 @@ def test_tokens_that_are_removed_end_their_streams() -> None:
         return said
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rotation, "CHECK_SECONDS", 0.001)
+        patch.setattr(token_file, "CHECK_SECONDS", 0.001)
         logged: list[str] = []
-        patch.setattr(rotation, "log_line", logged.append)
+        patch.setattr(token_file, "log_line", logged.append)
         assert asyncio.run(run()) == [(1, "a"), (2, "a"), (1, "b"), (2, "b")]
         reload(None)
         assert len(logged) == 1 and logged[0].startswith("SIGHUP: there is no token file")
@@ -281,7 +280,7 @@ def test_a_process_tells_its_age_and_its_memory(monkeypatch: pytest.MonkeyPatch)
     driver: Any = SimpleNamespace(dispatcher=None)
     for memory in (0, 7):
         gauges.clear()
-        monkeypatch.setattr(process_measures, "resident_bytes", lambda pid, memory=memory: memory)
+        monkeypatch.setattr(metrics, "resident_bytes", lambda pid, memory=memory: memory)
         add_process_gauges(lambda name, _, read: gauges.update({name: read}))
         add_handler_gauges(lambda name, _, read: gauges.update({name: read}), driver)
         names = ["process_start_time_seconds", "process_resident_memory_bytes", "mcpc_calls_waiting"]
@@ -300,14 +299,14 @@ def test_lines_have_stamps_unless_a_terminal_or_the_journal_adds_them(
     status = os.fstat(file)
     own = f"{status.st_dev}:{status.st_ino}"
     monkeypatch.setattr(LineFormat, "prefix", None)
-    stamping.stamp_lines({"JOURNAL_STREAM": own}, file)
+    server_log.stamp_lines({"JOURNAL_STREAM": own}, file)
     monkeypatch.setattr(os, "isatty", lambda descriptor: descriptor == 99)
-    stamping.stamp_lines({}, 99)
+    server_log.stamp_lines({}, 99)
     assert LineFormat.prefix is None
-    stamping.stamp_lines({"JOURNAL_STREAM": own + "1"}, file)
-    assert LineFormat.prefix is stamping.prefix and stamping.prefix().endswith("Z ")
+    server_log.stamp_lines({"JOURNAL_STREAM": own + "1"}, file)
+    assert LineFormat.prefix is server_log.prefix and server_log.prefix().endswith("Z ")
     os.close(file)
-    assert not stamping.is_journal(own, file)
+    assert not server_log.is_journal(own, file)
 
 
 def test_an_asgi_server_is_told_why_there_is_no_application(
@@ -315,17 +314,17 @@ def test_an_asgi_server_is_told_why_there_is_no_application(
 ) -> None:
     image = SimpleNamespace(archive="")
     said: list[Any] = []
-    monkeypatch.setattr(asgi, "activate_server_packages", said.append)
-    monkeypatch.setattr(asgi, "image_of", lambda archive: image)
-    monkeypatch.setattr(asgi, "stamp_lines", lambda environment: said.append(environment is os.environ))
-    monkeypatch.setattr(asgi, "build_application", lambda image, settings: (f"for {image.archive}", settings))
-    assert asgi.application("x.pyz") == f"for {os.path.abspath('x.pyz')}"
+    monkeypatch.setattr(serve, "activate_server_packages", said.append)
+    monkeypatch.setattr(serve, "image_of", lambda archive: image)
+    monkeypatch.setattr(serve, "stamp_lines", lambda environment: said.append(environment is os.environ))
+    monkeypatch.setattr(serve, "build_application", lambda image, settings: (f"for {image.archive}", settings))
+    assert serve.application("x.pyz") == f"for {os.path.abspath('x.pyz')}"
     assert said == ["x.pyz", True]
 
     def fail(*_: object) -> None:
         raise ServeError(8, "no")
 
-    monkeypatch.setattr(asgi, "build_application", fail)
+    monkeypatch.setattr(serve, "build_application", fail)
     with pytest.raises(SystemExit) as left:
-        asgi.application("x.pyz")
+        serve.application("x.pyz")
     assert (left.value.code, capsys.readouterr().err) == (8, "error: no\n")

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mcpc_runtime.http import refusal_log
+from mcpc_runtime.http import server_log
 from mcpc_runtime.http.principals import ANONYMOUS, Principal
-from mcpc_runtime.http.refusal_log import MAX_LINES, RefusalLog, refusal_reason
+from mcpc_runtime.http.server_log import MAX_LINES, RefusalLog, refusal_reason
 from support.serving import Served, served
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def test_the_reason_is_ours(body: bytes, words: str) -> None:
 def test_a_flood_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     now = [100.0]
-    monkeypatch.setattr(refusal_log, "log_line", said.append)
-    monkeypatch.setattr(refusal_log, "monotonic", lambda: now[0])
+    monkeypatch.setattr(server_log, "log_line", said.append)
+    monkeypatch.setattr(server_log, "monotonic", lambda: now[0])
     made = RefusalLog(lambda: ("/mcp",))
     for _ in range(1000):
         made.add(404, ("BREW", "/tea", None), b"")
@@ -96,7 +96,7 @@ def test_a_flood_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_clients_probe_any_server(status: int, method: str, path: str, is_one: bool) -> None:
-    assert refusal_log.is_probe(status, method, path, ("/mcp",)) is is_one
+    assert server_log.is_probe(status, method, path, ("/mcp",)) is is_one
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,16 @@ def test_clients_probe_any_server(status: int, method: str, path: str, is_one: b
 )  # fmt: skip
 def test_of_a_message_what_the_server_has_is_logged(message: object, described: str) -> None:
     image: Any = SimpleNamespace(run_time_kinds=(), tool={"t": 1}.get)
-    assert refusal_log.describe_message(json.dumps(message).encode(), image) == described
+    assert server_log.describe_message(json.dumps(message).encode(), image) == described
     image.run_time_kinds = ("tools",)
-    assert refusal_log.describe_message(json.dumps(message).encode(), image) == described.removesuffix(" t")
+    assert server_log.describe_message(json.dumps(message).encode(), image) == described.removesuffix(" t")
 
 
 def test_who_was_refused_and_that_its_list_lacks_the_tool_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(refusal_log, "log_line", said.append)
+    monkeypatch.setattr(server_log, "log_line", said.append)
     image: Any = SimpleNamespace(run_time_kinds=(), tool={"slow": 1, "fast": 2}.get)
-    made = RefusalLog(lambda: ("/mcp",), lambda _, message, owner: refusal_log.describe_message(message, image, owner))
+    made = RefusalLog(lambda: ("/mcp",), lambda _, message, owner: server_log.describe_message(message, image, owner))
     bob = Principal("token bob\n", "fast".__eq__)
     answer = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: slow"}}'
     for name, owner in (("slow", bob), ("fast", bob), ("none", bob), ("slow", Principal("ann")), ("slow", ANONYMOUS)):
@@ -135,14 +135,14 @@ def test_who_was_refused_and_that_its_list_lacks_the_tool_is_logged(monkeypatch:
 
 def test_a_long_message_is_not_parsed_for_the_log() -> None:
     image: Any = SimpleNamespace(run_time_kinds=(), tool={}.get)
-    for size, described in ((refusal_log.MAX_BODY_BYTES, "tools/call"), (refusal_log.MAX_BODY_BYTES + 1, "")):
-        assert refusal_log.describe_message(b'{"method":"tools/call"}'.ljust(size), image) == described
-    assert refusal_log.describe_message(b"{", image) == ""
+    for size, described in ((server_log.MAX_BODY_BYTES, "tools/call"), (server_log.MAX_BODY_BYTES + 1, "")):
+        assert server_log.describe_message(b'{"method":"tools/call"}'.ljust(size), image) == described
+    assert server_log.describe_message(b"{", image) == ""
 
 
 def test_a_refusal_is_logged_once_with_its_details(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(refusal_log, "log_line", said.append)
+    monkeypatch.setattr(server_log, "log_line", said.append)
     made = RefusalLog(lambda: ("/mcp",), lambda path, message, _: f"{path} {message.decode()}" if message else "")
     request: Any = SimpleNamespace(method="POST", path="/mcp", client=("h", 5), body=b"m", principal=ANONYMOUS)
     sent: list[object] = []
@@ -165,8 +165,8 @@ def test_a_refusal_is_logged_once_with_its_details(monkeypatch: pytest.MonkeyPat
         "refused: 400 POST /mcp from h: /mcp m: why", "refused: 400 GET elsewhere",
         "refused: 431 a request that cannot be read from h: long", "refused: 400 a request that cannot be read",
     ]  # fmt: skip
-    now = refusal_log.monotonic()
-    monkeypatch.setattr(refusal_log, "monotonic", lambda: now + 1000)
+    now = server_log.monotonic()
+    monkeypatch.setattr(server_log, "monotonic", lambda: now + 1000)
     said.clear()
     for _ in range(MAX_LINES + 2):
         made.add_unreadable(400, None, "")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.origins import OriginCheck
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.request import (
     RequestHeaders,

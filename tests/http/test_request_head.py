@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.http.embedded.request_head import CHUNKED, END, BadRequestError, check_beginning, parse
+from mcpc_runtime.http.embedded.messages import CHUNKED, END, BadRequestError, check_beginning, parse
 from support.scale import scaled
 
 NAMES = st.sampled_from(

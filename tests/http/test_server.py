@@ -15,16 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.http import serve
-from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledError
-from mcpc_runtime.http.embedded.uvicorn_import import prepare
+from mcpc_runtime.http.embedded import server
+from mcpc_runtime.http.embedded.server import HttpServer, address, listen
+from mcpc_runtime.http.principals import MisconfiguredError, NotBundledError
 from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.transports.platforms import system
-
-prepare()
-from mcpc_runtime.http.embedded import second_signal, server  # noqa: E402
-from mcpc_runtime.http.embedded.server import HttpServer, address, listen  # noqa: E402
-from mcpc_runtime.transports.platforms import allocation  # noqa: E402
+from mcpc_runtime.transports.platforms import allocation, system
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,24 +184,24 @@ def test_a_second_signal_is_the_systems(monkeypatch: pytest.MonkeyPatch) -> None
 
     class Actions:
         def set_reset_flag(self, number: int, *layout: int) -> bool:
-            calls.append((number, layout == second_signal.LAYOUTS["linux x86_64"]))
+            calls.append((number, layout == server.LAYOUTS["linux x86_64"]))
             return number != 3
 
-    monkeypatch.setattr(second_signal, "SignalActions", Actions)
-    monkeypatch.setattr(second_signal.sys, "platform", "linux")
-    monkeypatch.setattr(second_signal.system, "uname", lambda: SimpleNamespace(machine="x86_64"))
-    monkeypatch.setattr(second_signal.system, "getpid", lambda: 5)
-    assert second_signal.end_at_second((1, 2)) is True and calls == [(1, True), (2, True)]
-    assert second_signal.end_at_second((1, 3)) is False
+    monkeypatch.setattr(server, "SignalActions", Actions)
+    monkeypatch.setattr(server.sys, "platform", "linux")
+    monkeypatch.setattr(server.system, "uname", lambda: SimpleNamespace(machine="x86_64"))
+    monkeypatch.setattr(server.system, "getpid", lambda: 5)
+    assert server.end_at_second((1, 2)) is True and calls == [(1, True), (2, True)]
+    assert server.end_at_second((1, 3)) is False
     for target, value in (("getpid", lambda: 1), ("uname", lambda: SimpleNamespace(machine="z80"))):
         with monkeypatch.context() as patch:
-            patch.setattr(second_signal.system, target, value)
-            assert second_signal.end_at_second((1,)) is False
+            patch.setattr(server.system, target, value)
+            assert server.end_at_second((1,)) is False
     for problem in (ImportError, OSError):
-        monkeypatch.setattr(second_signal, "SignalActions", lambda problem=problem: (_ for _ in ()).throw(problem()))
-        assert second_signal.end_at_second((1,)) is False
-    monkeypatch.setattr(second_signal.sys, "platform", "plan9")
-    assert second_signal.end_at_second(()) is False
+        monkeypatch.setattr(server, "SignalActions", lambda problem=problem: (_ for _ in ()).throw(problem()))
+        assert server.end_at_second((1,)) is False
+    monkeypatch.setattr(server.sys, "platform", "plan9")
+    assert server.end_at_second(()) is False
 
 
 def test_large_blocks_go_back_where_the_library_can(monkeypatch: pytest.MonkeyPatch) -> None:

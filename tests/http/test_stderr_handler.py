@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from mcpc_runtime.http.embedded.uvicorn_import import prepare
+from mcpc_runtime.http.serve import prepare
 
 prepare()  # as a server does it, and not as `import uvicorn` would
 

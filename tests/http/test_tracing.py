@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from mcpc_runtime.http import tracing
-from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.tracing import CallTracer
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.calls import nested_call

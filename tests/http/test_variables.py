@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from mcpc_runtime.http.settings import OPTIONS
-from mcpc_runtime.http.variables import COMPILER, GIVEN, READ, known_variables, unknown_variables
+from mcpc_runtime.http.settings import COMPILER, GIVEN, OPTIONS, READ, known_variables, unknown_variables
 from support.needs import ROOT
 
 NAME = re.compile(r"MCPC_[A-Z]+(?:_[A-Z]+)*")
-LISTED = "runtime/mcpc_runtime/http/variables.py"
+LISTED = "runtime/mcpc_runtime/http/settings.py"
 
 
 def named(folder: str, endings: tuple[str, ...]) -> set[str]:

@@ -34,7 +34,7 @@ TABLES = {
     (RUNTIME + "handlers/python/bindings/__init__.py", "BINDINGS"): "the table of bindings",
     (RUNTIME + "handlers/python/bindings/__init__.py", "FUNCTIONS"): "the functions of bindings that handlers import",
     (RUNTIME + "http/settings.py", "bx_path"): "an option of the HTTP server",
-    (RUNTIME + "http/variables.py", "READ"): "the variables that mean something",
+    (RUNTIME + "http/settings.py", "READ"): "the variables that mean something",
     (RUNTIME + "transports/platforms/secret_variables.py", "SECRETS"): "the variables that handlers do not receive",
     (RUNTIME + "systems/contract_types.py", ""): "type checks of the table of contracts",
     (COMPILER + "languages/bundling/node.py", ""): "the folder of templates for bundles",

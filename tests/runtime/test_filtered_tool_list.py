@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from mcpc_runtime.http.auth.principals import AllowedTools
+from mcpc_runtime.http.principals import AllowedTools
 from mcpc_runtime.protocol.calls import nested_call
 from mcpc_runtime.protocol.effects import Call, StartHandler
 from mcpc_runtime.protocol.session import Session

@@ -27,8 +27,7 @@ from mcpc.cli.build import command as build_command
 from mcpc.cli.commands import PATHS
 from mcpc.diagnostics.codes import CODES
 from mcpc.lower import protocol_schema
-from mcpc_runtime.http.settings import OPTIONS
-from mcpc_runtime.http.variables import known_variables
+from mcpc_runtime.http.settings import OPTIONS, known_variables
 from support.artifact import locked, store
 from support.browser import page
 from support.needs import ROOT

@@ -45,7 +45,7 @@ BASH_PROGRAMS = ("forkserver.bash", "launcher.bash")
 NOTES = "notes.bash"
 ASGI = b'''"""The server as an ASGI application: PYTHONPATH=server.pyz granian --interface asgi mcpc_app.asgi:app"""
 
-from mcpc_runtime.http.asgi import application
+from mcpc_runtime.http.serve import application
 
 app = application(__loader__.archive)
 '''

@@ -56,7 +56,6 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.inline_fast_path": lambda server: runs_inline(server),
     "mcpc_runtime.handlers.python.inline_runner": lambda server: runs_inline(server),
     "mcpc_runtime.http": lambda server: serves_http(server),
-    "mcpc_runtime.http.virtual_servers": lambda server: bool(server.virtual_servers),
     "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.protocol.completion": lambda server: server.completes,
     "mcpc_runtime.protocol.static_results": lambda server: "known" in used_contracts(server),

@@ -11,20 +11,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from mcpc_runtime.artifact.image.image import Image
-from mcpc_runtime.http.bodies import read_body
-from mcpc_runtime.http.client_address import ClientAddressFilter
-from mcpc_runtime.http.deferred_replies import DeferredRequest, LongReply
+from mcpc_runtime.http.auth.token_file import Rotation
+from mcpc_runtime.http.auth.token_file import reload as rotation_reload
 from mcpc_runtime.http.driver import HttpDriver
-from mcpc_runtime.http.embedded.request_head import RequestHead
+from mcpc_runtime.http.embedded.messages import RequestHead
 from mcpc_runtime.http.endpoint import Endpoint
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
 from mcpc_runtime.http.legacy_sse import MESSAGES_PATH, PATHS, STREAM_PATH, LegacySseSessions
 from mcpc_runtime.http.memory_budget import CONNECTIONS, MemoryAccount
 from mcpc_runtime.http.metrics import Metrics
-from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.origins import ClientAddressFilter, OriginCheck
+from mcpc_runtime.http.post_response import DeferredRequest, LongReply
 from mcpc_runtime.http.principals import Authenticated, Denied, Principal
 from mcpc_runtime.http.quotas import Quotas
-from mcpc_runtime.http.refusal_log import FIRST_REFUSAL, RefusalLog, describe_message
 from mcpc_runtime.http.replies import (
     METHODS,
     PLAIN,
@@ -41,11 +40,9 @@ from mcpc_runtime.http.replies import (
     refuse,
     respond,
 )
-from mcpc_runtime.http.request import HttpRequest, RequestHeaders
-from mcpc_runtime.http.rotation import Rotation
-from mcpc_runtime.http.rotation import reload as rotation_reload
-from mcpc_runtime.http.routes import DisabledRoute, Handler, Route, describe_missing, document_route
-from mcpc_runtime.http.server_card import discovery_routes
+from mcpc_runtime.http.request import HttpRequest, RequestHeaders, read_body
+from mcpc_runtime.http.routes import DisabledRoute, Handler, Route, describe_missing, discovery_routes, document_route
+from mcpc_runtime.http.server_log import FIRST_REFUSAL, RefusalLog, describe_message
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.log.operator_log import log_line

@@ -5,24 +5,24 @@ Rule: all of it runs in the loop's thread; other threads only queue callbacks (`
 
 from __future__ import annotations
 
-from _thread import get_ident
+from _thread import allocate_lock, get_ident
 from asyncio import TimerHandle, get_running_loop
-from collections.abc import Callable, Sequence
-from time import time
+from collections.abc import Callable, Hashable, Sequence
+from errno import EAGAIN
+from time import monotonic, time
 from typing import Protocol
 
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
-from mcpc_runtime.http.client_address import ClientAddressFilter
-from mcpc_runtime.http.connections import most_connections
-from mcpc_runtime.http.fair_places import FairAdmission
-from mcpc_runtime.http.inline_threads import InlineThreads
+from mcpc_runtime.concurrency.leader_followers import Follower, LeaderFollowers, Work, take_token
+from mcpc_runtime.http.fair_turns import FairAdmission
 from mcpc_runtime.http.memory_budget import MemoryAccount
+from mcpc_runtime.http.origins import ClientAddressFilter
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.quotas import Quotas, called_tools, caller_of
 from mcpc_runtime.http.replies import Client, Pairs, Reply
 from mcpc_runtime.http.sessions import Sessions
-from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.settings import HttpSettings, most_connections
 from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.effects import (
@@ -42,6 +42,52 @@ from mcpc_runtime.server.replicas.events import ReplicaEvents
 from mcpc_runtime.server.running_calls import Admission, slots_of
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.loop_reactor import LoopReactor
+
+WAIT_SECONDS = 0.001
+QUICK_SECONDS = 0.005
+"""A function that took no longer is not slow, though the loop did not wait for it."""
+
+
+class InlineThreads(LeaderFollowers):
+    """Threads that run inline handlers for the event loop."""
+
+    __slots__ = ()
+
+    def run(self, key: Hashable | None, work: Work, late: Work | None = None) -> bool:
+        """Run `work` in another thread; return True if it ended within a moment, else `late` is called after it."""
+        follower = self._find_follower()
+        if follower is None:
+            raise OSError(EAGAIN, "the system has no room for a thread")
+        if key in self._slow:
+            follower.assign(lambda: self._run_slow(key, work, late))
+            return False
+        return self._try(follower, key, work, late)
+
+    def _try(self, follower: Follower, key: Hashable, work: Work, late: Work | None) -> bool:
+        """Wait a moment for work that may be quick; the thread that takes the token decides whether it was."""
+        done = allocate_lock()
+        done.acquire()
+        token: list[None] = [None]
+        begun = monotonic()
+
+        def run_work() -> None:
+            work()
+            if take_token(token):
+                done.release()
+                return
+            if monotonic() - begun < QUICK_SECONDS:
+                self._slow.pop(key, None)  # the machine may have been busy
+            if late is not None:
+                late()
+
+        follower.assign(run_work)
+        if done.acquire(timeout=WAIT_SECONDS):
+            return True
+        self._slow[key] = 0
+        if take_token(token):
+            return False
+        self._slow.pop(key, None)
+        return True
 
 
 class OpenRequest(Protocol):

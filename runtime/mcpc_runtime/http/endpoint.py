@@ -11,12 +11,10 @@ none of these                            refused, before anything is allocated
 
 from __future__ import annotations
 
-from mcpc_runtime.http.bodies import no_room, refuse_values
-from mcpc_runtime.http.deferred_replies import LongReply
 from mcpc_runtime.http.driver import FOREVER, MESSAGE, SESSION, HttpDriver
 from mcpc_runtime.http.memory_budget import SMALL, SMALL_FACTOR, WAITING_COST, MemoryAccount, cost_of
 from mcpc_runtime.http.metrics import Metrics
-from mcpc_runtime.http.post_response import PRIMED_SINCE, PostResponse
+from mcpc_runtime.http.post_response import PRIMED_SINCE, LongReply, PostResponse
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.replies import (
     CHUNK_SIZE,
@@ -33,7 +31,7 @@ from mcpc_runtime.http.replies import (
     refuse,
 )
 from mcpc_runtime.http.replies import Send as SendMessage
-from mcpc_runtime.http.request import HttpRequest, header_mismatch, is_stateless
+from mcpc_runtime.http.request import HttpRequest, header_mismatch, is_stateless, no_room, refuse_values
 from mcpc_runtime.http.sessions import HttpConversation
 from mcpc_runtime.http.streams import COMMENT, EventStream, SseResponse, serve_stream
 from mcpc_runtime.protocol.batches import batch_refusal

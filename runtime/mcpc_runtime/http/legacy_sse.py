@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.http.bodies import no_room, refuse_values
 from mcpc_runtime.http.driver import HttpDriver, receive_effects
 from mcpc_runtime.http.endpoint import scope_refusal
 from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount, cost_of
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.replies import EVENTS, Client, Pairs, Receive, Reply, accepted, error, refuse, remove_null_id
 from mcpc_runtime.http.replies import Send as AsgiSend
-from mcpc_runtime.http.request import HttpRequest
+from mcpc_runtime.http.request import HttpRequest, no_room, refuse_values
 from mcpc_runtime.http.sessions import session_name
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import SseResponse, message_event, serve_stream

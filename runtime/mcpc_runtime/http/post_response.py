@@ -8,8 +8,8 @@ handshake era it may reconnect and resume (2025-11-25, Resumability).
 from __future__ import annotations
 
 from asyncio import Future, Task, get_running_loop
+from collections.abc import Awaitable, Callable
 
-from mcpc_runtime.http.bodies import FULL, no_room
 from mcpc_runtime.http.driver import HttpDriver, Lease, receive_effects
 from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount
 from mcpc_runtime.http.replies import (
@@ -18,15 +18,17 @@ from mcpc_runtime.http.replies import (
     JSON,
     STATUS,
     STATUS_BEFORE,
+    Answer,
     Pairs,
     Receive,
     Reply,
+    Send,
     accepted,
     remove_null_id,
     respond,
 )
 from mcpc_runtime.http.replies import Send as AsgiSend
-from mcpc_runtime.http.request import HttpRequest
+from mcpc_runtime.http.request import FULL, HttpRequest, no_room
 from mcpc_runtime.http.sessions import HttpConversation
 from mcpc_runtime.http.streams import EventStream, SseResponse, message_event, wait_for_disconnect
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
@@ -344,3 +346,54 @@ class PostResponse:
             self.unanswered += 1  # stopping the handler releases the request
             self._driver.perform(self.session.drop(identifier))
             self.respond(SendResponse(error_line(identifier, INTERNAL_ERROR, reason), None, INTERNAL_ERROR))
+
+
+class DeferredRequest:
+    """A request that waits for its turn, or for the result of its authentication.
+
+    `admit`: waits for both, and returns the refusal of a request that is not allowed.  `answer`: then handles the body.
+    `account`: charged for the body meanwhile.
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[], Awaitable[Reply | None]],
+        answer: Callable[[], Answer],
+        account: MemoryAccount,
+        size: int,
+    ) -> None:
+        self._admit = admit
+        self._answer = answer
+        self._account = account
+        self._size = WAITING_COST + size
+
+    async def serve(self, receive: Receive, send: Send, more: Pairs) -> Reply | None:
+        """Answer when the request may begin; refuse it if the memory budget has no room for it to wait."""
+        has_room = self._account.charge(self._size)
+        try:
+            refused = await self._admit()  # in any case: introspection may have begun
+        finally:
+            self._account.clear()
+        answer = refused or (self._answer() if has_room else no_room())
+        return answer if isinstance(answer, tuple) else await answer.serve(receive, send, more)
+
+
+class LongReply:
+    """A reply that is sent in chunks; `account`: charged until it is sent."""
+
+    __slots__ = ("_account", "reply")
+
+    def __init__(self, reply: Reply, account: MemoryAccount) -> None:
+        self.reply = reply
+        self._account = account
+
+    async def serve(self, _: Receive, send: Send, more: Pairs) -> Reply | None:
+        """Send it; return a refusal if there is no room for it."""
+        status, headers, body = self.reply
+        try:
+            if not self._account.charge(len(body)):
+                return no_room()
+            await respond(send, (status, headers + more, body))
+        finally:
+            self._account.clear()
+        return None

@@ -1,10 +1,11 @@
-"""The result of authentication: the `Principal` of a request, or `Denied` with the reply to it."""
+"""The result of authentication: the `Principal` of a request with the tools it may call, or `Denied` with the reply."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from mcpc_runtime.http.replies import PROTECTED, Pairs, Reply
+from mcpc_runtime.protocol.globs import matches
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable"}
@@ -69,3 +70,46 @@ def deny(status: int, challenge: str = "", error: str = "", description: str = "
 
 
 Authenticated = Principal | Denied
+
+
+class MisconfiguredError(Exception):
+    """The configuration is invalid or unsafe; the message names the setting, and contains no secret."""
+
+
+class NotBundledError(MisconfiguredError):
+    """The configuration needs a package that is not bundled."""
+
+
+class InvalidTokenError(Exception):
+    """A token is not accepted; the message is the reason for the client."""
+
+
+class UnavailableError(Exception):
+    """A token cannot be verified now; this is not the holder's fault."""
+
+
+class AllowedTools:
+    """The tools that a principal may call: names, where `*` matches any characters. Equal patterns are equal tools."""
+
+    __slots__ = ("patterns",)
+
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self.patterns = patterns
+
+    def __call__(self, name: str) -> bool:
+        """Tell whether this tool is among them."""
+        return any(matches(pattern, name) for pattern in self.patterns)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether they are the same tools."""
+        return isinstance(other, AllowedTools) and other.patterns == self.patterns
+
+    def __hash__(self) -> int:
+        """Return the same number for equal tools."""
+        return hash(self.patterns)
+
+
+def challenge(**parameters: str) -> str:
+    """Return the challenge for a bearer token; parameters without a value are omitted."""
+    parameters_text = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
+    return f"Bearer {parameters_text}" if parameters_text else "Bearer"

@@ -13,8 +13,8 @@ from ipaddress import ip_network
 from math import ceil
 from time import monotonic
 
-from mcpc_runtime.http.client_address import parse_address
 from mcpc_runtime.http.options import PERIODS, Quota
+from mcpc_runtime.http.origins import parse_address
 from mcpc_runtime.http.replies import Reply, error
 from mcpc_runtime.protocol.constants import INVALID_REQUEST
 from mcpc_runtime.protocol.jsonrpc import Json

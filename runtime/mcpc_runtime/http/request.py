@@ -1,24 +1,22 @@
-"""One HTTP request: its headers, parsed, and the check that they agree with the body.
-
-The parsed headers depend on the headers and the settings only, so they are cached: clients send equal headers again and
-again.  The headers of a stateless request repeat parts of its body.  Intermediaries decide by the headers and the
-server by the body, so a request in which they differ is rejected before anything is looked up (2026-07-28, Streamable
-HTTP, Server Validation).
-"""
+"""One HTTP request: its headers, parsed once, and refusals by them; its body, read within limits of size and time."""
 
 from __future__ import annotations
 
 import re
+from asyncio import timeout
 from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Callable
 
-from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.memory_budget import MemoryAccount
+from mcpc_runtime.http.origins import OriginCheck
 from mcpc_runtime.http.principals import ANONYMOUS, Principal
-from mcpc_runtime.http.replies import Client, Pairs, Reply, refuse
+from mcpc_runtime.http.replies import RETRY, Client, Pairs, Receive, Reply, error, refuse
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
+from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, INTERNAL_ERROR, INVALID_REQUEST, VERSION_KEY
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session import MAX_VALUES, TOO_MANY_VALUES
+from mcpc_runtime.protocol.values import has_too_many_values
 
 Fields = dict[bytes, bytes]
 Allows = Callable[[str], bool] | None
@@ -299,3 +297,46 @@ def quoted(value: bytes) -> str:
 def spelled(name: bytes) -> str:
     """Return a header's name as the specification spells it."""
     return "MCP-Protocol-Version" if name == VERSION_HEADER else name.decode().title()
+
+
+FULL = "the server keeps as much as it may (--memory-limit): try again in a moment"
+CLOSE = [(b"connection", b"close")]
+
+
+def no_room(identifier: Json = None) -> Reply:
+    """Return the refusal of a request for which the memory budget has no room."""
+    return error(503, INTERNAL_ERROR, f"Internal error: {FULL}", identifier, RETRY)
+
+
+def refuse_values(body: bytes) -> Reply | None:
+    """Return the refusal of a message with too many values, before it is parsed."""
+    if len(body) <= MAX_VALUES or not has_too_many_values(body):
+        return None
+    return error(413, INVALID_REQUEST, TOO_MANY_VALUES)
+
+
+async def read_body(
+    receive: Receive, length: int, limit: int, seconds: float, account: MemoryAccount
+) -> bytes | Reply | None:
+    """Return the body; a refusal if it is too long or does not arrive; None if the client has disconnected.
+
+    A body of `length` bytes is complete: some servers report its end only in another message.  Read bytes are charged
+    to `account`, which the caller clears.
+    """
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message.get("more_body") and len(body) != length:
+        read = bytearray(body)
+        try:
+            async with timeout(seconds):
+                while message.get("more_body") and len(read) <= limit and len(read) != length:
+                    message = await receive()
+                    read += message.get("body", b"")
+                    if not account.set(len(read)):
+                        return error(503, INTERNAL_ERROR, f"Internal error: {FULL}", None, RETRY + CLOSE)
+        except TimeoutError:
+            return refuse(408, "the body did not arrive in time", CLOSE)
+        body = bytes(read)
+    if message["type"] == "http.disconnect":
+        return None
+    return too_large(limit) if len(body) > limit else body

@@ -1,15 +1,28 @@
-"""Routes: the handlers of each path, and the reply where there is none."""
+"""Routes: the handlers of each path, and the reply where there is none.
+
+Documents by which clients find a server that has a public address: its Server Card, and a catalog of the cards.
+
+Both are public, as SEP-2127 has them (`GET <address>/server-card`, `/.well-known/ai-catalog.json`), and say what the
+server says of itself when it is connected to: no definitions.  They are made once, when the server begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from zlib import crc32
 
+from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http.interfaces import Authenticator
 from mcpc_runtime.http.principals import SEND_TOKEN
-from mcpc_runtime.http.refusal_log import REGISTRATION, WELL_KNOWN
-from mcpc_runtime.http.replies import JSON, Answer, Receive, Reply, refuse
+from mcpc_runtime.http.replies import JSON, PROTECTED, Answer, Pairs, Receive, Reply, refuse
 from mcpc_runtime.http.request import HttpRequest
+from mcpc_runtime.http.server_log import REGISTRATION, WELL_KNOWN
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
+from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 Handler = Callable[[HttpRequest, Receive], Awaitable[Answer | None]]
 """Answers one request; None if its client has disconnected."""
@@ -82,3 +95,86 @@ def describe_missing(path: str, settings: HttpSettings) -> str:
     if settings.authenticator is None:
         return "there is no authorization server here, and no token is needed"
     return f"there is no authorization server here; {SEND_TOKEN}"
+
+
+CATALOG = "/.well-known/ai-catalog.json"
+CARD = "/server-card"
+"""What follows the path of an endpoint."""
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
+CATALOG_VERSION = "1.0"
+CARD_TYPE, CATALOG_TYPE = "application/mcp-server-card+json", "application/ai-catalog+json"
+MAX_TEXT = 100
+"""The longest title and description of a card."""
+TOKEN_HEADER: dict[str, Json] = {
+    "name": "Authorization",
+    "isRequired": True,
+    "isSecret": True,
+    "placeholder": "Bearer …",
+}
+PUBLIC: Pairs = [(b"cache-control", b"public, max-age=3600"), *PROTECTED[1:]]
+ANY_ORIGIN: Pairs = [(b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"ETag")]
+
+
+def discovery_routes(images: Mapping[str, Image], settings: HttpSettings) -> dict[str, Route]:
+    """Return the routes of the documents of a server with a public address (`--url`), by their paths."""
+    begin = settings.url.removesuffix(settings.path)
+    served = {path: image for path, image in images.items() if path == settings.path or begin != settings.url}
+    host = as_name(urlsplit(settings.url).hostname or "")
+    routes: dict[str, Route] = {}
+    entries: list[Json] = []
+    for path, image in served.items():
+        url = settings.url if path == settings.path else begin + path
+        card = server_card(image, url, host, needs_token=bool(settings.authenticator) and not settings.issuer)
+        routes[path.rstrip("/") + CARD] = cached_document(CARD_TYPE, card)
+        identifier = f"urn:air:{host}:mcp:{as_name(server_info(image)['name'])}"
+        entries.append({"identifier": identifier, "type": CARD_TYPE, "url": url.rstrip("/") + CARD})
+    routes[CATALOG] = cached_document(CATALOG_TYPE, {"specVersion": CATALOG_VERSION, "entries": entries})
+    return routes
+
+
+def server_card(image: Image, url: str, host: str, *, needs_token: bool) -> dict[str, Json]:
+    """Return the card of a server at a public address; `needs_token`: a token that its operator gives."""
+    info = server_info(image)
+    title = str(info.get("title") or "")[:MAX_TEXT]
+    remote: dict[str, Json] = {
+        "type": "streamable-http",
+        "url": url,
+        "supportedProtocolVersions": [*image.index["stateless_versions"], *reversed(image.index["handshake_versions"])],
+    }
+    members: dict[str, Json] = {
+        "$schema": SCHEMA,
+        "name": f"{'.'.join(reversed(host.split('.')))}/{as_name(info['name'])}",
+        "version": str(info["version"]),
+        "title": title,
+        "description": str(info.get("description") or title or info["name"])[:MAX_TEXT],
+        "websiteUrl": info.get("websiteUrl"),
+        "icons": info.get("icons"),
+        "remotes": [{**remote, "headers": [TOKEN_HEADER]} if needs_token else remote],
+    }
+    return {name: value for name, value in members.items() if value}
+
+
+def server_info(image: Image) -> dict[str, Any]:
+    """Return the name, the version and the like of a server."""
+    info: dict[str, Any] = image.index["result_meta"][SERVER_INFO_KEY]
+    return info
+
+
+def as_name(text: str) -> str:
+    """Return a text with the characters that names of cards may have."""
+    return re.sub(r"[^a-zA-Z0-9._-]+", "-", text).strip("-") or "server"
+
+
+def cached_document(kind: str, value: Json) -> Route:
+    """Return the route of a document that never changes."""
+    body = encode(value)
+    tag = b'"%08x-%x"' % (crc32(body), len(body))
+    headers: Pairs = [(b"content-type", kind.encode()), (b"etag", tag), *PUBLIC]
+
+    async def send_document(request: HttpRequest, _: Receive) -> Reply:
+        sent = headers if request.headers.cors else headers + ANY_ORIGIN
+        if request.headers.fields.get(b"if-none-match") == tag:
+            return 304, sent, b""
+        return 200, sent, b"" if request.method == "HEAD" else body
+
+    return Route({"GET": send_document, "HEAD": send_document}, is_public=True)

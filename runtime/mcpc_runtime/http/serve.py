@@ -6,10 +6,13 @@ Rule: closed by default; if other machines can connect and no setting says who m
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import signal
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import Any
 from zipimport import ZipImportError, zipimporter
 
@@ -20,15 +23,13 @@ from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.artifact.start_options import StartOptionError, apply_start_options
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.configure import authenticator
-from mcpc_runtime.http.auth.principals import MisconfiguredError, NotBundledError
 from mcpc_runtime.http.embedded import server
-from mcpc_runtime.http.embedded.uvicorn_import import prepare
 from mcpc_runtime.http.options import OptionError, help_page
-from mcpc_runtime.http.origin_check import outside_names
-from mcpc_runtime.http.settings import OPTIONS, HttpSettings, settings_from
+from mcpc_runtime.http.origins import outside_names
+from mcpc_runtime.http.principals import MisconfiguredError, NotBundledError
+from mcpc_runtime.http.server_log import stamp_lines
+from mcpc_runtime.http.settings import OPTIONS, HttpSettings, settings_from, unknown_variables
 from mcpc_runtime.http.tracing import tracer_for
-from mcpc_runtime.http.variables import unknown_variables
-from mcpc_runtime.http.virtual_servers import virtual_servers
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log.operator_log import log_line
 from mcpc_runtime.server.replicas import redis_connection
@@ -266,3 +267,39 @@ def import_server(archive: str) -> Callable[[Application, HttpSettings], int]:
     except ModuleNotFoundError as problem:
         reason = f"this file does not carry {problem.name}: build it with `mcpc build --http`"
         raise ServeError(NOT_RUNNABLE, reason) from None
+
+
+def application(archive: str) -> Application:
+    """Return the application of the server in `archive`; leave with the reason if it may not serve."""
+    try:
+        activate_server_packages(archive)
+        image = image_of(archive)
+        image.archive = os.path.abspath(archive)
+        application = build_application(image, read_settings([], os.environ))[0]
+        stamp_lines(os.environ)
+        return application
+    except ServeError as problem:
+        sys.stderr.write(f"error: {problem}\n")
+        raise SystemExit(problem.status) from None
+
+
+def virtual_servers(image: Image) -> dict[str, Image]:
+    """Return the servers by their paths."""
+    ranges = image.index["virtual_servers"]
+    return {path: image.with_index(marshal.loads(image.read(*item))) for path, item in ranges.items()}
+
+
+PACKAGE = "uvicorn"
+
+
+def prepare() -> ModuleType:
+    """Register the package `uvicorn` without running its `__init__`, and return it."""
+    loaded = sys.modules.get(PACKAGE)
+    if loaded is not None:
+        return loaded
+    spec = find_spec(PACKAGE)
+    if spec is None:
+        raise ModuleNotFoundError(PACKAGE)
+    package = sys.modules[PACKAGE] = module_from_spec(spec)
+    package.Config = __import__("uvicorn.config", fromlist=["Config"]).Config  # type: ignore[attr-defined]
+    return package

@@ -2,18 +2,25 @@
 
 Command line, environment variables and the help page are derived from it (`options.py`).  Settings do not change while
 the server runs.  None of them is a secret: secrets are in files that settings name.
+
+Environment variables that begin with MCPC_: the known ones, and warnings about any others at the start.
+
+A misspelt variable has no effect.  If it is the one that names the tokens, the server is open, so that is reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import NoReturn
 
-from mcpc_runtime.artifact.start_options import StartOptions, read_start_options
+from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
+from mcpc_runtime.artifact.start_options import StartOptions, read_start_options, variable_of
 from mcpc_runtime.http import options
 from mcpc_runtime.http.interfaces import Authenticator, CallObserver
 from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.options import DEFAULT_HOST, Option, Quota, flag, option
+from mcpc_runtime.transports.platforms.system_features import most_descriptors
 
 MIB = 1 << 20
 
@@ -175,3 +182,71 @@ def settings_from(arguments: list[str], environment: Mapping[str, str]) -> HttpS
     start, others = read_start_options(arguments, environment)
     given = {**options.parse_environment(OPTIONS, environment), **options.parse_arguments(OPTIONS, others)}
     return HttpSettings(**given, start=start)
+
+
+PREFIX = "MCPC_"
+READ = frozenset(
+    (
+        "MCPC_BUILT_FROM",
+        "MCPC_CALL_LOG",
+        "MCPC_CALL_LOG_VALUES",
+        "MCPC_INTROSPECT_CREDENTIALS",
+        "MCPC_RUNTIME_CACHE",
+        "MCPC_SETTINGS_FILE",
+        "MCPC_STATE_KEYS",
+        "MCPC_TASKS_LEASE",
+        "MCPC_TOKENS",
+        "MCPC_TOOLBOX_HOME",
+        "MCPC_TOOLBOX_LOG",
+        "MCPC_WITHOUT",
+    )
+)
+"""Variables that the runtime reads, besides those of options."""
+GIVEN = frozenset(
+    (
+        "MCPC_ADDRESSES",
+        "MCPC_ANSWERS",
+        "MCPC_CALL",
+        "MCPC_CHILDREN",
+        "MCPC_FILES",
+        "MCPC_NOTES",
+        "MCPC_NOTE_PREFIX",
+        "MCPC_PYTHON",
+        "MCPC_TOOL",
+        "MCPC_URI",
+    )
+)
+"""Variables of handlers: a server that a handler starts inherits them."""
+COMPILER = frozenset(("MCPC_CACHE_DIR", "MCPC_TRACEBACK"))
+GUARDS = frozenset(("MCPC_ISSUER", "MCPC_TOKENS", "MCPC_TOKEN_FILE"))
+"""Variables that configure tokens; without any of them no token is needed."""
+
+
+def known_variables() -> frozenset[str]:
+    """Return the names of known variables."""
+    options = (*(option.variable for option in OPTIONS.values()), *map(variable_of, START_OPTIONS))
+    return READ | GIVEN | COMPILER | frozenset(options)
+
+
+def unknown_variables(environment: Iterable[str], *, guarded: bool) -> Iterator[str]:
+    """Yield warnings about unknown variables; `guarded`: tokens are configured."""
+    names = known_variables()
+    for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
+        near: list[str] = get_close_matches(name, sorted(names - GIVEN), 1)
+        shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+        yield f"the variable {shown} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"
+        if not guarded and near and near[0] in GUARDS:
+            yield f"so no token is asked for: everybody who can connect may call (meant to be closed? set {near[0]})"
+
+
+RESERVED = 64
+"""Descriptors for the server itself; another quarter of all is for calls."""
+UNLIMITED = 1 << 20
+
+
+def most_connections(settings: HttpSettings) -> int:
+    """Return how many connections there may be at once."""
+    if settings.max_connections:
+        return settings.max_connections
+    most = most_descriptors()
+    return max(16, most - most // 4 - RESERVED) if most else UNLIMITED

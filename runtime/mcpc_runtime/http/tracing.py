@@ -7,7 +7,7 @@ of generative AI.
 
 from __future__ import annotations
 
-from mcpc_runtime.http.auth.principals import MisconfiguredError
+from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.effects import Failure
 

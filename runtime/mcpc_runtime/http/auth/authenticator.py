@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 
-from mcpc_runtime.http.auth.bearer import MalformedHeaderError, bearer_token
 from mcpc_runtime.http.auth.oauth import OAuth
-from mcpc_runtime.http.auth.principals import challenge
 from mcpc_runtime.http.auth.token_file import TokenFile
-from mcpc_runtime.http.auth.tokens import Tokens
-from mcpc_runtime.http.principals import Authenticated, Denied, Principal, deny
+from mcpc_runtime.http.auth.tokens import MalformedHeaderError, Tokens, bearer_token
+from mcpc_runtime.http.principals import Authenticated, Denied, Principal, challenge, deny
 from mcpc_runtime.http.replies import Client, Pairs
 
 UNKNOWN = "unknown token"

@@ -12,13 +12,11 @@ from urllib.parse import urlsplit
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.http_client import checked_url
 from mcpc_runtime.http.auth.introspection import Introspection
-from mcpc_runtime.http.auth.jwt import SignedTokenVerifier
-from mcpc_runtime.http.auth.keys import keys_from
+from mcpc_runtime.http.auth.jwt import SignedTokenVerifier, keys_from
 from mcpc_runtime.http.auth.oauth import OAuth, Resource, Scopes, Verifier
-from mcpc_runtime.http.auth.principals import MisconfiguredError
-from mcpc_runtime.http.auth.secret_files import read_secret
-from mcpc_runtime.http.auth.token_file import TokenFile
+from mcpc_runtime.http.auth.token_file import TokenFile, read_secret
 from mcpc_runtime.http.auth.tokens import Tokens, tokens_from
+from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.settings import HttpSettings
 
 TOKENS, CREDENTIALS = "MCPC_TOKENS", "MCPC_INTROSPECT_CREDENTIALS"

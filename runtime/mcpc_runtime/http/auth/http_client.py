@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from mcpc_runtime.http.auth.principals import MisconfiguredError, UnavailableError
+from mcpc_runtime.http.principals import MisconfiguredError, UnavailableError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_BYTES = 1 << 20

@@ -2,22 +2,28 @@
 
 Rule: concurrent requests with one token share one query; the cache has digests only; a token is not refused because the
 authorization server is unavailable; and no number of bad tokens delays a good one, or evicts it from the cache.
+
+Limits of concurrent introspection requests for unknown tokens, in all and by client address.
+
+Any client can send unknown tokens, and each of them costs a query.  So addresses take turns, each has few running and
+few waiting queries, and some places are reserved for tokens that were accepted before.
 """
 
 from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
+from collections import deque
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
+from ipaddress import ip_network
 from time import time
 from typing import TypeVar
 from urllib.parse import quote_plus, urlencode
 
 from mcpc_runtime.http.auth.http_client import checked_url, fetch
-from mcpc_runtime.http.auth.introspection_limits import IntrospectionLimits, source_of
-from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, UnavailableError
 from mcpc_runtime.http.auth.token_claims import Claims, check_audience, check_times, timestamp
+from mcpc_runtime.http.principals import InvalidTokenError, MisconfiguredError, UnavailableError
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 Cached = TypeVar("Cached")
@@ -126,3 +132,72 @@ def make_room(cache: dict[bytes, Cached]) -> None:
     """Remove the oldest entries until there is room for one more."""
     while len(cache) >= MAX_CACHED:
         del cache[next(iter(cache))]
+
+
+MAX_RUNNING, MAX_RUNNING_OF_ONE = 12, 4
+"""Maximum concurrent queries of unknown tokens, in all and of one address."""
+MAX_WAITING, MAX_WAITING_OF_ONE = 1024, 16
+WAIT_SECONDS = 10.0
+NETWORK_BITS = 64
+"""The bits of an IPv6 address that count: a client usually has the whole network."""
+
+
+class IntrospectionLimits:
+    """The slots for introspection requests about unknown tokens."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, int] = {}
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    async def acquire(self, source: str) -> None:
+        """Wait for a place; raise UnavailableError if too many wait, or none is free in time."""
+        if self._is_free(source):
+            self._running[source] = self._running.get(source, 0) + 1
+            return
+        queue = self._waiting.get(source, ())
+        if len(queue) >= MAX_WAITING_OF_ONE or sum(map(len, self._waiting.values())) >= MAX_WAITING:
+            raise UnavailableError("too many unknown tokens are being asked about")
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(source, deque()).append(turn)
+        done, _ = await asyncio.wait([turn], timeout=WAIT_SECONDS)
+        if not done:
+            self._remove(source, turn)
+            raise UnavailableError("no unknown token could be asked about in time")
+
+    def _is_free(self, source: str) -> bool:
+        return sum(self._running.values()) < MAX_RUNNING and self._running.get(source, 0) < MAX_RUNNING_OF_ONE
+
+    def _remove(self, source: str, turn: asyncio.Future[None]) -> None:
+        queue = self._waiting[source]
+        queue.remove(turn)
+        if not queue:
+            del self._waiting[source]
+
+    def release(self, source: str) -> None:
+        """Free a place; the next waiting address gets it.  O(waiting addresses)."""
+        self._running[source] -= 1
+        if not self._running[source]:
+            del self._running[source]
+        for waiting in list(self._waiting):
+            if self._is_free(waiting):
+                self._give(waiting)
+                return
+
+    def _give(self, source: str) -> None:
+        """Give a place to the oldest query of an address, which then moves behind the other addresses."""
+        queue = self._waiting.pop(source)
+        turn = queue.popleft()
+        if queue:
+            self._waiting[source] = queue
+        self._running[source] = self._running.get(source, 0) + 1
+        turn.set_result(None)
+
+
+def source_of(address: str) -> str:
+    """Return the source of an address: itself, or its IPv6 network."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network((address.partition("%")[0], NETWORK_BITS), strict=False))
+    except ValueError:
+        return address

@@ -2,18 +2,27 @@
 
 The algorithms are the configured ones, never the token's choice; a key is used only for its own algorithms; and key
 locations that a token names are ignored.
+
+The signing keys of an authorization server (RFC 7517), from a file or a URL.
+
+They are read again when they are old, or when a token names an unknown key, but at most every few seconds, whatever
+tokens arrive.  If they cannot be read again, the previous ones are used for a while.
 """
 
 from __future__ import annotations
 
-from time import time
+import asyncio
+from time import monotonic, time
+from urllib.parse import urlsplit
 
-from mcpc_runtime.http.auth.keys import KEY_TYPES
-from mcpc_runtime.http.auth.principals import InvalidTokenError, MisconfiguredError, NotBundledError, UnavailableError
+from mcpc_runtime.http.auth.http_client import checked_url, fetch
 from mcpc_runtime.http.auth.token_claims import LEEWAY_SECONDS, check_audience, check_times
+from mcpc_runtime.http.principals import InvalidTokenError, MisconfiguredError, NotBundledError, UnavailableError
 from mcpc_runtime.lazy import lazy
+from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import rsa
     from jwt import PyJWT
 
-    from mcpc_runtime.http.auth.keys import SigningKeys
+    from mcpc_runtime.http.auth.jwt import SigningKeys
     from mcpc_runtime.http.auth.token_claims import Claims
 else:
     PyJWT = lazy("jwt:PyJWT")
@@ -113,3 +122,178 @@ WHY = {
     "MissingRequiredClaimError": "the token does not say whose it is, for whom, or how long",
 }
 """Reasons for the client, by PyJWT's exception; the exception's text may repeat parts of the token."""
+
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcpc_runtime.protocol.jsonrpc import Json
+
+    Load = Callable[[], Awaitable[bytes]]
+    from jwt import PyJWK
+else:
+    PyJWK = lazy("jwt:PyJWK")
+
+KEY_TYPES: dict[str, tuple[str, str | None]] = {
+    **{f"{family}{size}": ("RSA", None) for family in ("RS", "PS") for size in (256, 384, 512)},
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+"""The key type and curve of each accepted algorithm; algorithms with a shared secret are not accepted."""
+PUBLIC = ("kty", "crv", "x", "y", "n", "e")
+MAX_KEYS = 64
+FRESH_SECONDS = 600.0
+STALE_SECONDS = 3600.0
+PAUSE_SECONDS = 10.0
+
+
+class SigningKeys:
+    """The current keys of one issuer; `load` reads them."""
+
+    def __init__(self, load: Load, now: Callable[[], float] = monotonic) -> None:
+        self._load = load
+        self._now = now
+        self._keys: list[dict[str, Json]] = []
+        self._built: dict[tuple[int, str], PyJWK] = {}
+        self._read = float("-inf")
+        self._next = float("-inf")
+        self._pending: asyncio.Future[None] | None = None
+
+    def is_due(self, kid: str | None, algorithm: str) -> bool:
+        """Tell whether the keys have to be read before a token's key is looked up."""
+        old = self._now() - self._read > FRESH_SECONDS
+        return (old or not self._candidates(kid, algorithm)) and (self._now() >= self._next or not self.are_usable)
+
+    @property
+    def are_usable(self) -> bool:
+        """Whether the keys are not too old to be used."""
+        return self._now() - self._read <= STALE_SECONDS
+
+    async def refresh(self) -> None:
+        """Read the keys, once for all waiting requests; raise UnavailableError if there are no usable ones."""
+        if self._pending is None and self._now() >= self._next:
+            self._pending = asyncio.ensure_future(self._refresh())
+        if self._pending is not None:
+            await asyncio.shield(self._pending)
+        if not self.are_usable:
+            raise UnavailableError("there are no keys")
+
+    async def _refresh(self) -> None:
+        try:
+            self.take(await self._load())
+        except (UnavailableError, ValueError):
+            pass  # the previous keys are used until they are too old
+        finally:
+            self._next = self._now() + PAUSE_SECONDS
+            self._pending = None
+
+    def take(self, data: bytes) -> None:
+        """Load a document of keys; raise ValueError if it is invalid."""
+        try:
+            document = parse(data)
+        except ParseError as problem:
+            raise ValueError(f"it is not JSON ({problem})") from None
+        keys = document.get("keys") if type(document) is dict else None
+        if type(keys) is not list:
+            raise ValueError("it is not an object with `keys`")
+        usable = [key for key in keys if type(key) is dict and is_for_signatures(key)]
+        if not usable:
+            raise ValueError("it has no key that signs")
+        self._keys, self._built, self._read = usable[:MAX_KEYS], {}, self._now()
+
+    def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
+        """Return the key of a token, None if no key matches, or more than one."""
+        candidates = self._candidates(kid, algorithm)
+        if len(candidates) != 1:
+            return None
+        built = self._built.get((candidates[0], algorithm))
+        if built is None:
+            public = {name: self._keys[candidates[0]].get(name) for name in PUBLIC}
+            built = PyJWK({name: value for name, value in public.items() if value is not None}, algorithm)
+            self._built[candidates[0], algorithm] = built
+        return built
+
+    def _candidates(self, kid: str | None, algorithm: str) -> list[int]:
+        return [
+            number
+            for number, key in enumerate(self._keys)
+            if fits_algorithm(key, algorithm) and (kid is None or key.get("kid") == kid)
+        ]
+
+
+def is_for_signatures(key: dict[str, Json]) -> bool:
+    """Tell whether a key is a public key for verifying signatures."""
+    operations = key.get("key_ops")
+    can_verify = type(operations) is not list or "verify" in operations
+    return (
+        can_verify
+        and key.get("use") in (None, "sig")
+        and any(fits_algorithm(key, algorithm) for algorithm in KEY_TYPES)
+    )
+
+
+def fits_algorithm(key: dict[str, Json], algorithm: str) -> bool:
+    """Tell whether a key is one for an algorithm."""
+    kind, curve = KEY_TYPES[algorithm]
+    has_type = key.get("kty") == kind and (curve is None or key.get("crv") == curve)
+    return has_type and key.get("alg") in (None, algorithm)
+
+
+def keys_from(place: str, issuer: str) -> SigningKeys:
+    """Return the keys of a URL or a file, or those that the issuer's metadata names; raise MisconfiguredError."""
+    if place.startswith(("https:", "http:")):
+        url = checked_url(place, "the keys")
+        return SigningKeys(lambda: fetch(url))
+    if place:
+        keys = SigningKeys(lambda: read_file(place))
+        try:
+            keys.take(read_contents(place))
+        except (OSError, ValueError) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else problem
+            raise MisconfiguredError(f"the keys {place} cannot be used: {why}") from None
+        return keys
+    checked_url(issuer, "the issuer")
+    return SigningKeys(lambda: discover_keys(issuer))
+
+
+def read_contents(place: str) -> bytes:
+    """Return the contents of a file."""
+    with open(place, "rb") as file:
+        return file.read(1 << 20)
+
+
+async def read_file(place: str) -> bytes:
+    """Return the current contents of a file; raise UnavailableError."""
+    try:
+        return read_contents(place)
+    except OSError:
+        raise UnavailableError("the keys cannot be read") from None
+
+
+async def discover_keys(issuer: str) -> bytes:
+    """Return the keys that an issuer's metadata names (RFC 8414, OpenID Discovery); raise UnavailableError."""
+    for url in metadata_urls(issuer):
+        try:
+            metadata = parse(await fetch(url))
+        except (UnavailableError, ParseError):
+            continue
+        if type(metadata) is dict and metadata.get("issuer") == issuer:
+            place = metadata.get("jwks_uri")
+            try:
+                return await fetch(checked_url(place if type(place) is str else "", "the keys"))
+            except MisconfiguredError as problem:
+                raise UnavailableError(str(problem)) from None
+    raise UnavailableError("the issuer does not describe itself")
+
+
+def metadata_urls(issuer: str) -> list[str]:
+    """Return the URLs where an issuer may have its metadata, in the order to try."""
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    return [
+        f"{root}/.well-known/oauth-authorization-server{path}",
+        f"{root}/.well-known/openid-configuration{path}",
+        f"{root}{path}/.well-known/openid-configuration",
+    ]

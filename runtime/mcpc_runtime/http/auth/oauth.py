@@ -11,15 +11,18 @@ from inspect import isawaitable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from mcpc_runtime.http.auth.principals import (
+from mcpc_runtime.http.auth.token_claims import Claims, principal_of
+from mcpc_runtime.http.principals import (
     AllowedTools,
+    Authenticated,
+    Denied,
     InvalidTokenError,
     MisconfiguredError,
+    Principal,
     UnavailableError,
     challenge,
+    deny,
 )
-from mcpc_runtime.http.auth.token_claims import Claims, principal_of
-from mcpc_runtime.http.principals import Authenticated, Denied, Principal, deny
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 

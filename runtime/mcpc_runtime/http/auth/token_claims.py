@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcpc_runtime.http.auth.principals import InvalidTokenError
-from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.principals import InvalidTokenError, Principal
 from mcpc_runtime.protocol.jsonrpc import Json
 
 Claims = dict[str, Json]

@@ -13,12 +13,19 @@ from struct import pack
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mcpc_runtime.http.bodies import FULL
-from mcpc_runtime.http.embedded.chunks import ChunkedBody
 from mcpc_runtime.http.embedded.cycle import RequestCycle
-from mcpc_runtime.http.embedded.request_head import CHUNKED, END, BadRequestError, RequestHead, check_beginning, parse
+from mcpc_runtime.http.embedded.messages import (
+    CHUNKED,
+    END,
+    BadRequestError,
+    ChunkedBody,
+    RequestHead,
+    check_beginning,
+    parse,
+)
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
-from mcpc_runtime.http.refusal_log import FIRST_REFUSAL
+from mcpc_runtime.http.request import FULL
+from mcpc_runtime.http.server_log import FIRST_REFUSAL
 from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.log.operator_log import log_line
 
@@ -30,9 +37,9 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    from mcpc_runtime.http.embedded.request_head import Pairs
-    from mcpc_runtime.http.refusal_log import RefusalLog
+    from mcpc_runtime.http.embedded.messages import Pairs
     from mcpc_runtime.http.replies import Answer, Client, Message, PendingReply, Reply
+    from mcpc_runtime.http.server_log import RefusalLog
     from mcpc_runtime.http.settings import HttpSettings
 
     AnswerNow = Callable[[RequestHead, bytes, Client], tuple[Answer, Pairs] | None]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from asyncio import Event, sleep
 
-from mcpc_runtime.http.embedded.chunks import ChunkError
-from mcpc_runtime.http.embedded.request_head import BAD_REQUEST
+from mcpc_runtime.http.embedded.messages import BAD_REQUEST, ChunkError
 from mcpc_runtime.log.failures import log_failure
 from mcpc_runtime.log.operator_log import log_line
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
     from uvicorn.protocols.http.flow_control import FlowControl
 
-    from mcpc_runtime.http.embedded.chunks import ChunkedBody
-    from mcpc_runtime.http.embedded.request_head import Pairs, RequestHead
+    from mcpc_runtime.http.embedded.messages import ChunkedBody, Pairs, RequestHead
     from mcpc_runtime.http.replies import Message, Reply
 
     class CycleConnection(Protocol):

@@ -10,10 +10,9 @@ from hashlib import sha256
 from typing import Any
 
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
-from mcpc_runtime.http.auth.principals import MisconfiguredError
 from mcpc_runtime.http.auth.tokens import MIN_TOKEN_LENGTH, Tokens
-from mcpc_runtime.http.origin_check import parse_origin
-from mcpc_runtime.http.principals import Principal
+from mcpc_runtime.http.origins import parse_origin
+from mcpc_runtime.http.principals import MisconfiguredError, Principal
 from mcpc_runtime.http.replies import Pairs
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.globs import ToolSelection

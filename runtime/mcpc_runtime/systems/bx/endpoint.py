@@ -9,15 +9,13 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from mcpc_runtime.http.bodies import no_room, read_body, refuse_values
-from mcpc_runtime.http.client_address import ClientAddressFilter
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.memory_budget import WAITING_COST, MemoryAccount, cost_of
-from mcpc_runtime.http.origin_check import OriginCheck
+from mcpc_runtime.http.origins import ClientAddressFilter, OriginCheck
 from mcpc_runtime.http.post_response import PostResponse
 from mcpc_runtime.http.principals import Denied, Principal
 from mcpc_runtime.http.replies import RETRY, Answer, Message, Pairs, Receive, Reply, Send, refuse, respond
-from mcpc_runtime.http.request import HttpRequest, length_error, repeated_header
+from mcpc_runtime.http.request import HttpRequest, length_error, no_room, read_body, refuse_values, repeated_header
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, PARSE_ERROR
 from mcpc_runtime.protocol.effects import Failure

@@ -14,11 +14,10 @@ from collections.abc import Callable
 
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http.app import Application
-from mcpc_runtime.http.bodies import no_room, read_body
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.memory_budget import MemoryAccount
 from mcpc_runtime.http.replies import CHUNK_SIZE, RETRY, Answer, Pairs, Receive, Reply, Send, refuse, respond
-from mcpc_runtime.http.request import HttpRequest, length_error
+from mcpc_runtime.http.request import HttpRequest, length_error, no_room, read_body
 from mcpc_runtime.http.routes import Route
 from mcpc_runtime.http.streams import wait_for_disconnect
 from mcpc_runtime.protocol.effects import Call, Request, SendResponse, StartHandler

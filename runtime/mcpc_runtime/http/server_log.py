@@ -1,4 +1,4 @@
-"""The log of refused requests: a line for each, with its status, what it subject for, and the reason.
+"""The log of refused requests: a line for each, with its status, what it asked for, and the reason.
 
 Rule: nothing that a client sent is logged.  A path is logged if something is served there, a method if HTTP has it, a
 reason if it is the server's own text: of an error that answers a message, which may repeat the message, only its code;
@@ -6,20 +6,24 @@ a message's method if it is the protocol's, and its tool if the server has it. T
 is known, and that its list of tools lacks the tool, which its answer hides.
 A flood of refusals becomes a number: MAX_LINES lines at once, then one a second.  Requests with which clients probe any
 server are not logged.
+
+Each line begins with a timestamp (RFC 3339) where nothing else adds one: systemd's journal does, a terminal needs none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+import os
+from collections.abc import Callable, Container, Mapping
 from time import monotonic
 
 from mcpc_runtime.artifact.image.image import Image
 from mcpc_runtime.http.principals import ANONYMOUS, Principal
 from mcpc_runtime.http.replies import Client, Message, Send
 from mcpc_runtime.http.request import HttpRequest
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log.operator_log import LineFormat, log_line
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import METHODS as PROTOCOL
+from mcpc_runtime.server.call_log import timestamp
 
 MAX_LINES = 16
 FIRST_REFUSAL = 400
@@ -165,3 +169,28 @@ def refusal_reason(body: bytes) -> str:
         if type(text) is str
         else ""
     )
+
+
+ERRORS = 2
+JOURNAL = "JOURNAL_STREAM"
+"""The variable in which systemd names the stream to its journal: `device:inode`."""
+
+
+def stamp_lines(environment: Mapping[str, str], descriptor: int = ERRORS) -> None:
+    """Begin every line with its time from now on, unless standard error is a terminal or the journal."""
+    if not os.isatty(descriptor) and not is_journal(environment.get(JOURNAL, ""), descriptor):
+        LineFormat.prefix = prefix
+
+
+def is_journal(stream: str, descriptor: int) -> bool:
+    """Tell whether a descriptor is the stream that systemd names."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    return stream == f"{status.st_dev}:{status.st_ino}"
+
+
+def prefix() -> str:
+    """Return the beginning of a line."""
+    return f"{timestamp()} "
