@@ -18,7 +18,7 @@ LOADER = zipimport.zipimporter(ARCHIVE)
 
 from mcpc_app.index import INDEX  # noqa: E402
 
-from mcpc_runtime.artifact.image.image import Validator, open_image  # noqa: E402
+from mcpc_runtime.artifact.image import Validator, open_image  # noqa: E402
 
 
 def resident() -> int:

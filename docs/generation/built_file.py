@@ -6,7 +6,7 @@ from generation.markdown import block, code, plain, table
 from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
 from mcpc_runtime.artifact.start_options import help_lines, help_rows, variable_of
 from mcpc_runtime.http.settings import OPTIONS
-from mcpc_runtime.tools.cli import messages
+from mcpc_runtime.tools.cli import printing
 
 EXAMPLE = {
     "name": "weather",
@@ -19,7 +19,7 @@ EXAMPLE = {
 
 def help_page() -> str:
     """Return what `./server.pyz --help` prints."""
-    return block(messages.HELP.format(**EXAMPLE, options=help_lines(), values=messages.VALUES))
+    return block(printing.HELP.format(**EXAMPLE, options=help_lines(), values=printing.VALUES))
 
 
 def serve_options() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 from zipimport import zipimporter
 
-from mcpc_runtime.artifact.image.image import Image, open_image
+from mcpc_runtime.artifact.image import Image, open_image
 from mcpc_runtime.artifact.settings import report_settings
 from mcpc_runtime.artifact.start_options import use_start_options
 from mcpc_runtime.lazy import call_rows
@@ -17,7 +17,7 @@ from mcpc_runtime.protocol.run_time_lists import list_at_run_time
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.tools.cli.console import greet, run_command
-from mcpc_runtime.tools.clients.starting_entries import how_to_set_in_clients
+from mcpc_runtime.tools.clients.installing import how_to_set_in_clients
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.stdio import Channel
 

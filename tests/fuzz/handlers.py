@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.log import failures
+from mcpc_runtime import log
 from mcpc_runtime.protocol.effects import (
     CompletionOutcome,
     Failure,
@@ -18,14 +18,14 @@ from mcpc_runtime.protocol.effects import (
     ResourceOutcome,
     text,
 )
-from mcpc_runtime.server import handler_runners
-from mcpc_runtime.server.tasks import manager, store_thread
+from mcpc_runtime.server import dispatcher
+from mcpc_runtime.server.tasks import manager, store
 from mcpc_runtime.server.tasks.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
     from mcpc_runtime.protocol.effects import Call, Ending
 
 MOST_ASKED = 8
@@ -186,14 +186,14 @@ class Clerk:
 
     def submit(self, order: Any, done: Callable[[Any], None], principal: str | None = None) -> None:
         """Do it."""
-        self._reactor.after(0, partial(done, store_thread.run_operation(order, self._store)))
+        self._reactor.after(0, partial(done, store.run_operation(order, self._store)))
 
     def warn(self, problem: object) -> None:
         """Log nothing."""
 
     def close(self, last: Any, seconds: float) -> None:
         """Do the last thing."""
-        store_thread.run_operation(last, self._store)
+        store.run_operation(last, self._store)
 
 
 def build_invocation(call: Call, image: Image) -> Call:
@@ -210,16 +210,16 @@ def parse_result(call: Call, ending: Ending) -> Ending:
 def playing() -> Iterator[Stage]:
     """Have these handlers in the place of all others; what goes wrong in the dispatcher is an exception here."""
     STAGE.jobs = []
-    before = handler_runners.CONTRACTS, handler_runners.REQUIREMENTS, manager.StoreThread, failures.failure_of
+    before = dispatcher.CONTRACTS, dispatcher.REQUIREMENTS, manager.StoreThread, log.failure_of
     row = ("fuzz.handlers", "fuzz.handlers:Runner")
-    handler_runners.CONTRACTS = dict.fromkeys(handler_runners.CONTRACTS, row)
-    handler_runners.REQUIREMENTS = "fuzz.handlers:Requirements"
+    dispatcher.CONTRACTS = dict.fromkeys(dispatcher.CONTRACTS, row)
+    dispatcher.REQUIREMENTS = "fuzz.handlers:Requirements"
     manager.StoreThread = Clerk  # type: ignore[misc,assignment]
-    failures.failure_of = fault
+    log.failure_of = fault
     try:
         yield STAGE
     finally:
-        handler_runners.CONTRACTS, handler_runners.REQUIREMENTS, manager.StoreThread, failures.failure_of = before  # type: ignore[misc]
+        dispatcher.CONTRACTS, dispatcher.REQUIREMENTS, manager.StoreThread, log.failure_of = before  # type: ignore[misc]
 
 
 def fault(problem: Any) -> Failure:

@@ -13,7 +13,7 @@ from support.needs import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 COMMAND = {"command": "bin/mixed-content"}

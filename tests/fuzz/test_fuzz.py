@@ -15,7 +15,7 @@ from fuzz.web import WEB
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.protocol import calls
-from mcpc_runtime.protocol.client_requests import eras, handshake
+from mcpc_runtime.protocol.client_requests import eras
 
 if TYPE_CHECKING:
     from fuzz.subject import Subject
@@ -63,7 +63,7 @@ def test_no_request_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
 
 FAULTS = {
     "somebody is asked who cannot answer": ("stdio", eras, "missing_capabilities", lambda call, questions: None),
-    "a question is not withdrawn": ("stdio", handshake, "cancel_round", lambda session, round_: []),
+    "a question is not withdrawn": ("stdio", eras, "cancel_round", lambda session, round_: []),
     "a batch is never answered": ("stdio", calls, "close_batch", lambda call, line: []),
     "a client that has left is waited for": ("web", HttpDriver, "_stop", lambda self, call: None),
     "a session is kept that does not matter": (

@@ -21,11 +21,11 @@ from fuzz.books import check, due, key
 from fuzz.handlers import playing
 from fuzz.subject import Subject, image
 from fuzz.target import ABLE, COMPLETION, EVERYTHING, LISTEN, RESPONSES, UPDATE
+from mcpc_runtime import log
 from mcpc_runtime.http import app, legacy_sse, post_response
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.request import is_stateless
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.log import failures
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ BODY_LIMIT = 3000
 GOOD = {"host": "127.0.0.1:8000", "content-type": "application/json", "accept": "application/json, text/event-stream"}
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-TOLD = (app, legacy_sse, post_response, failures)
+TOLD = (app, legacy_sse, post_response, log)
 
 
 class Warp(asyncio.SelectorEventLoop):

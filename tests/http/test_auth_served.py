@@ -21,7 +21,7 @@ from support.issuer import serving
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 TOKENS = "admin the-token-of-admin;reader the-token-of-reader read_*;other the-token-of-other"
 ADMIN, READER, OTHER = (("authorization", f"Bearer the-token-of-{name}") for name in ("admin", "reader", "other"))

@@ -17,7 +17,7 @@ from mcpc_runtime.artifact.start_options import StartOptions, apply_start_option
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.protocol.globs import ANY_CHARACTER, ToolSelection, matches
+from mcpc_runtime.protocol.tool_choice import ANY_CHARACTER, ToolSelection, matches
 from mcpc_runtime.systems.bx.auth import Origins, build_authenticator
 from support.artifact import build, carried
 from support.asgi import HOST, Client
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 pytestmark = pytest.mark.sampled(2)
 

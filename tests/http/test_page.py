@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from mcpc.pack.page import page_sources, shortened
-from mcpc_runtime.http.page import FOLDER, hidden_paths, page_reply, page_routes, validation_reply
+from mcpc_runtime.http.page import hidden_paths, page_routes, validation_reply
+from mcpc_runtime.http.page_files import FOLDER, page_reply
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.replies import PROTECTED
 from mcpc_runtime.http.serve import ServeError, build_application

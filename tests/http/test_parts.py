@@ -24,7 +24,7 @@ from mcpc_runtime.http.request import no_room, read_body, refuse_values
 from mcpc_runtime.http.routes import DisabledRoute, Route, describe_missing, document_route
 from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings, most_connections
-from mcpc_runtime.log.operator_log import LineFormat
+from mcpc_runtime.log import LineFormat
 from mcpc_runtime.protocol.session import MAX_VALUES
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http import sessions
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.sessions import Sessions

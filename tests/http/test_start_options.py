@@ -20,7 +20,7 @@ from support.http_sample import built, image_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 KNOWN = {"name": "claude-code", "version": "1"}
 WRONG = {"name": "where_inline", "arguments": {"extra": 1}}

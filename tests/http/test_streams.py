@@ -202,7 +202,7 @@ async def test_each_message_is_on_one_stream(client: Client):
 @served(sample)
 async def test_a_failure_of_ours_is_the_requests_own_and_is_logged(client: Client, monkeypatch):
     driver, logged = client.application.drivers[0], []
-    monkeypatch.setattr("mcpc_runtime.log.failures.log_line", logged.append)
+    monkeypatch.setattr("mcpc_runtime.log.log_line", logged.append)
 
     def fail(*_):
         raise ZeroDivisionError("as injected")

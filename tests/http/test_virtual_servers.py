@@ -27,7 +27,7 @@ from support.serving import served as in_a_process
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 SERVERS = [
     {"name": "s1", "path": "one", "features": ["one.json", "both.json"]},

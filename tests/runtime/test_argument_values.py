@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.tools.cli.argument_values import ArgumentValueError, parse_arguments
+from mcpc_runtime.tools.cli.requests import ArgumentValueError, parse_arguments
 
 STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 ROWS: list[tuple[Any, str, Any]] = [

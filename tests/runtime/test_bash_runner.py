@@ -15,7 +15,7 @@ import pytest
 
 from mcpc_runtime.handlers.bash import runner as shell
 from mcpc_runtime.handlers.bash.runner import ShellRunner
-from mcpc_runtime.handlers.bash.shells.standard_streams import StandardStreamsJob
+from mcpc_runtime.handlers.bash.standard_streams import StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.pipes import close

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.tools.clients import interpreters
+from mcpc_runtime.tools.clients import request
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError
-from mcpc_runtime.tools.clients.interpreters import candidates, lasting_python, version_of, why_temporary
-from mcpc_runtime.tools.clients.starting_entries import how_to_set_in_clients
+from mcpc_runtime.tools.clients.installing import how_to_set_in_clients
+from mcpc_runtime.tools.clients.request import candidates, lasting_python, version_of, why_temporary
 from support.client_home import use_home
 from support.files import write_files
 
@@ -48,7 +48,7 @@ def test_a_python_of_a_temporary_folder_or_a_virtual_environment_may_be_gone(tmp
 
 
 def test_pythons_are_tried_in_order_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreters, "installed_pythons", lambda minor: [f"/a/{minor}", f"/b/{minor}"])
+    monkeypatch.setattr(request, "installed_pythons", lambda minor: [f"/a/{minor}", f"/b/{minor}"])
     monkeypatch.setattr(sys, "_base_executable", "/c/python")
     minors = ["3.99", *[f"3.{minor}" for minor in (15, 14, 13, 12, 11) if f"3.{minor}" != HERE]]
     minors.insert(1, HERE)
@@ -67,13 +67,13 @@ def test_the_first_python_that_lasts_and_is_of_its_version_is_taken(
 ) -> None:
     write_files(tmp_path, {"temporary": "", "old": "", "right": "", "later": ""})
     paths = [str(tmp_path / name) for name in ("gone", "temporary", "old", "right", "later")]
-    monkeypatch.setattr(interpreters, "installed_pythons", lambda minor: paths if minor == "3.12" else [])
-    monkeypatch.setattr(interpreters, "lasting_path", str)
-    monkeypatch.setattr(interpreters, "why_temporary", lambda path: "so" if path.endswith("temporary") else "")
-    monkeypatch.setattr(interpreters, "version_of", lambda path: "3.11" if path.endswith("old") else "3.12")
+    monkeypatch.setattr(request, "installed_pythons", lambda minor: paths if minor == "3.12" else [])
+    monkeypatch.setattr(request, "lasting_path", str)
+    monkeypatch.setattr(request, "why_temporary", lambda path: "so" if path.endswith("temporary") else "")
+    monkeypatch.setattr(request, "version_of", lambda path: "3.11" if path.endswith("old") else "3.12")
     monkeypatch.setattr(sys, "_base_executable", str(tmp_path / "gone"))
     assert lasting_python(("3.12",)) == str(tmp_path / "right")
-    monkeypatch.setattr(interpreters, "version_of", lambda path: "")
+    monkeypatch.setattr(request, "version_of", lambda path: "")
     with pytest.raises(CannotWriteEntryError, match="--python"):
         lasting_python(("3.12",))
 

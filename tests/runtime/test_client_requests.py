@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.protocol.client_requests import eras, stateless
+from mcpc_runtime.protocol.client_requests import eras
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.effects import (
     Call,
@@ -85,7 +85,7 @@ class Client:
         assert isinstance(effect, StartHandler), effect
         call = effect.call
         if self.version == MODERN:
-            assert stateless.resume_call(call, self.seals) is None
+            assert eras.resume_call(call, self.seals) is None
         return call
 
     def request(self, name: str, method: str, **params: Any) -> list[Any]:
@@ -98,7 +98,7 @@ class Client:
 
     def refusal(self, **params: Any) -> Failure:
         (effect,) = self.request(params.pop("name", "asks"), params.pop("method", "tools/call"), **params)
-        failure = stateless.resume_call(effect.call, self.seals)
+        failure = eras.resume_call(effect.call, self.seals)
         assert failure is not None
         assert failure.code == INVALID_PARAMS
         return failure

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.tools.clients.client_paths import PROJECT, USER, user_paths
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, Header, ServerEntry, Variable, client_entry
 from mcpc_runtime.tools.clients.installing import Target, rendered
-from mcpc_runtime.tools.clients.table import CLIENTS, ROOTS
+from mcpc_runtime.tools.clients.table import CLIENTS, PROJECT, ROOTS, USER, user_paths
 from support.client_texts import read_json, read_toml, read_yaml
 from support.needs import ROOT
 from support.reference import read_data

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import lazy
+from mcpc_runtime import lazy, log
 from mcpc_runtime.handlers import contracts
 from mcpc_runtime.handlers.files.runner import FileJob, FileRunner
 from mcpc_runtime.handlers.invocations import FileRead
-from mcpc_runtime.log import failures
 from mcpc_runtime.protocol import session as protocol_session
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, PublishChange, Request, text_outcome
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server import dispatcher, running_calls
 from mcpc_runtime.server import driver as driver_module
-from mcpc_runtime.server import handler_runners, running_calls
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.stdio_driver import BROKEN, StdioDriver
 from mcpc_runtime.transports.platforms.reactor import Reactor
@@ -79,7 +78,7 @@ class Runner:
 def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the operator reads."""
     found: list[str] = []
-    monkeypatch.setattr(failures, "log_line", found.append)
+    monkeypatch.setattr(log, "log_line", found.append)
     return found
 
 
@@ -94,7 +93,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[StdioDriver]:
     )
     monkeypatch.setitem(sys.modules, "faultless", module)
     rows = dict.fromkeys(contracts.CONTRACTS, ("faultless", "faultless:Runner"))
-    monkeypatch.setattr(handler_runners, "CONTRACTS", rows)
+    monkeypatch.setattr(dispatcher, "CONTRACTS", rows)
     image = image_of(small_archive().data)
     made = StdioDriver(image, Session(image), Channel(), LIMIT)  # type: ignore[arg-type]
     made.reactor = Reactor()
@@ -242,7 +241,7 @@ def test_an_error_is_logged_and_answered_where_its_traceback_cannot_be_had(
     def full(*_: object) -> Any:
         raise OSError(errno.EMFILE, "too many open files")
 
-    monkeypatch.setattr(failures, "format_exception", full)
+    monkeypatch.setattr(log, "format_exception", full)
     monkeypatch.setattr(Runner, "start", broken)
     assert said(driver, CALL)[0]["error"]["code"] == INTERNAL_ERROR
     assert len(logged) == 1 and "InjectedError: as injected" in logged[0]

@@ -8,9 +8,8 @@ import pytest
 import redis
 
 from mcpc_runtime.protocol.effects import PublishChange
-from mcpc_runtime.server.replicas import events as module
-from mcpc_runtime.server.replicas.events import ReplicaEvents
-from mcpc_runtime.server.replicas.redis_connection import RedisError
+from mcpc_runtime.server.replicas import redis as module
+from mcpc_runtime.server.replicas.redis import RedisError, ReplicaEvents
 from support.processes import until
 from support.redises import PASSWORD, RedisServer
 

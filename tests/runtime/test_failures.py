@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime import log
 from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import AskError, ToolError
-from mcpc_runtime.log import failures
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.server.tasks.store import MemoryStore, StoreFullError
-from mcpc_runtime.server.tasks.store_thread import run_operation
+from mcpc_runtime.server.tasks.store import MemoryStore, StoreFullError, run_operation
 from mcpc_runtime.systems.toolbox import python_binding
 from mcpc_runtime.tools.cli import self_check
 from support.needs import ROOT
@@ -37,7 +36,7 @@ def broken(*_: object) -> Any:
 def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines of the operator's log."""
     lines: list[str] = []
-    monkeypatch.setattr(failures, "log_line", lines.append)
+    monkeypatch.setattr(log, "log_line", lines.append)
     return lines
 
 
@@ -52,9 +51,9 @@ def test_an_error_is_logged_even_if_its_traceback_cannot_be_made(
     def fail(_: BaseException) -> list[str]:
         raise obstacle
 
-    monkeypatch.setattr(failures, "format_exception", fail)
-    failures.log_failure(InjectedError("as injected"), "what failed")
-    failures.log_failure(InjectedError("as injected"))
+    monkeypatch.setattr(log, "format_exception", fail)
+    log.log_failure(InjectedError("as injected"), "what failed")
+    log.log_failure(InjectedError("as injected"))
     assert logged == [
         "what failed: InjectedError: as injected (without a traceback)",
         "internal error, the server continues: InjectedError: as injected (without a traceback)",
@@ -62,9 +61,9 @@ def test_an_error_is_logged_even_if_its_traceback_cannot_be_made(
 
 
 def test_an_attempt_has_its_result_or_the_answer_to_its_request(logged: list[str]) -> None:
-    assert failures.attempt(lambda: 7) == 7
+    assert log.attempt(lambda: 7) == 7
     assert logged == []
-    failure = failures.attempt(broken)
+    failure = log.attempt(broken)
     assert isinstance(failure, Failure)
     assert (failure.code, failure.message) == (-32603, "Internal error: InjectedError: as injected")
     assert len(logged) == 1 and has_traceback(logged[0]) and logged[0] == logged[0].rstrip()
@@ -78,8 +77,8 @@ def test_a_result_that_cannot_be_made_is_replaced_by_an_error(logged: list[str])
         return broken() if ending == "bad" else [call, ending]
 
     call: Any = SimpleNamespace(request=SimpleNamespace(session=SimpleNamespace(finish=finish)))
-    assert failures.finish_or_fail(call, "good") == [call, "good"]  # type: ignore[arg-type,comparison-overlap]
-    (_, failure) = failures.finish_or_fail(call, "bad")  # type: ignore[arg-type]
+    assert log.finish_or_fail(call, "good") == [call, "good"]  # type: ignore[arg-type,comparison-overlap]
+    (_, failure) = log.finish_or_fail(call, "bad")  # type: ignore[arg-type]
     assert isinstance(failure, Failure)
     assert (ends, failure.code, len(logged)) == (["good", "bad", failure], -32603, 1)
 

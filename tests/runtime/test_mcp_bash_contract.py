@@ -15,17 +15,16 @@ from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.effects import Call, Outcome, Request
 from mcpc_runtime.systems.mcp_bash import (
     completion_contract,
-    elicitation,
-    embedded_resources,
     files,
-    policy,
     prompt_contract,
     resource_contract,
     roots,
-    script_output,
+    runner,
+    scripts,
+    settings,
 )
 from mcpc_runtime.systems.mcp_bash import contract as mcp_bash
-from mcpc_runtime.systems.mcp_bash.policy_result import parse_policy_result
+from mcpc_runtime.systems.mcp_bash.processes import parse_policy_result
 from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, ScriptResult
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
@@ -116,7 +115,7 @@ def test_what_its_functions_return(golden: Callable[[Path, str], None], monkeypa
         completed.printed, completed.status = printed, status
         return parse_policy_result("t", completed)
 
-    modules = mcp_bash, script_output, policy, roots, embedded_resources, elicitation
+    modules = mcp_bash, scripts, settings, roots, runner
     helpers = {"seconds": seconds, "verdict": verdict, "call": lambda **facts: call(**facts)}
     check_expressions(golden, SYSTEMS / "mcp_bash_contract.txt", *modules, **helpers)
 

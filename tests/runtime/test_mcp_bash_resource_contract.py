@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.systems.mcp_bash.providers import https_provider, ssrf_guard
+from mcpc_runtime.systems.mcp_bash.providers import https_provider
 from mcpc_runtime.systems.mcp_bash.providers.file_provider import read_requested_file as read_file
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     DONE,
@@ -189,7 +189,7 @@ NOT_PUBLIC = [
 
 
 def test_addresses_that_may_be_asked() -> None:
-    assert [address for address in (*PUBLIC, *NOT_PUBLIC) if ssrf_guard.is_public(address)] == PUBLIC
+    assert [address for address in (*PUBLIC, *NOT_PUBLIC) if https_provider.is_public(address)] == PUBLIC
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_name_that_leads_to_an_address_nearby(monkeypatch: pytest.MonkeyPatch)
     page.everywhere = True
     assert https_provider.fetch_network(page).status == INVALID
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows[:1])
-    assert ssrf_guard.resolve_host(page) == ("example.com", 443, ("1.1.1.1",))
+    assert https_provider.resolve_host(page) == ("example.com", 443, ("1.1.1.1",))
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -335,7 +335,7 @@ PAGES = {
 @pytest.mark.slow
 def test_pages(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     port, folder = site
-    monkeypatch.setattr(ssrf_guard, "is_public", lambda _: True)
+    monkeypatch.setattr(https_provider, "is_public", lambda _: True)
     monkeypatch.setenv("SSL_CERT_FILE", str(folder / "cert"))
     found = {}
     for path in PAGES:
@@ -353,7 +353,7 @@ def test_pages(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_site_has_to_prove_its_name(site: tuple[int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     port, folder = site
-    monkeypatch.setattr(ssrf_guard, "is_public", lambda _: True)
+    monkeypatch.setattr(https_provider, "is_public", lambda _: True)
     page = HttpsRequest(f"https://localhost:{port}/page", 1, 100)
     page.everywhere = True
     assert "CERTIFICATE_VERIFY_FAILED" in https_provider.fetch_network(page).message

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from mcpc_runtime.log import operator_log as module
+from mcpc_runtime import log as module
 from mcpc_runtime.transports.platforms.pipes import open_nonblocking
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpc_runtime.handlers.bash.shells.standard_streams import PrefixedNotes
+from mcpc_runtime.handlers.bash.standard_streams import PrefixedNotes
 
 PREFIX = b"\x1eabc\x1e"
 STREAM = (

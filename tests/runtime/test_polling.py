@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix import polling, system_features
+from mcpc_runtime.transports.platforms.posix import pipes, system_features
 from mcpc_runtime.transports.platforms.posix.pipes import open_nonblocking
 from mcpc_runtime.transports.platforms.posix.reactor import has_ended
 from mcpc_runtime.transports.platforms.reactor import READABLE, Reactor
@@ -70,7 +70,7 @@ class DevicelessPoll:
 
 @pytest.fixture
 def as_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polling, "poll", DevicelessPoll)
+    monkeypatch.setattr(pipes, "poll", DevicelessPoll)
     monkeypatch.setitem(system_features.PROBES, "devicepoll", lambda: False)
     monkeypatch.setattr(system_features, "probed", {})
 

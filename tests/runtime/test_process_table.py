@@ -14,7 +14,7 @@ import pytest
 from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.posix.supervision import libproc, proc_files, process_table
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import ProcessSnapshot, call_mark, start_time
+from mcpc_runtime.transports.platforms.posix.supervision.termination import ProcessSnapshot, call_mark, start_time
 from support.libproc import BsdInfo, FakeLibproc
 from support.processes import until
 

@@ -22,7 +22,7 @@ from support.images import MODERN, archive, ask, image_of, request
 from support.messages import STATELESS
 
 if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 LONG = "test://" + "x" * 400
 FILES = {

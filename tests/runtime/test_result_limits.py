@@ -18,7 +18,7 @@ from mcpc_runtime.protocol.session import Session
 from support.images import archive, ask, image_of, request
 
 if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 LIMIT = 2000
 NEWEST, SESSIONS, OLDEST = "2026-07-28", "2025-11-25", "2024-11-05"

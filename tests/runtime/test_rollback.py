@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
+from mcpc_runtime.transports.platforms.cleanup import OpenDescriptors, Rollback
 
 
 def is_open(descriptor: int) -> bool:

@@ -16,8 +16,8 @@ import pytest
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.reading import Source
 from mcpc_runtime.handlers.bash.runner import ShellRunner
-from mcpc_runtime.handlers.bash.shells import scripts
 from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.systems.mcp_bash import processes
 from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
@@ -25,7 +25,7 @@ from support.needs import ROOT, needs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc_runtime.handlers.bash.shells.fork_server import ForkServer
+    from mcpc_runtime.handlers.bash.fork_server import ForkServer
     from mcpc_runtime.handlers.invocations import ProcessResult
 
 SDK = ROOT / "templates/mcp_bash/sdk"
@@ -107,7 +107,7 @@ class Scripts:
         self.more = {b"MCP_TOOL_ARGS_JSON": b'{"list":[1,2],"name":"W\xc3\xb6rld"}', b"MCP_TOOL_NAME": b"a 'name'"}
         self.reactor = Reactor()
         self.host = RunnerContext(self.reactor, SimpleNamespace(hooks=lambda name: (), index={"environment": ()}))  # type: ignore[arg-type]
-        self.runner = ShellRunner(self.host, scripts.ScriptLibraries(str(SDK), lambda number: self.base))
+        self.runner = ShellRunner(self.host, processes.ScriptLibraries(str(SDK), lambda number: self.base))
 
     def write(self, text: str, name: str = "tool.sh", head: str = "#!/usr/bin/env bash\n") -> Path:
         place = self.home / name
@@ -116,7 +116,7 @@ class Scripts:
         return place
 
     def begin(self, place: Path, done: list[ProcessResult]) -> object:
-        call = scripts.script_call(str(place), self.more, str(self.home), 0)
+        call = processes.script_call(str(place), self.more, str(self.home), 0)
         return self.runner.start(call, done.append, lambda note: None)
 
     def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
@@ -186,7 +186,7 @@ def test_a_fresh_shell_does_it_too(runner: Scripts):
             "reads nothing",
         ):
             place = runner.write(text)
-            call = scripts.script_call(str(place), runner.more, str(runner.home), 0)
+            call = processes.script_call(str(place), runner.more, str(runner.home), 0)
             call.isolated = True
             done: list[ProcessResult] = []
             runner.runner.start(call, done.append, lambda note: None)
@@ -334,7 +334,7 @@ def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, vers
             text.replace("[0] < 5", "[0] < 500") if version == "too old" else text
         )
     made = Scripts(tmp_path)
-    made.runner = ShellRunner(made.host, scripts.ScriptLibraries(str(sdk), lambda number: made.base))
+    made.runner = ShellRunner(made.host, processes.ScriptLibraries(str(sdk), lambda number: made.base))
     try:
         place = made.write("echo all the same; exit 3")
         completed = made.run(place)
@@ -344,6 +344,6 @@ def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, vers
 
 
 def test_an_environment_that_decides_how_bash_behaves():
-    assert scripts.allows_forking([b"PATH", b"MCP_SDK"])
-    assert not scripts.allows_forking([b"PATH", b"BASH_ENV"])
-    assert not scripts.allows_forking([b"BASH_FUNC_f%%"])
+    assert processes.allows_forking([b"PATH", b"MCP_SDK"])
+    assert not processes.allows_forking([b"PATH", b"BASH_ENV"])
+    assert not processes.allows_forking([b"BASH_FUNC_f%%"])

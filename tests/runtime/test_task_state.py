@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.task_state import (
+from mcpc_runtime.protocol import tasks
+from mcpc_runtime.protocol.tasks import (
     INPUT_REQUIRED,
     TRANSITIONS,
     StaleTaskError,
@@ -73,13 +73,13 @@ class Tasks(RuleBasedStateMachine):
     @rule(name=tasks, chosen=st.integers(0, 9), keys=st.sets(st.sampled_from("abc"), min_size=1))
     def ask(self, name, chosen, keys):
         fence = self.mine(name, chosen)
-        self.change(name, lambda task, now: task_state.request_input(task, fence, dict.fromkeys(keys, QUESTION), now))
+        self.change(name, lambda task, now: tasks.request_input(task, fence, dict.fromkeys(keys, QUESTION), now))
 
     @rule(name=tasks, keys=st.sets(st.sampled_from("abcz")), value=st.integers())
     def update(self, name, keys, value):
         opened = set(self.store.read(name).requests)
         after = self.change(
-            name, lambda task, now: task_state.add_responses(task, {key_0: {"v": value} for key_0 in keys}, now)
+            name, lambda task, now: tasks.add_responses(task, {key_0: {"v": value} for key_0 in keys}, now)
         )
         for key in keys & opened if after is not None else ():
             assert key not in self.answers.setdefault(name, {}), "a key was asked twice"
@@ -91,20 +91,18 @@ class Tasks(RuleBasedStateMachine):
         result = {"ran": [name, fence]}
         error = {"code": 1, "message": "no"} if failed else None
         was_over = self.store.read(name).is_finished
-        after = self.change(
-            name, lambda task, now: task_state.finish(task, fence, None if error else result, error, now)
-        )
+        after = self.change(name, lambda task, now: tasks.finish(task, fence, None if error else result, error, now))
         assert after is None or (not was_over and (name, fence) in self.running)
         self.running.pop((name, fence), None)
 
     @rule(name=tasks)
     def cancel(self, name):
-        self.change(name, task_state.cancel)
+        self.change(name, tasks.cancel)
 
     @rule(name=tasks, chosen=st.integers(0, 9))
     def stop_gracefully(self, name, chosen):
         fence = self.mine(name, chosen)
-        after = self.change(name, lambda task, now: task_state.release(task, fence, now))
+        after = self.change(name, lambda task, now: tasks.release(task, fence, now))
         if after is not None:
             del self.running[name, fence]
 
@@ -123,7 +121,7 @@ class Tasks(RuleBasedStateMachine):
     def take_over(self):
         for task in self.store.due(10):
             known = self.store.read(task.identifier)
-            after = self.change(task.identifier, lambda one, now: task_state.acquire(one, "other", now + 5000, now))
+            after = self.change(task.identifier, lambda one, now: tasks.acquire(one, "other", now + 5000, now))
             assert after is not None and known.lease <= self.clock
             if not after.is_finished:
                 assert not known.begun or known.again, "a task was run twice that must not be"

@@ -10,7 +10,8 @@ from mcpc_runtime.concurrency.fair_shares import SharedPool
 from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, SendResponse, StartHandler, StopHandler
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
-from mcpc_runtime.server.tasks import leases, manager, owned, store_thread
+from mcpc_runtime.server.tasks import leases, manager, owned
+from mcpc_runtime.server.tasks import store as task_store
 from mcpc_runtime.server.tasks.manager import TaskManager
 from mcpc_runtime.server.tasks.store import MemoryStore, StoreError
 from mcpc_runtime.transports.platforms.reactor import Reactor
@@ -195,7 +196,7 @@ def server(image, monkeypatch):
     monkeypatch.setattr(leases, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(leases, "IDLE_SECONDS", 0.02)
     monkeypatch.setattr(leases, "LEASE_SECONDS", LEASE)
-    monkeypatch.setattr(store_thread, "log_line", lambda text: None)
+    monkeypatch.setattr(task_store, "log_line", lambda text: None)
     store = Flaky()
     monkeypatch.setattr(manager, "open_store", lambda name, archive: store)
     one = Server(image, store)

@@ -12,9 +12,9 @@ from functools import partial
 import pytest
 import redis
 
-from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.task_state import StaleTaskError, Task
-from mcpc_runtime.server.replicas.redis_connection import hide_secrets
+from mcpc_runtime.protocol import tasks
+from mcpc_runtime.protocol.tasks import StaleTaskError, Task
+from mcpc_runtime.server.replicas.redis import hide_secrets
 from mcpc_runtime.server.tasks import store as stores
 from mcpc_runtime.server.tasks.redis import RedisStore
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
@@ -67,11 +67,11 @@ def test_what_others_change_is_news_and_what_one_changes_oneself_is_not(shared):
     mine, other = shared(), shared()
     mine.add(task_of(mine, "a"), CALL)
     mine.news(), other.news()
-    mine.change("a", lambda one, now: task_state.request_input(one, 1, {"k": {}}, now))
+    mine.change("a", lambda one, now: tasks.request_input(one, 1, {"k": {}}, now))
     assert mine.news() == []
     assert [(task.identifier, task.status) for task in wait_for_news(other)] == [("a", "input_required")]
     assert other.news() == []
-    other.change("a", lambda one, now: task_state.add_responses(one, {"k": {"v": 1}}, now))
+    other.change("a", lambda one, now: tasks.add_responses(one, {"k": {"v": 1}}, now))
     assert [task.answers for task in wait_for_news(mine)] == [{"k": {"v": 1}}]
 
 
@@ -79,12 +79,12 @@ def test_news_of_redis_that_answers_too_late_are_read_later(redis_server):
     mine, other = (RedisStore(redis_server.url, "late", "") for _ in range(2))
     other.add(task_of(other, "a"), CALL)
     wait_for_news(mine)
-    other.change("a", lambda one, now: task_state.request_input(one, 1, {"k": {}}, now))
+    other.change("a", lambda one, now: tasks.request_input(one, 1, {"k": {}}, now))
     with short_waits(mine), redis_server.stalled():
         for use in (mine.news, mine.now, mine.news):
             with pytest.raises(StoreError, match="Redis"):
                 use()
-    other.change("a", task_state.cancel)
+    other.change("a", tasks.cancel)
     assert [(task.identifier, task.status) for task in wait_for_news(mine)] == [("a", "cancelled")]
     assert mine.news() == []
     mine.close(), other.close()
@@ -102,7 +102,7 @@ def test_entries_of_other_programs_in_redis_hide_no_task(redis_server):
     assert connection.zrange(prefix + "leases", 0, -1) == [b"a"]
     assert [task.identifier for task in wait_for_news(mine)] == ["a"]
     connection.xadd(prefix + "changes of tasks", {"x": "y"})
-    other.change("a", task_state.cancel)
+    other.change("a", tasks.cancel)
     assert [task.status for task in wait_for_news(mine)] == ["cancelled"]
     connection.close(), mine.close(), other.close()
 
@@ -126,7 +126,7 @@ def test_news_of_a_file_that_could_not_be_read_are_read_later(tmp_path):
     other.add(task_of(other, "a"), CALL)
     wait_for_news(mine)
     mine._open.close()
-    other.change("a", task_state.cancel)
+    other.change("a", tasks.cancel)
     with pytest.raises(StoreError):
         mine.news()
     assert [(task.identifier, task.status) for task in wait_for_news(mine)] == [("a", "cancelled")]
@@ -147,7 +147,7 @@ def test_a_change_that_was_not_confirmed_is_news(redis_server):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(redis.client.Pipeline, "execute", late)
         with pytest.raises(StoreError):
-            store.change("a", task_state.cancel)
+            store.change("a", tasks.cancel)
     assert [task.status for task in wait_for_news(store)] == ["cancelled"]
     assert store.news() == []
     store.close()
@@ -173,7 +173,7 @@ def test_of_many_who_take_a_task_one_gets_it(shared):
         barrier.wait()
         for number in range(10):
             try:
-                task = own.change(f"t{number}", lambda one, now: task_state.acquire(one, me, now + 60_000, now))
+                task = own.change(f"t{number}", lambda one, now: tasks.acquire(one, me, now + 60_000, now))
                 taken.append((task.identifier, me, task.fence))
             except StaleTaskError:
                 continue
@@ -195,7 +195,7 @@ def test_steps_at_the_same_time_are_all_done(shared):
     def answer(numbers):
         own = shared()
         for number in numbers:
-            own.change("a", lambda one, now, key=str(number): task_state.add_responses(one, {key: {"n": key}}, now))
+            own.change("a", lambda one, now, key=str(number): tasks.add_responses(one, {key: {"n": key}}, now))
         own.close()
 
     threads = [threading.Thread(target=answer, args=(range(start, 40, 4),)) for start in range(4)]
@@ -288,18 +288,18 @@ def test_a_file_that_is_locked_too_long_is_told(tmp_path, monkeypatch):
     other = sqlite3.connect(tmp_path / "tasks.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked"):
-        store.change("a", task_state.cancel)
+        store.change("a", tasks.cancel)
     assert store.read("a").status == "working"
     other.execute("ROLLBACK")
     other.close()
-    assert store.change("a", task_state.cancel).status == "cancelled"
+    assert store.change("a", tasks.cancel).status == "cancelled"
 
 
 WRITER = """
 import os, sys
 sys.path[:0] = {path!r}
-from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.task_state import Task
+from mcpc_runtime.protocol import tasks
+from mcpc_runtime.protocol.tasks import Task
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
 store = SqliteStore(sys.argv[1])
 for number in range(10_000):
@@ -340,7 +340,7 @@ def test_redis_that_goes_away_is_told_without_the_password_and_comes_back(tmp_pa
     assert store.read("a").status == "working"
     store.news()
     other = RedisStore(server.url, "name", "")
-    other.change("a", task_state.cancel)
+    other.change("a", tasks.cancel)
     assert [task.status for task in wait_for_news(store)] == ["cancelled"]
     other.close()
     store.close()

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc_runtime.transports import platforms
-from mcpc_runtime.transports.platforms.windows.supervision.command_line import (
+from mcpc_runtime.transports.platforms.windows.supervision.programs import (
+    NO_SHELL,
     UNSAFE_IN_BATCH,
+    Installed,
+    NoInterpreterError,
     batch_line,
     command_line,
     environment_block,
-)
-from mcpc_runtime.transports.platforms.windows.supervision.programs import (
-    NO_SHELL,
-    Installed,
-    NoInterpreterError,
     find_program,
     find_shell,
     interpreter_words,

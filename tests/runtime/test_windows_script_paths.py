@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.systems.mcp_bash.project_environment import PRINT_ENVIRONMENT, parse_exported
+from mcpc_runtime.systems.mcp_bash.processes import PRINT_ENVIRONMENT, parse_exported
 from mcpc_runtime.transports.platforms.windows import script_paths
 from mcpc_runtime.transports.platforms.windows.supervision.programs import shell_path
 from support.needs import needs

@@ -22,7 +22,7 @@ from support.images import MODERN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
     from mcpc_runtime.protocol.effects import Call, Effect
 
 MODERN_VERSION = MODERN["io.modelcontextprotocol/protocolVersion"]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
-from mcpc_runtime.artifact.image.image import open_image
+from mcpc_runtime.artifact.image import open_image
 from support.artifact import build
 
 if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 SERVER = {
     "serverInfo": {"name": "sample", "version": "1.0"},

@@ -9,7 +9,7 @@ from mcpc import pipeline
 from mcpc.emit.bytecode import MAGIC
 from mcpc.options import Options
 from mcpc.pack import BuiltArchive
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import SendResponse, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.projects import tree

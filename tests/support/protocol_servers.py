@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.emit.bytecode import MAGIC
 from mcpc.emit.run_time import hidden_fields
 from mcpc.model.revisions import REVISIONS
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import CompletionOutcome
 from support.images import archive, image_of, project, tool
 

@@ -13,11 +13,10 @@ from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.sandbox.platforms.files import servers_folder
-from mcpc_runtime.tools.clients.client_paths import SCOPES
 from mcpc_runtime.tools.clients.commands import ACCEPTED, OPTIONS, run
 from mcpc_runtime.tools.clients.installing import targets_of
 from mcpc_runtime.tools.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS, SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

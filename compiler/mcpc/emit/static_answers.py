@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.model.ir import ExternalHandler
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import compact_json
-from mcpc_runtime.protocol.content_compatibility import downgrade_content
+from mcpc_runtime.protocol.contents import downgrade_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from mcpc.model.definitions import KIND_NAMES, kind_mismatch
 from mcpc.model.ir import Environment, HandlerOptions, ProgramRequirement
 from mcpc.model.ir.handlers import DEFAULT, default_options
 from mcpc.reading import member_of
-from mcpc_runtime.protocol.sizes import parse_result_limit
+from mcpc_runtime.artifact.start_options import parse_result_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

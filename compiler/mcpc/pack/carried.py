@@ -32,11 +32,10 @@ START_MODULES = (
     "mcpc_runtime.lazy",
     "mcpc_runtime.protocol.jsonrpc",
     "mcpc_runtime.protocol.effects",
-    "mcpc_runtime.protocol.session_state",
     "mcpc_runtime.protocol.session",
     "mcpc_runtime.transports.platforms.artifact_file",
     "mcpc_runtime.protocol.image",
-    "mcpc_runtime.artifact.image.image",
+    "mcpc_runtime.artifact.image",
     "mcpc_runtime.transports",
     "mcpc_runtime.transports.stdio",
     "mcpc_runtime.server.driver",
@@ -53,7 +52,6 @@ GENERATED = ("mcpc/", "mcpc_app/")
 """The folders of generated modules."""
 GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.bindings.models": lambda server: bool(server.models),
-    "mcpc_runtime.handlers.python.inline_fast_path": lambda server: runs_inline(server),
     "mcpc_runtime.handlers.python.inline_runner": lambda server: runs_inline(server),
     "mcpc_runtime.http": lambda server: serves_http(server),
     "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.model.ir import Traits
 from mcpc.pack.archive import ArchiveEntry
-from mcpc_runtime.http.page import FOLDER, MEDIA_TYPES
+from mcpc_runtime.http.page_files import FOLDER, MEDIA_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

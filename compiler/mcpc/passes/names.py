@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import did_you_mean
 from mcpc.model.ir import ExternalHandler
-from mcpc_runtime.protocol.globs import matches
+from mcpc_runtime.protocol.tool_choice import matches
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH
 from mcpc_runtime.protocol.validation.formats.uris import is_uri
 

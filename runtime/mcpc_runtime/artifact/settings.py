@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from json import loads
 from os.path import expanduser, isdir, isfile
 
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.transports.platforms import system
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.protocol.kept_results import Account
 
 NOTES = "MCPC_NOTES"
 """The environment variable with the number of the descriptor for notes."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from errno import ENOMEM
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
+from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files import new_memory_file
 

@@ -11,6 +11,7 @@ from typing import TypeGuard
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
+from mcpc_runtime.protocol.contents import BYTES, PLAIN, contents_of
 from mcpc_runtime.protocol.effects import (
     ABSENT,
     Call,
@@ -23,7 +24,6 @@ from mcpc_runtime.protocol.effects import (
     text,
 )
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
-from mcpc_runtime.protocol.resource_contents import BYTES, PLAIN, contents_of
 from mcpc_runtime.protocol.resources import unknown_resource
 
 CONTENT_FIELDS = {

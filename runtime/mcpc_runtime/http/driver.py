@@ -12,7 +12,7 @@ from errno import EAGAIN
 from time import monotonic, time
 from typing import Protocol
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.concurrency.leader_followers import Follower, LeaderFollowers, Work, take_token
 from mcpc_runtime.http.fair_turns import FairAdmission
@@ -38,7 +38,7 @@ from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.driver import Driver, receive_or_fail
-from mcpc_runtime.server.replicas.events import ReplicaEvents
+from mcpc_runtime.server.replicas.redis import ReplicaEvents
 from mcpc_runtime.server.running_calls import Admission, slots_of
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.loop_reactor import LoopReactor

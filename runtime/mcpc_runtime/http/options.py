@@ -10,9 +10,8 @@ from ipaddress import ip_network
 from textwrap import fill
 from typing import Any, TypeVar
 
-from mcpc_runtime.artifact.start_options import help_rows
+from mcpc_runtime.artifact.start_options import help_rows, parse_size
 from mcpc_runtime.http.memory_budget import MIN_LIMIT, MemoryBudget
-from mcpc_runtime.protocol.sizes import parse_size
 
 T = TypeVar("T")
 FieldValues = dict[str, Any]

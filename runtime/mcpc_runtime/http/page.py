@@ -2,23 +2,17 @@
 
 The files are public, since they are the same in every server.  All else needs what a call needs: the page sends its
 messages to the MCP endpoint like any client, and `/ui/validate` is for those who may call the tool.
-
-The files of the page for people, and the headers that confine it.
-
-Rule: the page may load from, and send to, its own server only; nothing may frame it.  HTML of an MCP App runs in
-`app-frame.html`, which has no origin and may load and send nothing; what browsers let through all the same stands in
-SECURITY.md.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.driver import HttpDriver
-from mcpc_runtime.http.replies import JSON, PROTECTED, Pairs, Receive, Reply, refuse
+from mcpc_runtime.http.page_files import FOLDER, PATH, page_reply
+from mcpc_runtime.http.replies import JSON, PROTECTED, Receive, Reply, refuse
 from mcpc_runtime.http.request import HttpRequest, read_body, refuse_values
 from mcpc_runtime.http.routes import Route
 from mcpc_runtime.http.settings import HttpSettings
@@ -27,35 +21,6 @@ from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.union_errors import pointer_step
 from mcpc_runtime.protocol.validation_errors import error_lines, error_objects
 
-PATH = "/ui/"
-"""Where the page is served."""
-FOLDER = "page/"
-"""The folder of its files in a built file."""
-INDEX, APP_FRAME = "index.html", "app-frame.html"
-MEDIA_TYPES = {
-    ".html": b"text/html; charset=utf-8",
-    ".css": b"text/css; charset=utf-8",
-    ".js": b"text/javascript; charset=utf-8",
-    ".svg": b"image/svg+xml",
-}
-is_file_name = re.compile(r"[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?\.(?:html|css|js|svg)").fullmatch
-POLICY = (
-    b"default-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; object-src 'none'; "
-    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-APP_POLICY = (
-    b"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    b"img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
-    b"frame-ancestors 'self'"
-)
-CONFINED: Pairs = [
-    (b"cache-control", b"no-cache"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-dns-prefetch-control", b"off"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
-]
 VALIDATE, FACTS = f"{PATH}validate", f"{PATH}facts"
 PLACES = {"arguments": "input", "result": "output"}
 """The members of a request to validate, with the schema of the tool that each has to match."""
@@ -161,20 +126,3 @@ def _message(value: Json, errors: list[tuple[str, str, object]]) -> str:
     """Return the message of the errors at one place, without the place."""
     line = error_lines(value, errors)[0][0]
     return line.partition(": ")[2] or line
-
-
-def page_reply(path: str, read: Callable[[str], bytes]) -> Reply | None:
-    """Return the reply to a GET of a path below PATH; None if the page has no such file.
-
-    `read` returns the bytes of a file of the page; it raises OSError if there is none.
-    """
-    name = path.removeprefix(PATH) or INDEX
-    if is_file_name(name) is None:
-        return None
-    try:
-        data = read(name)
-    except OSError:
-        return None
-    policy = APP_POLICY if name == APP_FRAME else POLICY
-    kind = MEDIA_TYPES[name[name.rindex(".") :]]
-    return 200, [(b"content-type", kind), (b"content-security-policy", policy), *CONFINED], data

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.http.replies import PROTECTED, Pairs, Reply
-from mcpc_runtime.protocol.globs import matches
 from mcpc_runtime.protocol.jsonrpc import Json, encode
+from mcpc_runtime.protocol.tool_choice import matches
 
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable"}
 RETRY_SECONDS = b"5"

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.interfaces import Authenticator
 from mcpc_runtime.http.principals import SEND_TOKEN
 from mcpc_runtime.http.replies import JSON, PROTECTED, Answer, Pairs, Receive, Reply, refuse

@@ -17,7 +17,7 @@ from typing import Any
 from zipimport import ZipImportError, zipimporter
 
 from mcpc_runtime import RuntimeFinder
-from mcpc_runtime.artifact.image.image import Image, open_image
+from mcpc_runtime.artifact.image import Image, open_image
 from mcpc_runtime.artifact.packages import activate_server_packages
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.artifact.start_options import StartOptionError, apply_start_options
@@ -31,9 +31,9 @@ from mcpc_runtime.http.server_log import stamp_lines
 from mcpc_runtime.http.settings import OPTIONS, HttpSettings, settings_from, unknown_variables
 from mcpc_runtime.http.tracing import tracer_for
 from mcpc_runtime.lazy import call_rows
-from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.server.replicas import redis_connection
-from mcpc_runtime.server.replicas.redis_connection import connect_redis
+from mcpc_runtime.log import log_line
+from mcpc_runtime.server.replicas import redis
+from mcpc_runtime.server.replicas.redis import connect_redis
 from mcpc_runtime.server.replicas.signed_tokens import token_signer
 from mcpc_runtime.server.tasks.open_store import open_store
 from mcpc_runtime.transports.platforms import system
@@ -214,7 +214,7 @@ def check_connections(settings: HttpSettings, image: Image) -> None:
     if settings.events:
         try:
             connect_redis(settings.events, image.archive).close()
-        except redis_connection.RedisError as problem:
+        except redis.RedisError as problem:
             raise ServeError(NOT_RUNNABLE, f"--events: {problem}") from None
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from time import monotonic
 from typing import Protocol
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import Holdings
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import EventStream

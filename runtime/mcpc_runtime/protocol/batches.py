@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.protocol.constants import INVALID_REQUEST
-from mcpc_runtime.protocol.effects import Activity, Batch, Effect, SendResponse
+from mcpc_runtime.protocol.effects import Activity, Batch, Effect, SendResponse, SessionState
 from mcpc_runtime.protocol.jsonrpc import Json, error_line
-from mcpc_runtime.protocol.session_state import SessionState
 
 Receive = Callable[[Json, Batch | None], list[Effect]]
 

@@ -12,7 +12,7 @@ from typing import Any
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.batches import close_batch
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.content_compatibility import downgrade_content
+from mcpc_runtime.protocol.contents import downgrade_content
 from mcpc_runtime.protocol.effects import (
     ABSENT,
     Activity,
@@ -25,6 +25,7 @@ from mcpc_runtime.protocol.effects import (
     Outcome,
     Request,
     SendResponse,
+    SessionState,
     StartPolling,
     TaskRequest,
     text,
@@ -34,7 +35,6 @@ from mcpc_runtime.protocol.image import Definition, Validator
 from mcpc_runtime.protocol.jsonrpc import Json, encode, encode_text, error_line, quote, result_line
 from mcpc_runtime.protocol.notifications import notification_effects
 from mcpc_runtime.protocol.result_limits import limited, limited_answer
-from mcpc_runtime.protocol.session_state import SessionState
 from mcpc_runtime.protocol.static_results import static_result as known_answer
 from mcpc_runtime.protocol.tolerance import corrected_arguments, object_of
 from mcpc_runtime.protocol.validation_errors import error_lines, explain_errors

@@ -6,8 +6,7 @@ token narrows the tools nothing is forwarded, as it is not known what an extensi
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Call, Request
-from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.effects import Call, Request, SessionState
 
 CORE = frozenset({
     "completion", "elicitation", "initialize", "logging", "notifications", "ping", "prompts", "resources", "roots",

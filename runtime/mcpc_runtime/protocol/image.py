@@ -11,10 +11,9 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, TypedDict
 
-from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
-from mcpc_runtime.protocol.kept_results import KeptResults
+from mcpc_runtime.protocol.kept_results import Account, KeptResults
 from mcpc_runtime.protocol.tool_choice import ToolChoice
 from mcpc_runtime.protocol.uri_matching import Row, match_template
 

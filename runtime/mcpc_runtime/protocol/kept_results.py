@@ -7,9 +7,27 @@ HTTP the memory account of the principal; the principal that holds most loses wh
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Protocol
 
-from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.jsonrpc import Json
+
+
+class Account(Protocol):
+    """The bytes stored for one call or conversation; it may refuse to store more."""
+
+    def charge(self, size: int) -> bool:
+        """Add so many stored bytes; return False if there is no room for them."""
+        ...
+
+    def release(self, size: int) -> None:
+        """Subtract so many stored bytes."""
+
+    def clear(self) -> None:
+        """Set the number of stored bytes to 0."""
+
+    def end(self) -> None:
+        """Set the number of stored bytes to 0, and ignore all later charges."""
+
 
 SCHEME = "mcpc-result:"
 MAX_ENTRIES = 64

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome
+from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, SessionState
 from mcpc_runtime.protocol.image import Definition, Image
 from mcpc_runtime.protocol.jsonrpc import Json
-from mcpc_runtime.protocol.session_state import SessionState
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH, file_path_problem, uri_problem
 
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.batches import close_batch, receive_batch
 from mcpc_runtime.protocol.calls import finish_call
-from mcpc_runtime.protocol.client_requests.handshake import take_response
+from mcpc_runtime.protocol.client_requests.eras import take_response
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     INTERNAL_ERROR,
@@ -35,6 +35,7 @@ from mcpc_runtime.protocol.effects import (
     PublishChange,
     Request,
     SendResponse,
+    SessionState,
     StartHandler,
     StopHandler,
     TaskRequest,
@@ -51,7 +52,6 @@ from mcpc_runtime.protocol.jsonrpc import (
 )
 from mcpc_runtime.protocol.notifications import notification_effects as notes_note
 from mcpc_runtime.protocol.run_time_lists import request_list
-from mcpc_runtime.protocol.session_state import SessionState
 from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
 from mcpc_runtime.protocol.tolerance import is_known_client
 from mcpc_runtime.protocol.values import has_too_many_values

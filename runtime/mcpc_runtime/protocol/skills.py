@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, Request
-from mcpc_runtime.protocol.session_state import SessionState
+from mcpc_runtime.protocol.effects import Failure, Request, SessionState
 
 
 def get_skill(session: SessionState, request: Request) -> bytes | Failure:

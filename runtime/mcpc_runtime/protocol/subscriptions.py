@@ -23,12 +23,12 @@ from mcpc_runtime.protocol.effects import (
     ResourceOutcome,
     SendMessage,
     SendResponse,
+    SessionState,
     StartPolling,
 )
 from mcpc_runtime.protocol.image import Image, ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line, result_line
 from mcpc_runtime.protocol.resources import find_resource, locate_uri
-from mcpc_runtime.protocol.session_state import SessionState
 from mcpc_runtime.protocol.tasks import missing_extension, visible_task
 
 MAX_WATCHED = 1000

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from time import gmtime, strftime, time
 
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import Activity, Ending, Failure
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 from mcpc_runtime.transports.platforms import system

@@ -2,6 +2,8 @@
 
 A call waits if no slot is free, and may call other tools; how it ends is in `running_calls`.  This module is imported
 with the first call of a handler.
+
+The runners of a server's handlers and the bindings of contracts to them; each is made for the first call.
 """
 
 from __future__ import annotations
@@ -11,17 +13,18 @@ from collections.abc import Callable
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from typing import Any
 
-from mcpc_runtime.handlers.python.inline_fast_path import InlineFastPath
-from mcpc_runtime.handlers.python.inline_runner import InlineCall
+from mcpc_runtime import log
+from mcpc_runtime.handlers.contracts import CONTRACTS, CallBinding
+from mcpc_runtime.handlers.program_requirements import ProgramRequirements
+from mcpc_runtime.handlers.python.inline_runner import InlineCall, InlineFastPath, InlineRunner
+from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import DriverInterface, Note
-from mcpc_runtime.log import failures
-from mcpc_runtime.log.operator_log import log_line, standard_error
+from mcpc_runtime.lazy import resolve
+from mcpc_runtime.log import log_line, standard_error
 from mcpc_runtime.protocol.effects import Activity, Call, Ending, TaskRequest
 from mcpc_runtime.protocol.tasks import required_task_refusal as tasks_lacking
 from mcpc_runtime.server.call_log import open_call_log
-from mcpc_runtime.server.client_requests import ClientRequests
-from mcpc_runtime.server.handler_messages import HandlerMessages
-from mcpc_runtime.server.handler_runners import HandlerRunners
+from mcpc_runtime.server.handler_messages import ClientRequests, HandlerMessages
 from mcpc_runtime.server.running_calls import Admission, RunningCall, RunningCalls, slots_of, tool_error_or_failure
 from mcpc_runtime.server.tasks.manager import TaskManager
 from mcpc_runtime.transports.platforms import system
@@ -196,7 +199,7 @@ class Dispatcher:
                 self._admission.put_back(running_call)
                 self._running.deadlines.remove(running_call, running_call.limit)
             else:
-                self._running.end(running_call, failures.failure_of(problem), "failure")
+                self._running.end(running_call, log.failure_of(problem), "failure")
 
     def _require_programs(self, running_call: RunningCall) -> None:
         """Run a call's handler if the programs that it requires are installed."""
@@ -285,3 +288,68 @@ def needs_only_arguments(call: Call) -> bool:
     definition = call.definition
     is_simple = not definition.requires and not definition.handler[2] and call.is_tool
     return is_simple and not definition.asks and not definition.task
+
+
+INLINE = "mcpc_runtime.handlers.python.inline_runner:InlineRunner"
+REQUIREMENTS = "mcpc_runtime.handlers.program_requirements:ProgramRequirements"
+
+
+class HandlerRunners:
+    """The runners of one server.  `bindings`: by the name of a contract and whether the handler is inline."""
+
+    def __init__(self, driver: DriverInterface) -> None:
+        self._driver = driver
+        self._context = RunnerContext(driver.watch(), driver.image)
+        self._runners: dict[str, Any] = {}
+        self.bindings = CallBindings(self._runner)
+
+    @property
+    def inline(self) -> InlineRunner:
+        """The runner of inline handlers."""
+        runner: InlineRunner = self._runner(INLINE)
+        return runner
+
+    @property
+    def requirements(self) -> ProgramRequirements:
+        """The check for the programs that handlers require."""
+        runner: ProgramRequirements = self._runner(REQUIREMENTS)
+        return runner
+
+    @property
+    def refusal(self) -> str:
+        """Why no handler can be run, or an empty text."""
+        return self._context.refusal
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run for handlers."""
+        return self._context.pids
+
+    def close(self) -> None:
+        """End all jobs and processes."""
+        for runner in self._runners.values():
+            runner.close()
+        self._context.close()
+
+    def _runner(self, row: str) -> Any:
+        runner = self._runners.get(row)
+        if runner is None:
+            arguments = (self._driver,) if row == INLINE else ()
+            runner = self._runners[row] = resolve(row)(self._context, *arguments)
+            self._driver.shared |= row == INLINE
+        return runner
+
+
+class CallBindings(dict["tuple[str, bool]", CallBinding]):
+    """The bindings that were used; `runner(row)` returns a runner by its row of `CONTRACTS`."""
+
+    def __init__(self, runner: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._runner = runner
+
+    def __missing__(self, key: tuple[str, bool]) -> CallBinding:
+        """Make the binding of a contract that is used for the first time."""
+        contract, is_inline = key
+        module_name, row = CONTRACTS[contract]
+        binding = self[key] = CallBinding(module_name, self._runner(INLINE if is_inline else row) if row else None)
+        return binding

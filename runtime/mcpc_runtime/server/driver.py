@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.interfaces import Lock, Observer, ReactorInterface
 from mcpc_runtime.lazy import call_rows
-from mcpc_runtime.log.failures import log_failure as failures_log
-from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol.accounts import Account
+from mcpc_runtime.log import log_failure as failures_log
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import (
     Activity,
     DeliverAnswer,
@@ -30,6 +29,7 @@ from mcpc_runtime.protocol.effects import (
     internal_error,
 )
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.protocol.session import Session, error_response
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission, slots_of

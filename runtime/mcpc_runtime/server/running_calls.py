@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Protocol
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime import log
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.contracts import CallBinding
 from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
-from mcpc_runtime.log import failures
-from mcpc_runtime.protocol.accounts import Account
 from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
-from mcpc_runtime.protocol.client_requests.handshake import withdraw_requests as handshake_withdraw
+from mcpc_runtime.protocol.client_requests.eras import withdraw_requests as handshake_withdraw
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.effects import Activity, Call, Ending, Failure, text_outcome
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.kept_results import Account
 
 
 class Admission(Protocol):
@@ -275,13 +275,13 @@ class RunningCalls:
         if running_call.answer is not None:
             running_call.answer(nested_result(running_call.handler_call, ending))
         elif call.is_task:
-            self.finish_task(running_call.handler_call, failures.attempt(lambda: make_result(call, ending)))
+            self.finish_task(running_call.handler_call, log.attempt(lambda: make_result(call, ending)))
         else:
             session = call.request.session
             try:
                 effects = finish_call(session, call, ending)
             except Exception as problem:  # noqa: BLE001 - a result that cannot be made is that request's own error
-                effects = finish_call(session, call, failures.failure_of(problem))
+                effects = finish_call(session, call, log.failure_of(problem))
             self._driver.post_effects(effects)
         if self._admission:
             self._slot_freed()
@@ -309,7 +309,7 @@ class RunningCalls:
         try:
             ending = binding.parse_result(running_call.handler_call, result)
         except Exception as problem:  # noqa: BLE001 - an error in one call must not end the server
-            ending = failures.failure_of(problem)
+            ending = log.failure_of(problem)
         self.end(running_call, ending)
 
     def abandon(self, running_call: RunningCall) -> None:
@@ -325,7 +325,7 @@ class RunningCalls:
         """Stop a call whose time is over, and answer it."""
         binding = running_call.binding
         expired = binding.expired if binding is not None and not running_call.open else None
-        ending = failures.attempt(lambda: expired(running_call)) if expired else None
+        ending = log.attempt(lambda: expired(running_call)) if expired else None
         running_call.stop()
         if ending is None:
             call = running_call.call

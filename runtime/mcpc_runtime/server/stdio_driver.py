@@ -12,11 +12,11 @@ import gc
 from _thread import LockType, allocate_lock
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency import leader_followers
 from mcpc_runtime.interfaces import ClientChannel
 from mcpc_runtime.lazy import call_rows
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import close_listening

@@ -31,9 +31,8 @@ from mcpc.workbench.doctor.environment import Launch, Replaced, command_words, l
 from mcpc.workbench.doctor.model import Examination, Level, Symptom, fine, note, problem
 from mcpc.workbench.doctor.report import as_json, summary, text_lines
 from mcpc.workbench.doctor.trials import Trial, advice_for
-from mcpc_runtime.tools.clients.client_paths import PROJECT, USER
 from mcpc_runtime.tools.clients.installing import Target
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS, PROJECT, USER
 from support.files import write_files
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.globs import ToolSelection
+from mcpc_runtime.protocol.tool_choice import ToolSelection
 from mcpc_runtime.systems.bx import auth, endpoint, methods, variables
 from mcpc_runtime.systems.bx.methods import MAX_CACHED_LISTS, ServerView
 from support.asgi import Client
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 PATH = "/~bxmcp/boxlang.bxm"
 TOOLS = """

@@ -26,7 +26,6 @@ from mcpc_runtime.tools.cli import (
     console,
     inspection,
     licence_texts,
-    licences,
     printing,
     requests,
 )
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 STEPS = ROOT / "tests/golden/cli/commands.steps"
 TOOLS = """
@@ -344,7 +343,7 @@ def test_licences_are_those_of_the_file_and_of_its_packages(tmp_path: Path, caps
         {"name": "b\x1b", "version": "2"},
     ]
     image = SimpleNamespace(archive=str(tmp_path / "f"), entry=lambda name: json.dumps({"components": components}))
-    assert licences.show_licences(image, "", []) == 0  # type: ignore[arg-type]
+    assert inspection.show_licences(image, "", []) == 0  # type: ignore[arg-type]
     rows = [("a/b.txt", "a/b.txt"), ("python.txt", "python.txt")]
     for place in ("serving/extracted.zip", "site/sources.zip"):
         rows += [("a-1: NOTICE.md", f"{place} {names[0]}"), ("b: licence", f"{place} {names[1]}")]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mcpc_runtime.artifact.image.image import Image
+    from mcpc_runtime.artifact.image import Image
 
 
 def tool(name: str, command: str, **handler: object) -> dict[str, object]:

@@ -9,8 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mcpc_runtime.tools.clients import client_paths
-from mcpc_runtime.tools.clients.client_paths import PROJECT, USER, client_file, existing, is_installed, user_paths
+from mcpc_runtime.tools.clients import table
 from mcpc_runtime.tools.clients.entries import (
     CannotWriteEntryError,
     Header,
@@ -22,7 +21,16 @@ from mcpc_runtime.tools.clients.entries import (
 )
 from mcpc_runtime.tools.clients.installing import Target, install_in
 from mcpc_runtime.tools.clients.request import Options
-from mcpc_runtime.tools.clients.table import CLIENTS, ROOTS
+from mcpc_runtime.tools.clients.table import (
+    CLIENTS,
+    PROJECT,
+    ROOTS,
+    USER,
+    client_file,
+    existing,
+    is_installed,
+    user_paths,
+)
 from support.needs import ROOT
 
 if TYPE_CHECKING:
@@ -114,7 +122,7 @@ def test_the_file_that_is_there_comes_first(
 
 def test_a_client_is_installed_where_its_folder_or_its_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(client_paths, "user_paths", lambda client, system, environment, home: [home + client])
+    monkeypatch.setattr(table, "user_paths", lambda client, system, environment, home: [home + client])
     assert not is_installed("/.x/y.json")  # type: ignore[arg-type]
     assert not is_installed("/.y.json")  # type: ignore[arg-type]
     (tmp_path / ".x").mkdir()
@@ -122,7 +130,7 @@ def test_a_client_is_installed_where_its_folder_or_its_file_is(tmp_path: Path, m
     assert is_installed("/.x/y.json")  # type: ignore[arg-type]
     assert is_installed("/.y.json")  # type: ignore[arg-type]
     assert not is_installed("/.z.json")  # type: ignore[arg-type]
-    monkeypatch.setattr(client_paths, "user_paths", lambda *_: [])
+    monkeypatch.setattr(table, "user_paths", lambda *_: [])
     assert not is_installed("")  # type: ignore[arg-type]
     assert client_file(CLIENTS["kilo-code"], PROJECT, "a/b") == "a/b/.kilo/kilo.json"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome
-from mcpc_runtime.systems.mcp_bash import completion_contract, embedded_resources, resource_polling, roots, settings
+from mcpc_runtime.systems.mcp_bash import completion_contract, contract, resource_polling, roots, settings
 from mcpc_runtime.systems.mcp_bash.completion_contract import parse_offset, requested_count
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
 from mcpc_runtime.systems.mcp_bash.providers.requests import ProviderResult, result_digest
@@ -273,7 +273,7 @@ def test_files_to_embed_are_below_a_root(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "in").mkdir()
     (tmp_path / "in/é").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "in")
-    monkeypatch.setattr(embedded_resources, "MAX_FILES", 4)
+    monkeypatch.setattr(contract, "MAX_FILES", 4)
     home = str(tmp_path)
     allowed = [("", "", f"{home}/in")]
     rows = [
@@ -284,22 +284,22 @@ def test_files_to_embed_are_below_a_root(tmp_path: Path, monkeypatch: pytest.Mon
         ("in/é", "", ""),
         ("in/é", "", ""),
     ]
-    files, warnings = embedded_resources.find_embeddable(allowed, home, rows)
+    files, warnings = contract.find_embeddable(allowed, home, rows)
     assert [(root, file.path, file.mime, file.uri) for root, file in files] == [
         (f"{home}/in", f"{home}/in/é", "", f"file://{home}/in/%C3%A9"), (f"{home}/in", f"{home}/in/é", "a/b", "u")
     ]  # fmt: skip
     assert [warning.split(" was")[0] for warning in warnings[:2]] == ["'out'", "'a\\nb'"]
     assert warnings[2:] == ["2 files were left out of the answer: the maximum is 4"]
-    assert len(embedded_resources.find_embeddable(allowed, home, rows[:4])[1]) == 2
-    split = embedded_resources.split_below_root
+    assert len(contract.find_embeddable(allowed, home, rows[:4])[1]) == 2
+    split = contract.split_below_root
     assert [split("/a", "/a/b/c"), split("/", "/b"), split("/a/b", "/a/b"), split("/a", "/a")] == [
         ("/a", "b/c"), ("/", "b"), ("/a", "b"), ("/", "a")
     ]  # fmt: skip
-    data = b"x" * embedded_resources.PROBE_LENGTH
+    data = b"x" * contract.PROBE_LENGTH
     for content, key in ((data[1:] + b"\0", "blob"), (data + b"\0", "text")):
         file = files[0][1]
         file.mime, file.data = "text/plain", content
-        assert key in embedded_resources.embedded_resource(file)["resource"]  # type: ignore[index,call-overload]
+        assert key in contract.embedded_resource(file)["resource"]  # type: ignore[index,call-overload]
 
 
 def test_roots_may_begin_with_the_home_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import Command, FileResult, ProcessResult
-from mcpc_runtime.systems.mcp_bash import environment, policy, remote_token, settings, startup
+from mcpc_runtime.systems.mcp_bash import environment, remote_token, settings, startup
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
-from mcpc_runtime.systems.mcp_bash.providers import file_provider, https_provider, registry, requests, ssrf_guard
+from mcpc_runtime.systems.mcp_bash.providers import file_provider, https_provider, registry, requests
 from mcpc_runtime.systems.mcp_bash.providers import runner as provider_runner
 from mcpc_runtime.systems.mcp_bash.providers.requests import (
     FAILED,
@@ -94,7 +94,7 @@ def test_what_its_functions_return(
         "configured": configured,
         "number": number,
     }
-    check_expressions(golden, GOLDEN, registry, file_provider, ssrf_guard, **names)
+    check_expressions(golden, GOLDEN, registry, file_provider, https_provider, **names)
 
 
 def test_a_payload_is_short_up_to_its_limit() -> None:
@@ -226,12 +226,12 @@ def test_a_host_is_resolved_once_and_all_its_addresses_are_public(monkeypatch: p
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     request = HttpsRequest("git+https://H:1/x", 1, 9)
     request.allowed = frozenset(["h", "unknown"])
-    assert ssrf_guard.resolve_host(request) == ("h", 1, tuple(addresses[:8]))
+    assert https_provider.resolve_host(request) == ("h", 1, tuple(addresses[:8]))
     request.denied = frozenset(["h"])
     for uri, status in (("https://h", INVALID), ("https://other", INVALID), ("https://unknown", UNREACHABLE)):
         request.uri = uri
-        with pytest.raises(ssrf_guard.AddressRefusedError) as refused:
-            ssrf_guard.resolve_host(request)
+        with pytest.raises(https_provider.AddressRefusedError) as refused:
+            https_provider.resolve_host(request)
         assert refused.value.status == status
     assert asked == [("h", 1), ("unknown", 443)]
     request.uri, request.denied, request.everywhere, request.allowed = "https://other", frozenset(), True, frozenset()
@@ -413,7 +413,7 @@ def test_only_allowed_tools_are_listed(
         assert lines == [f"{startup.NO_KNOWN_TOOL}y z"]
     text = startup.hidden_tools_note(made, ["a", "b"])
     if note and not environ_ and "allow" not in built:
-        assert policy.NOTHING_ALLOWED in text
+        assert settings.NOTHING_ALLOWED in text
     else:
         assert (text.partition("allowed: ")[2], bool(text)) == (f"{note}\n" if note else "", bool(note))
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import FileResult, ProcessResult
-from mcpc_runtime.systems.mcp_bash import environment, processes, project_environment, runner
+from mcpc_runtime.systems.mcp_bash import environment, processes, runner
 from mcpc_runtime.systems.mcp_bash.files import READ_LIMIT
-from mcpc_runtime.systems.mcp_bash.project_environment import ENV_SECONDS, parse_exported
+from mcpc_runtime.systems.mcp_bash.processes import ENV_SECONDS, parse_exported
 from mcpc_runtime.systems.mcp_bash.runner import (
     EMBEDDED_LIMIT,
     QUESTION_SECONDS,
@@ -430,7 +430,7 @@ def test_the_policy_decides_before_each_call(project: Project) -> None:
 @pytest.fixture
 def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
-    monkeypatch.setattr(project_environment, "log_line", lines.append)
+    monkeypatch.setattr(processes, "log_line", lines.append)
     return lines
 
 

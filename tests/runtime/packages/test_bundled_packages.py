@@ -16,7 +16,7 @@ import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc_runtime.artifact import packages
-from mcpc_runtime.artifact.packages import importer, native_packages, package_files, parallel, paths, resources, tags
+from mcpc_runtime.artifact.packages import folders, importer, native_packages, package_files, paths, resources, tags
 from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.expressions import check_expressions
 from support.needs import ROOT
@@ -104,13 +104,13 @@ def test_items_are_worked_on_by_as_many_threads_as_there_are_processors(monkeypa
             done.append(item)
 
         items = [str(number) for number in range(threads * 3)]
-        parallel.for_each(items, work)
+        folders.for_each(items, work)
         assert (len(seen), sorted(done)) == (threads, sorted(items))
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    assert parallel.processors() == 2
+    assert folders.processors() == 2
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert parallel.processors() == 1
+    assert folders.processors() == 1
 
 
 def test_the_first_problem_ends_the_work_and_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_the_first_problem_ends_the_work_and_is_raised(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        parallel.for_each("abc", work)
+        folders.for_each("abc", work)
     assert done == ["a", "b"]
 
 
@@ -137,7 +137,7 @@ def test_a_system_that_starts_no_more_threads_does_the_work(monkeypatch: pytest.
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
     monkeypatch.setattr(threading.Thread, "start", start)
     done: list[str] = []
-    parallel.for_each("abc", done.append)
+    folders.for_each("abc", done.append)
     assert (done, len(started)) == (["a", "b", "c"], 1)
 
 

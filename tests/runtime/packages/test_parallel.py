@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc_runtime.artifact.packages import parallel
-from mcpc_runtime.artifact.packages.parallel import for_each
+from mcpc_runtime.artifact.packages import folders
+from mcpc_runtime.artifact.packages.folders import for_each
 from support.artifact import SOURCES
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 FINDER = """
 import importlib, sys, threading
-from mcpc_runtime.artifact.packages import parallel
+from mcpc_runtime.artifact.packages import folders
 
-parallel.processors = lambda: 2
+folders.processors = lambda: 2
 both = threading.Barrier(2)
 
 def work(item):
@@ -31,11 +31,11 @@ def work(item):
 class Finder:
     def find_spec(self, name, path, target=None):
         if name == "wanted":
-            parallel.for_each(["one", "two"], work)
+            folders.for_each(["one", "two"], work)
 
 sys.meta_path.insert(0, Finder())
 import wanted
-print(wanted.late, parallel._imp.lock_held())
+print(wanted.late, folders._imp.lock_held())
 """
 
 
@@ -62,7 +62,7 @@ def test_threads_of_a_finder_can_import(tmp_path: Path) -> None:
 def test_each_item_has_one_call_and_the_first_problem_is_raised(
     processors: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "processors", lambda: processors)
+    monkeypatch.setattr(folders, "processors", lambda: processors)
     done: list[str] = []
     for_each([str(number) for number in range(50)], done.append)
     assert sorted(map(int, done)) == [*range(50)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.transports.platforms import temporary_folders
+from mcpc_runtime.transports.platforms import cleanup
 from mcpc_runtime.transports.platforms.posix import bytecode_cache, bytecode_folders, program_search, system_features
 from mcpc_runtime.transports.platforms.posix import files as own_files
 from mcpc_runtime.transports.platforms.posix.files import (
@@ -488,8 +488,8 @@ def test_a_tree_is_removed_without_what_its_links_name(tmp_path: Path) -> None:
     (tmp_path / "tree/a/b/file").write_text("")
     (tmp_path / "tree/link").symlink_to(tmp_path / "kept")
     os.mkfifo(tmp_path / "tree/a/pipe")
-    temporary_folders.remove_tree(str(tmp_path / "tree"))
-    temporary_folders.remove_tree(str(tmp_path / "none"))
+    cleanup.remove_tree(str(tmp_path / "tree"))
+    cleanup.remove_tree(str(tmp_path / "none"))
     assert sorted(os.listdir(tmp_path)) == ["kept"]
     assert os.listdir(tmp_path / "kept") == ["file"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix import note_streams, pipes
-from mcpc_runtime.transports.platforms.posix.supervision import subreaper
+from mcpc_runtime.transports.platforms.posix import pipes, scripts
+from mcpc_runtime.transports.platforms.posix.supervision import process
 from support.fake_runtime import FakeReactor
 
 if TYPE_CHECKING:
@@ -56,15 +56,15 @@ def test_a_pipe_that_cannot_be_made_leaves_nothing_open(monkeypatch: pytest.Monk
 
 def test_a_stream_of_notes_is_read_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "stream").encode()
-    stream, reactor, called = note_streams.open_stream(path), FakeReactor(), []
+    stream, reactor, called = scripts.open_stream(path), FakeReactor(), []
     assert os.stat(path).st_mode & 0o777 == 0o600
-    note_streams.watch_stream(reactor, stream, lambda: called.append(os.read(stream, 9)))
-    reactor.ready_for(note_streams.READABLE)
+    scripts.watch_stream(reactor, stream, lambda: called.append(os.read(stream, 9)))
+    reactor.ready_for(scripts.READABLE)
     with open(path, "ab") as file:
         file.write(b"note")
-    reactor.ready_for(note_streams.READABLE)
+    reactor.ready_for(scripts.READABLE)
     assert (called, os.get_blocking(stream), os.get_inheritable(stream)) == ([b"note"], False, False)
-    note_streams.forget_stream(reactor, stream)
+    scripts.forget_stream(reactor, stream)
     assert reactor.watched == {}
     os.close(stream)
 
@@ -74,16 +74,16 @@ def test_a_process_is_set_up_where_the_system_can(
     has_it: bool, answer: int, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[Any] = []
-    monkeypatch.setattr(subreaper.system_features, "has", lambda name: has_it)
-    monkeypatch.setattr(subreaper.system_features, "address_of", lambda name: name)
-    monkeypatch.setattr(subreaper.system_features, "call", lambda *words: (called.append(words), answer)[1])
-    assert (subreaper.become_subreaper(), subreaper.make_undumpable()) == (expected, expected)
+    monkeypatch.setattr(process.system_features, "has", lambda name: has_it)
+    monkeypatch.setattr(process.system_features, "address_of", lambda name: name)
+    monkeypatch.setattr(process.system_features, "call", lambda *words: (called.append(words), answer)[1])
+    assert (process.become_subreaper(), process.make_undumpable()) == (expected, expected)
     assert called == ([("prctl", (36, 1, 0, 0, 0)), ("prctl", (4, 0, 0, 0, 0))] if has_it else [])
 
     def lack(name: str) -> None:
         raise ImportError
 
-    monkeypatch.setattr(subreaper.system_features, "address_of", lack)
+    monkeypatch.setattr(process.system_features, "address_of", lack)
     if has_it:
         with pytest.raises(OSError, match="Too many open files"):
-            subreaper.become_subreaper()
+            process.become_subreaper()

@@ -12,43 +12,31 @@ from mcpc_runtime.protocol import (
     calls,
     capabilities,
     completion,
-    content_compatibility,
+    contents,
     display,
     dynamic_resource_list,
     effects,
     filtered_tool_list,
-    globs,
     handler_errors,
     image,
     jsonrpc,
     media,
     notifications,
     prompts,
-    resource_contents,
     resources,
     run_time_lists,
     session,
     static_results,
     subscriptions,
-    suggestions,
-    task_state,
     tasks,
+    tool_choice,
     traces,
     union_errors,
     uri_matching,
     validation_errors,
     values,
 )
-from mcpc_runtime.protocol.client_requests import (
-    definitions,
-    eras,
-    handler_requests,
-    handshake,
-    params,
-    recorded_answers,
-    responses,
-    stateless,
-)
+from mcpc_runtime.protocol.client_requests import eras, handler_requests, messages
 from support import protocol_servers
 from support.dialogues import Dialogue, displayed
 from support.expressions import check_expressions
@@ -63,10 +51,10 @@ if TYPE_CHECKING:
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
 NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}
 MODULES = [
-    *(batches, calls, capabilities, completion, content_compatibility, definitions, display, dynamic_resource_list),
-    *(effects, eras, filtered_tool_list, globs, handler_errors, handler_requests, handshake, image, jsonrpc, media),
-    *(notifications, params, prompts, recorded_answers, resource_contents, resources, responses, run_time_lists),
-    *(session, stateless, static_results, subscriptions, suggestions, task_state, tasks, traces, union_errors),
+    *(batches, calls, capabilities, completion, contents, handler_requests, display, dynamic_resource_list),
+    *(effects, eras, filtered_tool_list, tool_choice, handler_errors, handler_requests, eras, image, jsonrpc, media),
+    *(notifications, messages, prompts, eras, contents, resources, messages, run_time_lists),
+    *(session, eras, static_results, subscriptions, validation_errors, tasks, tasks, traces, union_errors),
     *(uri_matching, validation_errors, values),
 ]
 

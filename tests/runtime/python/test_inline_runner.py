@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.handlers.python import execution, inline_fast_path, inline_runner
+from mcpc_runtime.handlers.python import execution, inline_runner
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.handlers.python.errors import AskError, Cancelled, ProtocolError, ToolError, UnsupportedError
 from mcpc_runtime.handlers.python.execution import InterruptibleSection
-from mcpc_runtime.handlers.python.inline_fast_path import InlineFastPath
-from mcpc_runtime.handlers.python.inline_runner import InlineCall, InlineRunner
+from mcpc_runtime.handlers.python.inline_runner import InlineCall, InlineFastPath, InlineRunner
 from support.processes import until
 
 if TYPE_CHECKING:
@@ -260,9 +259,9 @@ def test_a_cancelled_call_leaves_no_process_that_it_was_just_starting(monkeypatc
 def test_a_quick_call_is_answered_and_a_slow_one_adopted(
     at_once: bool, value: Any, output: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inline_fast_path, "finish_with_text", lambda session, call, text: ["text", text])
-    monkeypatch.setattr(inline_fast_path, "parse_result", lambda call, returned: ("parsed", returned.value))
-    monkeypatch.setattr(inline_fast_path, "finish_or_fail", lambda call, ending: ["finished", ending])
+    monkeypatch.setattr(inline_runner, "finish_with_text", lambda session, call, text: ["text", text])
+    monkeypatch.setattr(inline_runner, "parse_result", lambda call, returned: ("parsed", returned.value))
+    monkeypatch.setattr(inline_runner, "finish_or_fail", lambda call, ending: ["finished", ending])
     adopted: list[Any] = []
     ran: list[Any] = []
 

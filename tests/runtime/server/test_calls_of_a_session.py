@@ -14,23 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime import lazy
+from mcpc_runtime import lazy, log
 from mcpc_runtime.handlers import contracts
-from mcpc_runtime.log import failures
 from mcpc_runtime.protocol import effects
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.server import (
-    call_log,
-    client_requests,
-    dispatcher,
-    driver,
-    handler_messages,
-    handler_runners,
-    running_calls,
-    stdio_driver,
-)
+from mcpc_runtime.server import call_log, dispatcher, driver, handler_messages, running_calls, stdio_driver
 from mcpc_runtime.server.replicas import signed_tokens
-from mcpc_runtime.server.tasks import leases, manager, owned, store, store_thread
+from mcpc_runtime.server.tasks import leases, manager, owned, store
 from mcpc_runtime.transports import stdio
 from support import protocol_servers
 from support.dialogues import Dialogue
@@ -42,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "server"
-MODULES = (call_log, client_requests, dispatcher, driver, handler_messages, manager, running_calls, stdio_driver)
+MODULES = (call_log, handler_messages, dispatcher, driver, handler_messages, manager, running_calls, stdio_driver)
 
 
 INPUT, OUTPUT = 7, 8
@@ -224,7 +214,7 @@ class InlineStore:
 
     def submit(self, operation: Any, done: Any, principal: str | None = None) -> None:
         problem = self.away
-        outcome = problem if problem is not None else store_thread.run_operation(operation, self.store)
+        outcome = problem if problem is not None else store.run_operation(operation, self.store)
         self.server.clock.after(0, lambda: done(outcome))
 
     def warn(self, problem: object) -> None:
@@ -278,8 +268,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
     module.parse_result = parse_result
     monkeypatch.setitem(sys.modules, "manual", module)
     rows = dict.fromkeys(contracts.CONTRACTS, ("manual", "manual:Runner"))
-    monkeypatch.setattr(handler_runners, "CONTRACTS", rows)
-    monkeypatch.setattr(handler_runners, "REQUIREMENTS", "manual:Requirements")
+    monkeypatch.setattr(dispatcher, "CONTRACTS", rows)
+    monkeypatch.setattr(dispatcher, "REQUIREMENTS", "manual:Requirements")
     collector = SimpleNamespace(freeze=lambda: None, enable=lambda: current[0].events.append("garbage is collected"))
     monkeypatch.setattr(stdio_driver, "gc", collector)
     monkeypatch.setattr(manager, "StoreThread", lambda *_, **__: current[0].thread)
@@ -288,7 +278,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Served]]:
     monkeypatch.setattr(signed_tokens, "PROCESS_SIGNER", [signed_tokens.TokenSigner([b"k" * 16], lambda: 1000.0)])
     numbers = itertools.count()
     monkeypatch.setattr(signed_tokens.system, "urandom", lambda size: next(numbers).to_bytes(size, "big"))
-    for place in (failures, *MODULES):
+    for place in (log, *MODULES):
         if hasattr(place, "log_line"):
             monkeypatch.setattr(place, "log_line", lambda text: current[0].events.append(f"log: {first_line(text)}"))
     yield make

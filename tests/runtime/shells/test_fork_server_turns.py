@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.handlers.bash import fork_server
 from mcpc_runtime.handlers.bash import runner as runner_module
-from mcpc_runtime.handlers.bash.runner import FRESH_SHELL_SECONDS, LATE_SECONDS, ShellRunner
-from mcpc_runtime.handlers.bash.shells import descriptor_passing, fork_server
-from mcpc_runtime.handlers.bash.shells.descriptor_passing import (
+from mcpc_runtime.handlers.bash.fork_server import (
+    BEGIN_SECONDS,
+    CHECK_SECONDS,
     FILL_SECONDS,
     FORGET_SECONDS,
     LINE_LENGTH,
     MAX_FORGOTTEN,
+    MAX_WAITING,
     PASSED_DESCRIPTORS,
+    READ_SECONDS,
     RETRY_SECONDS,
     DescriptorPassing,
     call_line,
 )
-from mcpc_runtime.handlers.bash.shells.fork_server import BEGIN_SECONDS, CHECK_SECONDS, MAX_WAITING, READ_SECONDS
+from mcpc_runtime.handlers.bash.runner import FRESH_SHELL_SECONDS, LATE_SECONDS, ShellRunner
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from support.fake_runtime import FakeChild, fake_context
@@ -107,7 +110,7 @@ def test_sets_are_sent_before_they_are_needed(passing: tuple[DescriptorPassing, 
     made.on_ready = lambda: ready.append(made.is_ready)
     (child,) = context.supervisor.children
     assert (child.argv[1:4], child.argv[4], child.environment) == (
-        ["-I", "-S", "-c"], descriptor_passing.PROGRAM, {b"A": b"1"}
+        ["-I", "-S", "-c"], fork_server.PROGRAM, {b"A": b"1"}
     )  # fmt: skip
     assert passer.read() == [(4, numbers(1, 2, 3, 4))]
     assert (made.is_ready, reactor.due) == (False, [])
@@ -197,7 +200,7 @@ def test_without_room_for_all_sets_one_is_sent(
     context: Any, rooms: int, sent: list[Any], due: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[int] = []
-    real = descriptor_passing.CallDescriptors.open
+    real = fork_server.CallDescriptors.open
 
     def limited(ends: Any) -> None:
         opened.append(1)
@@ -206,7 +209,7 @@ def test_without_room_for_all_sets_one_is_sent(
         real(ends)
 
     with monkeypatch.context() as patch:
-        patch.setattr(descriptor_passing.CallDescriptors, "open", limited)
+        patch.setattr(fork_server.CallDescriptors, "open", limited)
         made = DescriptorPassing(context, {}, lambda status, problem: None)
     passer = Passer(context.supervisor.children[0])
     assert (passer.read(), context.reactor.due) == (sent, due)

@@ -11,7 +11,7 @@ import pytest
 
 from mcpc_runtime.handlers.bash import runner as runner_module
 from mcpc_runtime.handlers.bash.runner import ShellRunner, refused_result
-from mcpc_runtime.handlers.bash.shells.standard_streams import BOOT, StandardStreamsJob
+from mcpc_runtime.handlers.bash.standard_streams import BOOT, StandardStreamsJob
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.handlers.bash.shells import libraries, reply_encoding, scripts, standard_streams
-from mcpc_runtime.handlers.bash.shells.libraries import Libraries, encode_variables, join_texts
+from mcpc_runtime.handlers.bash import libraries, runner, standard_streams
+from mcpc_runtime.handlers.bash.libraries import Libraries, encode_variables, join_texts
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
+from mcpc_runtime.systems.mcp_bash import processes
 from support.expressions import check_expressions
 from support.needs import ROOT
 
@@ -113,19 +114,19 @@ def test_variables_are_texts_by_their_kind() -> None:
 def test_scripts_are_read_from_their_paths(tmp_path: Path) -> None:
     (tmp_path / "fork").mkdir()
     (tmp_path / "fork/launcher.bash").write_text("first")
-    made = scripts.ScriptLibraries(f"{tmp_path}/sdk", lambda number: {b"N": b"%d" % number})
+    made = processes.ScriptLibraries(f"{tmp_path}/sdk", lambda number: {b"N": b"%d" % number})
     assert (made.name, made.texts(), made.environment(3)) == ("scripts", [f"{tmp_path}/sdk".encode()], {b"N": b"3"})
     assert made.program("launcher.bash") == "first"
     (tmp_path / "fork/launcher.bash").write_text("second")
     assert made.program("launcher.bash") == "first"
-    call = scripts.script_call("/s/t.sh", {b"A": b"1", b"B": b""}, "/folder", 4)
+    call = processes.script_call("/s/t.sh", {b"A": b"1", b"B": b""}, "/folder", 4)
     assert (call.file, call.function, call.environment) == ("/s/t.sh", "/s/t.sh", 4)
     assert call.argument == b"/folder\0A=1\0B="
-    assert [name for name in (*EXCLUDED, b"BASH", b"PATH", b"xBASH_FUNC_f") if scripts.allows_forking([b"PATH", name])] == [
+    assert [name for name in (*EXCLUDED, b"BASH", b"PATH", b"xBASH_FUNC_f") if processes.allows_forking([b"PATH", name])] == [
         b"BASH", b"PATH", b"xBASH_FUNC_f",
     ]  # fmt: skip
 
 
 def test_what_its_functions_return(golden: Callable[[Path, str], None]) -> None:
     path = ROOT / "tests/golden/runtime/handlers/shells.txt"
-    check_expressions(golden, path, reply_encoding, standard_streams)
+    check_expressions(golden, path, runner, standard_streams)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.handlers.bash.shells import job as job_module
-from mcpc_runtime.handlers.bash.shells.job import (
+from mcpc_runtime.handlers.bash import job as job_module
+from mcpc_runtime.handlers.bash.job import (
     ERRORS_FD,
     NOTES_FD,
     OUTPUT_FD,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.transports.platforms.posix.supervision import client, inherited, subtree, termination
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import ProcessSnapshot
+from mcpc_runtime.transports.platforms.posix.supervision import client, termination
 from mcpc_runtime.transports.platforms.posix.supervision.termination import (
     MAX_RECENT,
     PRUNED_FROM,
     ProcessGroups,
+    ProcessSnapshot,
     Termination,
     signal_members,
 )
@@ -73,7 +73,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Table:
     made.add(1, 0)
     made.add(SERVER, 1)
     made.add(ME, SERVER)
-    for module in (subtree, termination, client):
+    for module in (termination, termination, client):
         monkeypatch.setattr(module, "process_table", lambda: made)
     for module in (termination, client):
         monkeypatch.setattr(module, "signal_group", made.signal_group)
@@ -96,8 +96,8 @@ def test_a_snapshot_knows_the_living_and_the_ended(table: Table) -> None:
 def test_the_call_of_a_process_is_in_its_variables(table: Table) -> None:
     table.add(10, ME, mark="50.a")
     table.add(11, ME)
-    assert [subtree.call_mark(pid) for pid in (10, 11, 12)] == [b"50.a", b"", b""]
-    assert [subtree.start_time(pid) for pid in (10, 12)] == [100, 0]
+    assert [termination.call_mark(pid) for pid in (10, 11, 12)] == [b"50.a", b"", b""]
+    assert [termination.start_time(pid) for pid in (10, 12)] == [100, 0]
 
 
 def groups(adopts: bool = True) -> ProcessGroups:
@@ -181,7 +181,7 @@ def test_without_a_table_only_groups_are_known(table: Table, monkeypatch: pytest
     for pid, mark in ((10, "50.a"), (20, "50.b")):
         begun(made, pid, mark)
         table.add(pid, ME)
-    for module in (subtree, termination):
+    for module in (termination, termination):
         monkeypatch.setattr(module, "process_table", lambda: None)
     by_mark, by_pid, none = Termination(0, b"50.a"), Termination(20, b""), Termination(0, b"")
     assert made.signal_calls([by_mark, none], SIGTERM) == [by_mark]
@@ -192,7 +192,7 @@ def test_without_a_table_only_groups_are_known(table: Table, monkeypatch: pytest
     assert ([pid for _, pid, _ in table.sent()], made.is_any_left()) == ([10, 20], True)
     table.rows.clear()
     assert (made.is_any_left(), made.signal_calls([by_pid], SIGKILL)) == (False, [])
-    assert (ProcessSnapshot().groups, subtree.start_time(ME), subtree.call_mark(ME)) == ({}, 0, b"")
+    assert (ProcessSnapshot().groups, termination.start_time(ME), termination.call_mark(ME)) == ({}, 0, b"")
 
 
 def test_an_ended_leader_is_remembered_for_what_is_left(table: Table) -> None:
@@ -255,24 +255,24 @@ def test_a_sweep_kills_what_a_supervisor_left(table: Table, monkeypatch: pytest.
 
 def test_a_process_has_a_number_where_the_system_lets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     set_to: list[Any] = []
-    limits = [(0, inherited.resource.RLIM_INFINITY)]
-    monkeypatch.setattr(inherited.resource, "getrlimit", lambda name: limits[0])
-    monkeypatch.setattr(inherited.resource, "setrlimit", lambda name, values: set_to.append((name, values)))
-    numbers = inherited.ProcessNumbers()
-    first = inherited.FIRST
+    limits = [(0, termination.resource.RLIM_INFINITY)]
+    monkeypatch.setattr(termination.resource, "getrlimit", lambda name: limits[0])
+    monkeypatch.setattr(termination.resource, "setrlimit", lambda name, values: set_to.append((name, values)))
+    numbers = termination.ProcessNumbers()
+    first = termination.FIRST
     assert [numbers.next(), numbers.next()] == [first + 1, first + 2]
-    assert set_to == [(10, (first + number, inherited.resource.RLIM_INFINITY)) for number in (1, 2)]
+    assert set_to == [(10, (first + number, termination.resource.RLIM_INFINITY)) for number in (1, 2)]
     limits[0] = (0, 5)
     assert numbers.next() == 0
-    limits[0] = (0, inherited.resource.RLIM_INFINITY)
+    limits[0] = (0, termination.resource.RLIM_INFINITY)
     assert (numbers.next(), len(set_to)) == (0, 2)
 
     def refuse(*words: object) -> None:
         raise ValueError
 
-    monkeypatch.setattr(inherited.resource, "setrlimit", refuse)
-    assert inherited.ProcessNumbers().next() == 0
-    monkeypatch.setattr(inherited.resource, "prlimit", lambda pid, name: (pid, 7))
-    assert [inherited.inherited_number(pid) for pid in (5, -1)] == [5, 0]
-    monkeypatch.setattr(inherited.resource, "prlimit", refuse)
-    assert inherited.inherited_number(5) == 0
+    monkeypatch.setattr(termination.resource, "setrlimit", refuse)
+    assert termination.ProcessNumbers().next() == 0
+    monkeypatch.setattr(termination.resource, "prlimit", lambda pid, name: (pid, 7))
+    assert [termination.inherited_number(pid) for pid in (5, -1)] == [5, 0]
+    monkeypatch.setattr(termination.resource, "prlimit", refuse)
+    assert termination.inherited_number(5) == 0

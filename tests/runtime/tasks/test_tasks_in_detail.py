@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc_runtime.protocol import effects, task_state
-from mcpc_runtime.server.tasks import client_requests, open_store, operations, redis, replay, sqlite, store
+from mcpc_runtime.protocol import effects, tasks
+from mcpc_runtime.server.tasks import manager, open_store, owned, redis, sqlite, store
 from support import protocol_servers
 from support.dialogues import Dialogue
 from support.expressions import check_expressions
@@ -56,12 +56,10 @@ def test_stores(
         else:
             opened = store.MemoryStore() if kind == "memory" else sqlite.SqliteStore(str(tmp_path / "folder/tasks.db"))
         ended.callback(opened.close)
-        check_expressions(golden, GOLDEN / "stores.txt", task_state, store=opened, **known)
+        check_expressions(golden, GOLDEN / "stores.txt", tasks, store=opened, **known)
 
 
-@pytest.mark.parametrize(
-    "module", [client_requests, open_store, operations, replay, store], ids=lambda each: each.__name__
-)
+@pytest.mark.parametrize("module", [owned, open_store, manager, owned, store], ids=lambda each: each.__name__)
 def test_values(
     golden: Callable[[Path, str], None],
     module: ModuleType,
@@ -79,4 +77,4 @@ def test_values(
         "logged": logged,
     }
     path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
-    check_expressions(golden, path, protocol_servers, effects, task_state, store, module, stores=store, **known)
+    check_expressions(golden, path, protocol_servers, effects, tasks, store, module, stores=store, **known)

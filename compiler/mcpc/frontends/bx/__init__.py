@@ -17,7 +17,7 @@ from mcpc.frontends.introspection import KEYWORD_KINDS, find_decorated
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition
 from mcpc.model.ir import Traits
 from mcpc.reading.json_tree import implied_node
-from mcpc_runtime.protocol.globs import allows
+from mcpc_runtime.protocol.tool_choice import allows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NOTE = "machine"
 """The kind of a note on a part that is compiled as it is on this machine."""
 ROW = {"elsewhere": True}
-"""What the request of a second description says (`mcpc_runtime.artifact.build_time.other_machine`)."""
+"""What the request of a second description says (`mcpc_runtime.artifact.build_time.machine`)."""
 VARIABLES = {
     **dict.fromkeys(("LOGNAME", "USER", "USERNAME"), "another-user"),
     **dict.fromkeys(("COMPUTERNAME", "HOSTNAME"), "another-host"),

@@ -28,7 +28,7 @@ from mcpc.frontends.introspection.describe import (
 )
 from mcpc.frontends.introspection.keyword_decorators import definition_kind, native_options
 from mcpc.frontends.introspection.settings import SettingTypeError, describe_settings
-from mcpc_runtime.artifact.build_time.absent_variables import absent_variables, watch_variables
+from mcpc_runtime.artifact.build_time.machine import absent_variables, watch_variables
 from mcpc_runtime.artifact.build_time.raised import raised_facts, relative
 from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.transports.platforms.system_features import raise_after, stop_timer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.suggestions import quoted
 from mcpc.model.ir import ExternalHandler
-from mcpc_runtime.protocol.globs import matches
+from mcpc_runtime.protocol.tool_choice import matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcpc.workbench.doctor.model import fine, note, problem
-from mcpc_runtime.tools.clients.client_paths import USER, client_file, is_installed
 from mcpc_runtime.tools.clients.entries import SECRET_NAME
 from mcpc_runtime.tools.clients.files import read_text
 from mcpc_runtime.tools.clients.installing import Target, all_targets
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS, USER, client_file, is_installed
 from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
 from mcpc_runtime.transports.platforms.files import access_of_others, is_own_file
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.workbench.doctor.entries import configured_servers
 from mcpc.workbench.doctor.model import note
 from mcpc.workbench.testing.redaction import redacted
-from mcpc_runtime.tools.clients.client_paths import expanded, with_root
+from mcpc_runtime.tools.clients.table import expanded, with_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,9 +16,8 @@ from mcpc.workbench.doctor.environment import command_words, launch_of, url_of, 
 from mcpc.workbench.doctor.model import note, problem
 from mcpc.workbench.doctor.pythons import gone_environment, lasts
 from mcpc.workbench.doctor.tools import found_program
-from mcpc_runtime.tools.clients.client_paths import PROJECT
-from mcpc_runtime.tools.clients.interpreters import OLDEST, version_of
-from mcpc_runtime.tools.clients.request import NAME, needs_python
+from mcpc_runtime.tools.clients.request import NAME, OLDEST, needs_python, version_of
+from mcpc_runtime.tools.clients.table import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

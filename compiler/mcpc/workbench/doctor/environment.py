@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.tools.clients.client_paths import PROJECT
+from mcpc_runtime.tools.clients.table import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

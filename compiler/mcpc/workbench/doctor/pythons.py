@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.workbench.doctor.model import fine, note, problem
-from mcpc_runtime.tools.clients.interpreters import NEWEST, OLDEST, version_of, why_temporary
+from mcpc_runtime.tools.clients.request import NEWEST, OLDEST, version_of, why_temporary
 from mcpc_runtime.transports.platforms.program_search import installed_pythons
 
 if TYPE_CHECKING:

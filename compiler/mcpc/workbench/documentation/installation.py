@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc_runtime.tools.clients.client_paths import USER, with_root
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, ServerEntry, client_entry
 from mcpc_runtime.tools.clients.installing import Target, rendered
 from mcpc_runtime.tools.clients.request import variable_of
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.table import CLIENTS, USER, with_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from mcpc.model.definitions import HANDLER_KEY, HANDLERS_KEY
 from mcpc.model.definitions.field_descriptions import description_of
 from mcpc.passes.names import ILLEGAL, MAX_LENGTH
 from mcpc.reading.selection import FILES, SETTINGS
-from mcpc_runtime.protocol.sizes import MIN_RESULT
+from mcpc_runtime.artifact.start_options import MIN_RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

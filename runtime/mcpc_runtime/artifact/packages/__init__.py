@@ -37,11 +37,11 @@ if TYPE_CHECKING:
         metadata: dict[str, str]
         parcels: list[NativePackage]
 
-    from mcpc_runtime.artifact.packages.distributions import BundledDistribution
     from mcpc_runtime.artifact.packages.native_packages import extracted_package, find_module_spec
+    from mcpc_runtime.artifact.packages.paths import BundledDistribution
     from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
 else:
-    BundledDistribution = lazy("mcpc_runtime.artifact.packages.distributions:BundledDistribution")
+    BundledDistribution = lazy("mcpc_runtime.artifact.packages.paths:BundledDistribution")
     extracted_package = lazy("mcpc_runtime.artifact.packages.native_packages:extracted_package")
     unsupported_text = lazy("mcpc_runtime.artifact.packages.tags:unsupported_text")
     find_module_spec = lazy("mcpc_runtime.artifact.packages.native_packages:find_module_spec")

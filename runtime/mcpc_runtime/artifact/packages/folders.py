@@ -6,18 +6,23 @@ descriptor; modules are loaded through this descriptor, so replacing the folder 
 that extracts a folder keeps the descriptor of what it wrote, whose digests it verified before writing.
 
 Several threads extract and verify: what takes the time, in C, does not hold the interpreter's lock.
+
+Work on many items in a few threads, for functions in C that release the interpreter's lock.
 """
 
 from __future__ import annotations
 
+import _imp
 import fcntl
 import hashlib
 import os
 import stat
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from _collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from mcpc_runtime.artifact.packages.parallel import for_each
+from mcpc_runtime.transports.platforms.cleanup import Rollback
 from mcpc_runtime.transports.platforms.files import (
     UnusableFolderError,
     check_private,
@@ -25,7 +30,6 @@ from mcpc_runtime.transports.platforms.files import (
     make_private_folder,
     make_private_folders,
 )
-from mcpc_runtime.transports.platforms.rollback import Rollback
 
 Files = Mapping[str, str]
 """The digest of each file by its path."""
@@ -278,3 +282,75 @@ def write_memory_file(data: bytes, name: str) -> str:
     with os.fdopen(descriptor, "wb", closefd=False) as file:
         file.write(data)
     return f"/proc/self/fd/{descriptor}"
+
+
+MAX_THREADS = 4
+
+
+def for_each(items: Iterable[str], function: Callable[[str], None]) -> None:
+    """Call a function with each item, in this thread and in one for each other processor; raise its first exception.
+
+    All calls have ended when this returns.
+    """
+    waiting = deque(items)
+    problems: list[BaseException] = []
+    depth = release_import_lock()
+    try:
+        count = min(processors(), len(waiting)) - 1
+        threads = [*start_threads(count, lambda: call_waiting(waiting, function, problems))]
+        try:
+            call_waiting(waiting, function, problems)
+        finally:
+            waiting.clear()
+            for thread in threads:
+                thread.join()
+    finally:
+        for _ in range(depth):
+            _imp.acquire_lock()
+    if problems:
+        raise problems[0]
+
+
+def release_import_lock() -> int:
+    """Give the import lock back, and return how often this thread had it.
+
+    Python has it while it asks a finder.  A finder of packages extracts them, and a thread of the extraction that
+    imports a module would wait for the lock as long as the finder waits for the thread.
+    """
+    depth = 0
+    while True:
+        try:
+            _imp.release_lock()
+        except RuntimeError:  # this thread does not have it
+            return depth
+        depth += 1
+
+
+def call_waiting(waiting: deque[str], function: Callable[[str], None], problems: list[BaseException]) -> None:
+    """Call a function with items until there are none, or there is a problem."""
+    while not problems:
+        try:
+            item = waiting.popleft()
+        except IndexError:
+            return
+        try:
+            function(item)
+        except BaseException as problem:  # noqa: BLE001 - it is raised in the thread that waits
+            problems.append(problem)
+
+
+def start_threads(number: int, function: Callable[[], None]) -> Iterator[threading.Thread]:
+    """Start threads, fewer if the system allows no more."""
+    for _ in range(number):
+        thread = threading.Thread(target=function, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return
+        yield thread
+
+
+def processors() -> int:
+    """Return how many processors this process may use, at most MAX_THREADS."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, MAX_THREADS)

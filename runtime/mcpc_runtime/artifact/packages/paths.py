@@ -1,15 +1,26 @@
 """Paths of files of bundled packages, as `importlib.metadata` and `importlib.resources` hand them to a program.
 
 They have the methods of the paths that the interpreter's own importer of archives gives (`zipfile.Path`).
+
+Bundled packages as `importlib.metadata` describes installed ones: metadata, and the places of their files.
 """
 
 from __future__ import annotations
 
 import io
+from importlib.metadata import PathDistribution
+from pathlib import Path
 
 from mcpc_runtime.lazy import lazy
 
 TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+    from typing import Any
+
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import PurePosixPath
@@ -137,3 +148,16 @@ class PackagePath:
         """Open the file for reading, as bytes or as text."""
         file = io.BytesIO(self.read_bytes())
         return file if "b" in mode else io.TextIOWrapper(file, *arguments, **keywords)
+
+
+class BundledDistribution(PathDistribution):
+    """A bundled package.  `extracted`: where a file of a native package is on disk, empty for all others."""
+
+    def __init__(self, path: PackagePath, extracted: Callable[[str], str]) -> None:
+        super().__init__(path)
+        self._extracted = extracted
+
+    def locate_file(self, path: str | PathLike[str]) -> Any:
+        """Return the path of a file by its name beside the metadata."""
+        place = self._extracted(str(path))
+        return Path(place) if place else super().locate_file(path)

@@ -19,13 +19,13 @@ from mcpc_runtime.artifact.packages.folders import (
     Files,
     Read,
     digest_name,
+    for_each,
     make_trusted_folder,
     remove_abandoned,
     remove_tree,
     replace_folder,
     write_file,
 )
-from mcpc_runtime.artifact.packages.parallel import for_each
 from mcpc_runtime.transports.platforms.files import (
     UnusableFolderError,
     check_unshared,

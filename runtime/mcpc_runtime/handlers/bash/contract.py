@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.results import BROKEN_OUTPUT, BROKEN_PROMPT, parse_program_result, uri_variable
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR

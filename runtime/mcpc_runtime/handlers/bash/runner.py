@@ -10,19 +10,57 @@ from _functools import partial
 from collections.abc import Callable
 from errno import EAGAIN
 from time import monotonic
+from typing import Any
 
-from mcpc_runtime.handlers.bash.shells.fork_server import ForkServer
-from mcpc_runtime.handlers.bash.shells.job import NOTES_FD, REPLIES_FD, ShellJob
-from mcpc_runtime.handlers.bash.shells.libraries import LAUNCHER, Libraries, ShellPrograms, encode_variables, join_texts
-from mcpc_runtime.handlers.bash.shells.reply_encoding import ENCODERS
-from mcpc_runtime.handlers.bash.shells.standard_streams import REPLIES_VARIABLE, StandardStreamsJob
+from mcpc_runtime.handlers.bash.fork_server import ForkServer
+from mcpc_runtime.handlers.bash.job import NOTES_FD, REPLIES_FD, ShellJob
+from mcpc_runtime.handlers.bash.libraries import LAUNCHER, Libraries, ShellPrograms, encode_variables, join_texts
+from mcpc_runtime.handlers.bash.standard_streams import REPLIES_VARIABLE, StandardStreamsJob
 from mcpc_runtime.handlers.invocations import NOTES, ProcessResult, ShellCall
 from mcpc_runtime.handlers.output_capture import OutputCapture
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Note, Notify
+from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.transports.platforms import system, system_features
+from mcpc_runtime.transports.platforms.cleanup import Rollback
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SHELLS_INHERIT_PIPES
-from mcpc_runtime.transports.platforms.rollback import Rollback
+
+Object = dict[str, Any]
+
+
+SUCCESS, DECLINED, CANCELLED, UNAVAILABLE = range(4)
+ACTIONS = {"accept": SUCCESS, "decline": DECLINED, "cancel": CANCELLED}
+
+
+def encode_tool_result(result: Object) -> tuple[int, bytes]:
+    """Encode the result of another tool: its texts, joined by line breaks."""
+    blocks = result.get("content") or ()
+    texts = [block["text"] for block in blocks if type(block) is dict and type(block.get("text")) is str]
+    return int(result.get("isError") is True), "\n".join(texts).encode("utf-8", "replace")
+
+
+def encode_answers(response: Object) -> tuple[int, bytes]:
+    """Encode the client's answers as JSON: the answer of a single question, else an object of answers."""
+    if "error" in response:
+        return UNAVAILABLE, str(response["error"].get("message")).encode("utf-8", "replace")
+    answers = list(response["answers"].values())
+    return SUCCESS, encode(answers[0] if len(answers) == 1 else response["answers"])
+
+
+def encode_form_answer(response: Object) -> tuple[int, bytes]:
+    """Encode the user's action, and the form's fields as JSON."""
+    if "error" in response:
+        return encode_answers(response)
+    (answer,) = response["answers"].values()
+    return ACTIONS[answer["action"]], encode(answer.get("content", {})) if answer["action"] == "accept" else b"{}"
+
+
+ENCODERS: dict[str, Callable[[Object], tuple[int, bytes]]] = {
+    "ask": encode_answers,
+    "call": encode_tool_result,
+    "form": encode_form_answer,
+}
+
 
 RETRYABLE_ERRORS = (*system_features.NO_ROOM, EAGAIN)
 """Errors after which a call is retried later, not run in a fresh shell."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import _signal
 
-from mcpc_runtime.artifact.image.extraction import extracted_folder
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.extraction import extracted_folder
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.results import (
     BROKEN_OUTPUT,

@@ -17,13 +17,13 @@ from typing import Any
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Notify
-from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log import log_failure
 from mcpc_runtime.transports.platforms import system
+from mcpc_runtime.transports.platforms.cleanup import Rollback
 from mcpc_runtime.transports.platforms.files import open_file_below
 from mcpc_runtime.transports.platforms.pipes import wake_pipe
 from mcpc_runtime.transports.platforms.reactor import READABLE
-from mcpc_runtime.transports.platforms.rollback import Rollback
-from mcpc_runtime.transports.platforms.script_paths import is_absolute, local_path
+from mcpc_runtime.transports.platforms.scripts import is_absolute, local_path
 
 FILE_LIMIT = 16 << 20
 CHUNK_SIZE = 1 << 20

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, get_args, get_origin, get_type_hints
 
 from mcpc_runtime.handlers.python.errors import AskError, UnsupportedError
-from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log import log_failure
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
 
 Object = dict[str, Any]

@@ -16,7 +16,7 @@ from time import sleep
 from traceback import format_exception
 
 from mcpc_runtime.artifact import packages
-from mcpc_runtime.handlers.python.bindings.unwritable import result_to_json
+from mcpc_runtime.handlers.python.bindings.dumping import result_to_json
 from mcpc_runtime.handlers.python.program_bytecode import use_program_code
 from mcpc_runtime.protocol.jsonrpc import Json, encode_text, parse, quote
 from mcpc_runtime.transports.platforms.pipes import write_patiently

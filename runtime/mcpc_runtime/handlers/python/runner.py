@@ -12,7 +12,7 @@ import marshal
 from _collections import deque
 from collections.abc import Callable, Iterable
 
-from mcpc_runtime.artifact.image import extraction
+from mcpc_runtime.artifact import extraction
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation, handlers_folder
 from mcpc_runtime.handlers.python.worker.client import WorkerJob, WorkerProcess
 from mcpc_runtime.handlers.runner_context import RunnerContext

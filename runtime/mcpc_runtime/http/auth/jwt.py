@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import rsa
     from jwt import PyJWT
 
-    from mcpc_runtime.http.auth.jwt import SigningKeys
     from mcpc_runtime.http.auth.token_claims import Claims
 else:
     PyJWT = lazy("jwt:PyJWT")

@@ -23,7 +23,7 @@ from mcpc_runtime.http.auth.tokens import tokens_from
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.interfaces import TokenSource
 from mcpc_runtime.http.principals import MisconfiguredError, Principal
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files import access_of_others, is_credential, is_own_file
 

@@ -26,8 +26,7 @@ from mcpc_runtime.http.embedded.messages import (
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
 from mcpc_runtime.http.request import FULL
 from mcpc_runtime.http.server_log import FIRST_REFUSAL
-from mcpc_runtime.log.failures import log_failure
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_failure, log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

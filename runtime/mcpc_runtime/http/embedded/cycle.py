@@ -9,8 +9,7 @@ from __future__ import annotations
 from asyncio import Event, sleep
 
 from mcpc_runtime.http.embedded.messages import BAD_REQUEST, ChunkError
-from mcpc_runtime.log.failures import log_failure
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_failure, log_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

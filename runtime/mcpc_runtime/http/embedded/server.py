@@ -32,7 +32,7 @@ from uvicorn.server import Server
 from mcpc_runtime.http.embedded.connection import Connection
 from mcpc_runtime.http.server_log import stamp_lines
 from mcpc_runtime.http.settings import most_connections
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.transports.platforms import system, system_features
 from mcpc_runtime.transports.platforms.allocation import return_large_blocks
 

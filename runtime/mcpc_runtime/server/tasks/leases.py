@@ -10,11 +10,10 @@ from functools import partial
 from math import inf, isnan
 
 from mcpc_runtime.interfaces import DriverInterface
-from mcpc_runtime.protocol import task_state
-from mcpc_runtime.protocol.task_state import MAX_DURATION_MS, StaleTaskError, Task
+from mcpc_runtime.protocol import tasks
+from mcpc_runtime.protocol.tasks import MAX_DURATION_MS, StaleTaskError, Task
 from mcpc_runtime.server.tasks.owned import MAX_OWNED, OwnedTasks
-from mcpc_runtime.server.tasks.store import Store, StoredCall
-from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
+from mcpc_runtime.server.tasks.store import Problem, Store, StoredCall, StoreThread
 from mcpc_runtime.transports.platforms import system
 
 LEASE_SECONDS = 5.0
@@ -150,7 +149,7 @@ class Leases:
         until = self._reactor.clock() + self.safe
 
         def step(task: Task, now: int) -> Task:
-            return task_state.acquire(task, self.owner, now + self.milliseconds, now)
+            return tasks.acquire(task, self.owner, now + self.milliseconds, now)
 
         def operation(store: Store) -> tuple[Task | None, StoredCall]:
             task = store.change(identifier, step)

@@ -1,6 +1,11 @@
 """Make tasks of calls, and answer requests about tasks; a task is stored before its client gets its id.
 
 All of this runs on the main thread; the store thread runs the operations on the store.
+
+Requests about tasks: each is one operation on the store, whose result becomes the response.
+
+A task of another principal is reported as unknown, like one that never existed; so is a task of a tool that the
+request's token does not allow, since one principal may have several tokens.
 """
 
 from __future__ import annotations
@@ -9,23 +14,42 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from mcpc_runtime.interfaces import DriverInterface, RunsCalls
-from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.protocol import task_state
+from mcpc_runtime.log import log_line
+from mcpc_runtime.protocol import tasks
 from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens, error_reply
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, Effect, Ending, Failure, FinishedResult, TaskRequest
 from mcpc_runtime.protocol.jsonrpc import Json, parse
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
-from mcpc_runtime.protocol.tasks import created_result, declares_tasks
-from mcpc_runtime.server.tasks.client_requests import PendingQuestions, prepare_questions
+from mcpc_runtime.protocol.tasks import (
+    UNKNOWN,
+    StaleTaskError,
+    Step,
+    Task,
+    created_result,
+    declares_tasks,
+    detailed_view,
+    may_see,
+)
 from mcpc_runtime.server.tasks.leases import Leases
 from mcpc_runtime.server.tasks.open_store import open_store
-from mcpc_runtime.server.tasks.operations import OperationResult, UnusableAnswerError, operation_answer, operation_for
-from mcpc_runtime.server.tasks.owned import RETRY_SECONDS, OwnedTasks
-from mcpc_runtime.server.tasks.replay import stored_call
-from mcpc_runtime.server.tasks.store import Store, StoredCall, StoreError, StoreFullError, TooSlowError
-from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
+from mcpc_runtime.server.tasks.owned import (
+    RETRY_SECONDS,
+    OwnedTasks,
+    PendingQuestions,
+    invalid_answers,
+    prepare_questions,
+    stored_call,
+)
+from mcpc_runtime.server.tasks.store import (
+    Problem,
+    Store,
+    StoredCall,
+    StoreError,
+    StoreFullError,
+    StoreThread,
+    TooSlowError,
+)
 from mcpc_runtime.transports.platforms import system
 
 CLOSING_SECONDS = 1.5
@@ -137,7 +161,7 @@ class TaskManager:
         if not open_questions:
             return error_reply(INVALID_PARAMS, "an earlier answer under this key does not match this request")
         owned.questions[call, number] = pending
-        self._owned.persist(owned, lambda task, now: task_state.request_input(task, owned.fence, open_questions, now))
+        self._owned.persist(owned, lambda task, now: tasks.request_input(task, owned.fence, open_questions, now))
         return []
 
     def finish(self, call: Call, ending: bytes | Failure) -> None:
@@ -157,7 +181,7 @@ class TaskManager:
             result = parse(ending)
 
         def step(task: Task, now: int) -> Task:
-            return task_state.finish(task, owned.fence, result, error, now)
+            return tasks.finish(task, owned.fence, result, error, now)
 
         owned.ending = step
         self._owned.persist(owned, step)
@@ -197,4 +221,76 @@ def new_task(call: Call) -> Task:
 
 def release_step(fence: int) -> Step:
     """Return the step by which an owner releases a task."""
-    return lambda task, now: task_state.release(task, fence, now)
+    return lambda task, now: tasks.release(task, fence, now)
+
+
+NOT_FOUND = "Internal error: the task cannot be read"
+
+
+class UnusableAnswerError(Exception):
+    """An answer of the client is invalid for its question."""
+
+
+class OperationResult:
+    """The result of a request: the task at `now`, None if unknown, and whether the request changed it."""
+
+    __slots__ = ("has_changed", "now", "task")
+
+    def __init__(self, task: Task | None, now: int, *, has_changed: bool) -> None:
+        self.task = task
+        self.now = now
+        self.has_changed = has_changed
+
+
+def operation_for(request: TaskRequest) -> Callable[[Store], OperationResult | UnusableAnswerError]:
+    """Return the operation on the store for a request."""
+    params, session = request.request.params, request.request.session
+    identifier, step = str(params["taskId"]), STEPS[request.name]
+    responses: Json = params.get("inputResponses")
+    responses = responses if type(responses) is dict else {}
+
+    def operation(store: Store) -> OperationResult | UnusableAnswerError:
+        task = store.read(identifier)
+        if task is None or not may_see(session, task.principal, task.tool):
+            return OperationResult(None, 0, has_changed=False)
+        if step is None:
+            return OperationResult(task, store.now(), has_changed=False)
+        try:
+            return OperationResult(
+                store.change(identifier, lambda task, now: step(task, responses, now)), 0, has_changed=True
+            )
+        except UnusableAnswerError as problem:
+            return problem
+        except StaleTaskError:  # it had ended, or had no such open question: the request has no effect
+            return OperationResult(task, 0, has_changed=False)
+
+    return operation
+
+
+def operation_answer(request: TaskRequest, outcome: OperationResult | Exception) -> Ending:
+    """Return the result of a request."""
+    if isinstance(outcome, UnusableAnswerError):
+        return Failure(INVALID_PARAMS, f"Invalid params: {outcome}")
+    if isinstance(outcome, Exception):
+        # Other messages may contain the location of the store, which is for the operator only.
+        return Failure(INTERNAL_ERROR, f"{NOT_FOUND}: {outcome}" if isinstance(outcome, TooSlowError) else NOT_FOUND)
+    if outcome.task is None:
+        return Failure(INVALID_PARAMS, UNKNOWN)
+    details = detailed_view(outcome.task, outcome.now) if STEPS[request.name] is None else {}
+    return FinishedResult({"resultType": "complete", **details})
+
+
+def update_task(task: Task, responses: dict[str, Json], now: int) -> Task:
+    """Store all answers, or none if one is invalid."""
+    problem = invalid_answers(task, responses)
+    if problem:
+        raise UnusableAnswerError(problem)
+    return tasks.add_responses(task, responses, now)
+
+
+STEPS: dict[str, Callable[[Task, dict[str, Json], int], Task] | None] = {
+    "tasks/cancel": lambda task, _, now: tasks.cancel(task, now),
+    "tasks/get": None,
+    "tasks/update": update_task,
+}
+"""The step of each request, None if it only reads."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.server.replicas.redis_connection import NOT_BUNDLED, is_redis_address
+from mcpc_runtime.log import log_line
+from mcpc_runtime.server.replicas.redis import NOT_BUNDLED, is_redis_address
 from mcpc_runtime.server.tasks.redis import RedisStore
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
 from mcpc_runtime.server.tasks.store import MemoryStore, Store, StoreError, UnavailableStore

@@ -1,6 +1,13 @@
 """The tasks that this server runs: each has a call, a place in the pool, and the time when its lease ends.
 
 Storing a change of a running task is retried until it succeeds, or until another server owns the task.
+
+The client requests of a task, and the validation of their answers.
+
+A key identifies one question for the lifetime of the task: what was answered once is not asked again, even if the task
+is run again from its beginning.
+
+Store the call of a task, and restore it on any server with the same tools.
 """
 
 from __future__ import annotations
@@ -8,16 +15,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.interfaces import DriverInterface, RunsCalls
-from mcpc_runtime.protocol import task_state
+from mcpc_runtime.protocol import tasks
+from mcpc_runtime.protocol.client_requests.handler_requests import (
+    StateTokens,
+    converted_params,
+    error_reply,
+    key_prefix,
+    missing_capabilities,
+    parse_requests,
+    requests_problem,
+)
+from mcpc_runtime.protocol.client_requests.messages import response_problem, visible_response
+from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, DeliverAnswer, Request, StartHandler, StopHandler
-from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
-from mcpc_runtime.protocol.tasks import status_event
-from mcpc_runtime.server.tasks.client_requests import PendingQuestions
-from mcpc_runtime.server.tasks.replay import restore_call
-from mcpc_runtime.server.tasks.store import StoredCall, StoreError
-from mcpc_runtime.server.tasks.store_thread import Problem, StoreThread
+from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.tasks import StaleTaskError, Step, Task, status_event
+from mcpc_runtime.server.tasks.store import Problem, StoredCall, StoreError, StoreThread
 
 RETRY_SECONDS = 1.0
 MAX_OWNED = 128
@@ -108,7 +125,7 @@ class OwnedTasks:
         fence = task.fence
 
         def step(task: Task, _: int) -> Task:
-            return task_state.requeue(task, fence)
+            return tasks.requeue(task, fence)
 
         def done(outcome: Task | Problem | None) -> None:
             self.returning.discard(task.identifier)
@@ -160,3 +177,88 @@ class OwnedTasks:
             self.places.give_back(owned.principal)
             if owned.ending is None:
                 self._driver.post_effects([StopHandler(owned.call)])
+
+
+Object = dict[str, Json]
+
+
+class PendingQuestions:
+    """Questions that were asked together, as the client sees them, by their names in the task.
+
+    `keys`: the handler's keys, by the same names.
+    """
+
+    __slots__ = ("keys", "questions")
+
+    def __init__(self, keys: dict[str, str], questions: Object) -> None:
+        self.keys = keys
+        self.questions = questions
+
+    def answers_by_key(self, answers: Object) -> Object | None:
+        """Return the answers by the handler's keys, None if one is missing or invalid."""
+        visible: Object = {}
+        for name, key in self.keys.items():
+            method, params = method_and_params(self.questions[name])
+            if name not in answers or response_problem(method, params, answers[name]):
+                return None
+            visible[key] = visible_response(method, params, answers[name])
+        return {"answers": visible}
+
+
+def prepare_questions(call: Call, requests: Object, tokens: StateTokens) -> PendingQuestions | Object:
+    """Return the questions of a handler, or the error result if they cannot be asked."""
+    problem = requests_problem(call, requests)
+    if problem:
+        return error_reply(INVALID_PARAMS, problem)
+    questions = parse_requests(requests)
+    lacking = missing_capabilities(call, questions)
+    if lacking:
+        return lacking
+    prefix = key_prefix(call, tokens)
+    requested: Object = {
+        f"{prefix}{key}": {"method": method, "params": converted_params(call, method, params, tokens)}
+        for key, (method, params) in questions.items()
+    }
+    return PendingQuestions({f"{prefix}{key}": key for key in questions}, requested)
+
+
+def method_and_params(question: Json) -> tuple[str, Object]:
+    """Return the method and the params of a question."""
+    method, params = (question["method"], question["params"]) if type(question) is dict else ("", {})
+    return str(method), params if type(params) is dict else {}
+
+
+def invalid_answers(task: Task, responses: Object) -> str:
+    """Return what is wrong with the answers to a task's questions, or nothing; other answers are ignored."""
+    for name, answer in responses.items():
+        question = task.requests.get(name)
+        problem = "" if question is None else response_problem(*method_and_params(question), answer)
+        if problem:
+            return f"the answer to `{name}` cannot be used: {problem}"
+    return ""
+
+
+NOT_STORED = ("progressToken",)
+"""Keys of a request's `_meta` that are meaningless after its response."""
+
+
+def stored_call(call: Call) -> StoredCall:
+    """Return the stored form of a call."""
+    meta = call.request.params.get("_meta")
+    stored_meta = {key: value for key, value in meta.items() if key not in NOT_STORED} if type(meta) is dict else {}
+    return {"version": call.request.wire.version, "arguments": call.arguments, "meta": stored_meta}
+
+
+def restore_call(image: Image, task: Task, stored: StoredCall) -> Call | None:
+    """Return the call of a task, in a new session; None if this server lacks its tool."""
+    tool = image.any_tool(task.tool)
+    version, arguments = stored.get("version"), stored.get("arguments")
+    if tool is None or version not in image.stateless_versions or type(arguments) is not dict:
+        return None
+    session = Session(image)
+    session.principal = task.principal
+    params: dict[str, Json] = {"name": task.tool, "arguments": arguments, "_meta": stored.get("meta")}
+    call = Call(Request(session, task.identifier, "tools/call", params, image.revision(str(version))), tool, arguments)
+    call.is_task = True
+    call.answers = dict(task.answers)
+    return call

@@ -14,8 +14,8 @@ from hashlib import sha256
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.task_state import StaleTaskError
-from mcpc_runtime.server.replicas.redis_connection import RedisError, connect_redis, hide_secrets, redis_errors
+from mcpc_runtime.protocol.tasks import StaleTaskError
+from mcpc_runtime.server.replicas.redis import RedisError, connect_redis, hide_secrets, redis_errors
 from mcpc_runtime.server.tasks.store import (
     StoreError,
     check_limits,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from redis import exceptions
 
-    from mcpc_runtime.protocol.task_state import Step, Task
+    from mcpc_runtime.protocol.tasks import Step, Task
     from mcpc_runtime.server.tasks.store import StoredCall
 else:
     exceptions = lazy("redis.exceptions")

@@ -14,7 +14,7 @@ from stat import S_ISREG
 from time import time
 
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.task_state import StaleTaskError, Step, Task
+from mcpc_runtime.protocol.tasks import StaleTaskError, Step, Task
 from mcpc_runtime.server.tasks.store import (
     StoredCall,
     StoreError,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.artifact.extraction import extracted_folder
+from mcpc_runtime.handlers.bash.job import ShellJob
+from mcpc_runtime.handlers.bash.libraries import LINE_MARK, is_excluded_variable
 from mcpc_runtime.handlers.bash.runner import ShellRunner
-from mcpc_runtime.handlers.bash.shells.job import ShellJob
-from mcpc_runtime.handlers.bash.shells.libraries import LINE_MARK, is_excluded_variable
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Note, Notify

@@ -15,8 +15,8 @@ from mcpc_runtime.http.origins import parse_origin
 from mcpc_runtime.http.principals import MisconfiguredError, Principal
 from mcpc_runtime.http.replies import Pairs
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.protocol.globs import ToolSelection
 from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.tool_choice import ToolSelection
 
 KEY_HEADER, AUTHORIZATION = b"x-api-key", b"authorization"
 SCHEME = b"Bearer "

@@ -19,9 +19,9 @@ from mcpc_runtime.http.request import HttpRequest, length_error, no_room, read_b
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, PARSE_ERROR
 from mcpc_runtime.protocol.effects import Failure
-from mcpc_runtime.protocol.globs import ToolSelection
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.protocol.tool_choice import ToolSelection
 from mcpc_runtime.systems.bx.auth import ALL_TOOLS, INDEX_KEY, LOOPBACK, Origins, with_api_key
 from mcpc_runtime.systems.bx.methods import UNAUTHORIZED, McpRequest, ServerView, convert_error, resolve_request
 from mcpc_runtime.transports.platforms import system

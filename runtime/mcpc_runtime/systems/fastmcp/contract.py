@@ -8,7 +8,7 @@ schema is an error result, which the model can read.
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.python.contract import COMPLETE, FunctionResult, Invocation
 from mcpc_runtime.http.request import HttpRequest

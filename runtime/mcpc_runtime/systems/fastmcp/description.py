@@ -18,9 +18,13 @@ from inspect import unwrap
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NoReturn
 
-from mcpc_runtime.artifact.build_time.absent_variables import absent_variables, watch_variables
-from mcpc_runtime.artifact.build_time.connections import tried_hosts, watch_connections
-from mcpc_runtime.artifact.build_time.other_machine import pretend_another_machine
+from mcpc_runtime.artifact.build_time.machine import (
+    absent_variables,
+    pretend_another_machine,
+    tried_hosts,
+    watch_connections,
+    watch_variables,
+)
 from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, tracebacks
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.interfaces import ClientChannel, DriverInterface, RunsCalls
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import Call, Request
 from mcpc_runtime.systems.fastmcp.contract import build_invocation
 from mcpc_runtime.transports.platforms import system

@@ -12,7 +12,7 @@ from asyncio import Future, get_running_loop
 from binascii import Error, a2b_base64
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.memory_budget import MemoryAccount

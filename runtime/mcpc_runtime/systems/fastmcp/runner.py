@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.extraction import ExtractionError, extracted_folder
+from mcpc_runtime.artifact.extraction import ExtractionError, extracted_folder
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.handlers.python.runner import WorkerRunner
 from mcpc_runtime.handlers.python.worker.client import WorkerJob

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from json import dumps
 
-from mcpc_runtime.artifact.image.image import Definition, Image
+from mcpc_runtime.artifact.image import Definition, Image
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Ending, Failure, FinishedResult, Request

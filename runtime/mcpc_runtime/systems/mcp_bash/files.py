@@ -10,8 +10,8 @@ from errno import EEXIST
 
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files import access_of_others
-from mcpc_runtime.transports.platforms.note_streams import open_stream
 from mcpc_runtime.transports.platforms.processes import remove_quietly, remove_tree
+from mcpc_runtime.transports.platforms.scripts import open_stream
 
 CALLS_FOLDER = ".mcpc/calls"
 MAX_SPARE = 16

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.extraction import extracted_folder
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.extraction import extracted_folder
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext

@@ -8,8 +8,8 @@ from __future__ import annotations
 from _operator import _compare_digest
 from time import monotonic
 
-from mcpc_runtime.artifact.image.image import Image
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Failure, Request
 from mcpc_runtime.transports.platforms import system

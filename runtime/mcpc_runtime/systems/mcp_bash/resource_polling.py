@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcpc_runtime.interfaces import DriverInterface
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.resources import locate_uri
 from mcpc_runtime.protocol.session import Session

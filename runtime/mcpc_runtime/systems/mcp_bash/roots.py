@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from os.path import realpath
 
-from mcpc_runtime.log.operator_log import log_line
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 from mcpc_runtime.systems.mcp_bash.script_start import WritePath
 from mcpc_runtime.systems.mcp_bash.scripts import Roots
 from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, is_absolute, local_path
+from mcpc_runtime.transports.platforms.scripts import LIST_SEPARATOR, is_absolute, local_path
 
 SCHEME, LOCAL_HOSTS = "file://", ("", "localhost")
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")

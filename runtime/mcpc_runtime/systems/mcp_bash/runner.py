@@ -8,31 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.extraction import extracted_folder
+from mcpc_runtime.artifact.extraction import extracted_folder
 from mcpc_runtime.handlers.files.runner import FileRunner
 from mcpc_runtime.handlers.invocations import FileRead, FileResult, ProcessResult
 from mcpc_runtime.handlers.output_capture import NoteReader, read_some
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Notify
-from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.jsonrpc import Json
-from mcpc_runtime.systems.mcp_bash.elicitation import (
-    ROOTS_KEY,
-    encode_answer,
-    parse_elicitation,
-    parse_notification,
-    roots_request,
-)
-from mcpc_runtime.systems.mcp_bash.embedded_resources import find_embeddable, parse_file_list, split_below_root
+from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
+from mcpc_runtime.systems.mcp_bash.contract import find_embeddable, parse_file_list, split_below_root
 from mcpc_runtime.systems.mcp_bash.environment import call_variables, forbidden_reason
 from mcpc_runtime.systems.mcp_bash.files import CallFolder, CallFolders, write_cancelled
-from mcpc_runtime.systems.mcp_bash.processes import ScriptProcesses, ScriptProcessJob
-from mcpc_runtime.systems.mcp_bash.project_environment import ProjectEnvironment, ignore_note
+from mcpc_runtime.systems.mcp_bash.processes import ProjectEnvironment, ScriptProcesses, ScriptProcessJob, ignore_note
 from mcpc_runtime.systems.mcp_bash.roots import fallback_roots, parse_client_roots
 from mcpc_runtime.systems.mcp_bash.scripts import EmbeddedFile, Roots, ScriptCall, ScriptResult
-from mcpc_runtime.transports.platforms.note_streams import forget_stream, watch_stream
-from mcpc_runtime.transports.platforms.rollback import Rollback
-from mcpc_runtime.transports.platforms.script_paths import local_path
+from mcpc_runtime.transports.platforms.cleanup import Rollback
+from mcpc_runtime.transports.platforms.scripts import forget_stream, local_path, watch_stream
 
 ROOTS_SECONDS = 5.0
 QUESTION_SECONDS = 0.025
@@ -295,3 +286,66 @@ def read_stream(stream: int, hear: Callable[[bytes], None], limit: int = 1) -> N
             return
         hear(data)
         limit -= len(data)
+
+
+ROOTS_KEY = "roots"
+EMPTY_FORM: Json = {"type": "object", "properties": {}}
+
+
+def roots_request() -> dict[str, Json]:
+    """Return the note that requests the client's roots."""
+    return {"ask": {ROOTS_KEY: {"method": "roots/list", "params": {}}}, "reply": 0}
+
+
+def request_key(number: int) -> str:
+    """Return the key of a call's elicitation."""
+    return f"elicit-{number}"
+
+
+def parse_elicitation(data: bytes, number: int) -> dict[str, Json] | None:
+    """Return the note for the elicitation that a script wrote; None if it is invalid."""
+    try:
+        question = parse(data)
+    except ParseError:
+        return None
+    if type(question) is not dict or type(question.get("message")) is not str:
+        return None
+    params: dict[str, Json] = {"mode": "form", "message": question["message"]}
+    if question.get("mode") == "url":
+        params.update(mode="url", url=question.get("url"))
+    else:
+        params["requestedSchema"] = question.get("schema") or EMPTY_FORM
+    return {"ask": {request_key(number): {"method": "elicitation/create", "params": params}}, "reply": number}
+
+
+def encode_answer(reply: dict[str, Json], number: int) -> bytes:
+    """Return an answer for a script: the user's action and content, as JSON."""
+    answers, error = reply.get("answers"), reply.get("error")
+    answer = answers.get(request_key(number)) if type(answers) is dict else None
+    if type(answer) is dict:
+        return encode({"action": answer.get("action"), "content": answer.get("content")})
+    is_unable = type(error) is dict and error.get("code") == MISSING_CAPABILITY
+    return encode({"action": "decline" if is_unable else "error", "content": None})
+
+
+def parse_notification(message: dict[str, Json]) -> dict[str, Json] | None:
+    """Return the note for a line of the stream, None if it is not a notification."""
+    row, params = NOTIFICATIONS.get(str(message.get("method"))), message.get("params")
+    return None if row is None or type(params) is not dict else row(params)
+
+
+def progress_note(params: dict[str, Json]) -> dict[str, Json]:
+    """Return the note for a progress notification."""
+    return {"progress": params.get("progress"), "total": params.get("total"), "message": params.get("message")}
+
+
+def log_note(params: dict[str, Json]) -> dict[str, Json]:
+    """Return the note for a log message."""
+    return {"log": params.get("level"), "logger": params.get("logger"), "data": params.get("data")}
+
+
+NOTIFICATIONS: dict[str, Callable[[dict[str, Json]], dict[str, Json]]] = {
+    "notifications/progress": progress_note,
+    "notifications/message": log_note,
+}
+"""The conversion of each notification that scripts write, by method."""

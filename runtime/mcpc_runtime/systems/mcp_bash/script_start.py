@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.transports.platforms import system
-from mcpc_runtime.transports.platforms.script_paths import begins_as_program, path_writer
+from mcpc_runtime.transports.platforms.scripts import begins_as_program, path_writer
 
 WritePath = Callable[[str], str]
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mcpc_runtime.artifact.image.image import Image
-from mcpc_runtime.log.operator_log import log_line
-from mcpc_runtime.systems.mcp_bash.policy import NOTHING_ALLOWED
+from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.log import log_line
 from mcpc_runtime.systems.mcp_bash.remote_token import install_token_check
-from mcpc_runtime.systems.mcp_bash.settings import settings_of
+from mcpc_runtime.systems.mcp_bash.settings import NOTHING_ALLOWED, settings_of
 
 TOKEN_VARIABLE = "MCPBASH_REMOTE_TOKEN"
 NO_KNOWN_TOOL = "no tool is allowed to be called: MCPBASH_TOOL_ALLOWLIST matches none (only a single * allows all): "

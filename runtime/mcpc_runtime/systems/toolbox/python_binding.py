@@ -16,7 +16,7 @@ from typing import Any
 
 from mcpc_runtime.handlers.python.context import Context
 from mcpc_runtime.handlers.python.errors import ToolError
-from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log import log_failure
 from mcpc_runtime.protocol.jsonrpc import Json, encode, quote
 from mcpc_runtime.transports.platforms import system
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
 from mcpc_runtime.protocol.effects import SendResponse
 from mcpc_runtime.protocol.jsonrpc import Json

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
-from mcpc_runtime.tools.cli.command_line import SUCCESS, USAGE
+from mcpc_runtime.tools.cli.printing import SUCCESS, USAGE
 from mcpc_runtime.tools.clients.commands import help_of, read_options, run
 from mcpc_runtime.tools.clients.request import InvalidRequestError, artifact_of
 

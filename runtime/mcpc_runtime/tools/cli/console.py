@@ -13,14 +13,15 @@ from shlex import join, quote
 from shutil import get_terminal_size
 from textwrap import wrap
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import OPTIONS, help_lines
 from mcpc_runtime.http import serve as http_serve
-from mcpc_runtime.tools.cli import messages as console_text
-from mcpc_runtime.tools.cli.argument_values import ArgumentValueError
+from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
 from mcpc_runtime.tools.cli.client_files import run_client_command
-from mcpc_runtime.tools.cli.command_line import (
+from mcpc_runtime.tools.cli.completion import complete_command_line
+from mcpc_runtime.tools.cli.inspection import check, info, list_definitions, show_licences
+from mcpc_runtime.tools.cli.printing import (
     FINDINGS,
     INTERRUPTED,
     NOT_RUNNABLE,
@@ -28,13 +29,10 @@ from mcpc_runtime.tools.cli.command_line import (
     USAGE,
     UsageError,
     origin,
+    printable,
     suggestion,
 )
-from mcpc_runtime.tools.cli.completion import complete_command_line
-from mcpc_runtime.tools.cli.inspection import check, info, list_definitions
-from mcpc_runtime.tools.cli.licences import show_licences
-from mcpc_runtime.tools.cli.printing import printable
-from mcpc_runtime.tools.cli.requests import call_tool, complete, get_prompt, read_resource
+from mcpc_runtime.tools.cli.requests import ArgumentValueError, call_tool, complete, get_prompt, read_resource
 from mcpc_runtime.transports.platforms import system
 
 HELP_WIDTH = 120

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.lazy import resolve
+from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all
-from mcpc_runtime.tools.cli.command_line import FINDINGS, NOT_RUNNABLE, SUCCESS, wants_json
-from mcpc_runtime.tools.cli.printing import printable, put_json
+from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
+from mcpc_runtime.tools.cli.printing import FINDINGS, NOT_RUNNABLE, SUCCESS, UsageError, printable, put_json, wants_json
 from mcpc_runtime.tools.cli.requests import ask_program
 from mcpc_runtime.tools.cli.self_check import HEALTHY, NOTES, all_checks, name_some, run_check
 
@@ -137,3 +139,18 @@ def list_definitions(image: Image, archive: str, arguments: list[str]) -> int:
 
 READABLE_LISTS = {"resources": ("resource", "uri"), "resourceTemplates": ("template", "uriTemplate")}
 """The lists of resources: the word for an item, and the member that identifies it."""
+
+
+SBOM = "META-INF/sbom.cdx.json"
+
+
+def show_licences(image: Image, archive: str, arguments: list[str]) -> int:
+    """Print the licence of each component, and then the texts."""
+    if arguments:
+        raise UsageError(console_text.UNEXPECTED.format(words=" ".join(arguments)))
+    for component in json.loads(image.entry(SBOM))["components"]:
+        licences = " and ".join(map(licence_name, component.get("licenses", ()))) or "no licence is declared"
+        sys.stdout.write(f"{printable(component['name'])} {printable(component['version'])}: {printable(licences)}\n")
+    for heading, text in licence_texts(image.archive):
+        sys.stdout.write(f"\n=== {printable(heading)}\n\n{text.rstrip()}\n")
+    return SUCCESS

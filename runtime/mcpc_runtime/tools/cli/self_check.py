@@ -10,14 +10,14 @@ import marshal
 import zipfile
 from collections.abc import Callable, Iterator
 
-from mcpc_runtime.artifact.image.extraction import ExtractionError, file_reader
-from mcpc_runtime.artifact.image.image import Definition, Image
+from mcpc_runtime.artifact.extraction import ExtractionError, file_reader
+from mcpc_runtime.artifact.image import Definition, Image
 from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.lazy import call_rows
-from mcpc_runtime.log.failures import log_failure
+from mcpc_runtime.log import log_failure
 from mcpc_runtime.tools.cli.artifact_info import (
     MANIFEST,
     build_info,
@@ -29,7 +29,7 @@ from mcpc_runtime.tools.cli.artifact_info import (
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.program_search import interpreter_lacking
 from mcpc_runtime.transports.platforms.reactor import Reactor
-from mcpc_runtime.transports.platforms.script_paths import begins_as_program
+from mcpc_runtime.transports.platforms.scripts import begins_as_program
 from mcpc_runtime.transports.platforms.system_features import PROBES, has
 
 Check = Callable[[Image], list[str]]

@@ -25,8 +25,7 @@ from mcpc_runtime.tools.clients.installing import (
     targets_of,
     uninstall,
 )
-from mcpc_runtime.tools.clients.links import badge, link
-from mcpc_runtime.tools.clients.listing import client_rows
+from mcpc_runtime.tools.clients.listing import badge, client_rows, link
 from mcpc_runtime.tools.clients.request import (
     Artifact,
     InvalidRequestError,

@@ -6,13 +6,14 @@ for itself, or finds in its own environment.  A secret is never written into a p
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 from mcpc_runtime.tools.clients import messages
-from mcpc_runtime.tools.clients.built_files import file_of_server
-from mcpc_runtime.tools.clients.client_paths import PROJECT, USER, format_of
 from mcpc_runtime.tools.clients.table import (
     ARGS,
     COMMAND,
@@ -21,13 +22,39 @@ from mcpc_runtime.tools.clients.table import (
     NAME,
     PASSED,
     PROGRAM,
+    PROJECT,
     TOKEN,
     URL,
+    USER,
     Client,
     Shape,
+    format_of,
 )
 from mcpc_runtime.tools.clients.table import ENV as VALUES
 from mcpc_runtime.tools.clients.text_edits import Entry
+
+FACTS = "META-INF/build.json"
+MAX_FACTS = 1 << 20
+
+
+def file_of_server(name: str, texts: Iterable[str]) -> str:
+    """Return which of an entry's texts is the path of a built file whose server has this name."""
+    found = (text for text in sorted(texts) if os.path.isabs(text) and os.path.isfile(text))
+    return next((path for path in found if built_name(path) == name), "")
+
+
+def built_name(path: str) -> str:
+    """Return the name of the server in a built file; nothing for any other file."""
+    try:
+        with ZipFile(path) as archive:
+            if archive.getinfo(FACTS).file_size > MAX_FACTS:
+                return ""
+            facts = json.loads(archive.read(FACTS))
+    except Exception:  # noqa: BLE001 - a file of anybody: zipfile and zlib raise many kinds
+        return ""
+    name = facts.get("name") if isinstance(facts, dict) else None
+    return name if isinstance(name, str) else ""
+
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")

@@ -1,4 +1,9 @@
-"""Put a server into the files of clients, take it out, and print what is to be added by hand."""
+"""Put a server into the files of clients, take it out, and print what is to be added by hand.
+
+Where the clients of this machine that start a server's file have its settings: for a server that lacks some.
+
+It reads configuration files and never values; a file that cannot be read is passed over.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,6 @@ from functools import partial
 from typing import NamedTuple
 
 from mcpc_runtime.tools.clients import messages
-from mcpc_runtime.tools.clients.client_paths import PROJECT, SCOPES, USER, client_file, format_of, is_installed
 from mcpc_runtime.tools.clients.entries import (
     KIND_FIELDS,
     CannotWriteEntryError,
@@ -20,9 +24,11 @@ from mcpc_runtime.tools.clients.entries import (
     client_entry,
     is_same_server,
     other_build,
+    strings_of,
 )
 from mcpc_runtime.tools.clients.files import edit_file, read_text, undo_in_file
 from mcpc_runtime.tools.clients.json_text import JSON, drop_items, put_item
+from mcpc_runtime.tools.clients.messages import SET_IN_CLIENT
 from mcpc_runtime.tools.clients.request import (
     Artifact,
     InvalidRequestError,
@@ -34,7 +40,17 @@ from mcpc_runtime.tools.clients.request import (
     server_entry,
     variables_of,
 )
-from mcpc_runtime.tools.clients.table import CLIENTS, Client
+from mcpc_runtime.tools.clients.table import (
+    CLIENTS,
+    ENV,
+    PROJECT,
+    SCOPES,
+    USER,
+    Client,
+    client_file,
+    format_of,
+    is_installed,
+)
 from mcpc_runtime.tools.clients.text_edits import CannotEditError, Editor, Entry, EntryPlace
 from mcpc_runtime.tools.clients.toml_text import TOML
 from mcpc_runtime.tools.clients.yaml_text import YAML
@@ -285,3 +301,32 @@ def all_targets(folder: str) -> list[Target]:
         for scope in (USER, PROJECT)
     ]
     return [target for target in found if target.path and os.path.lexists(target.path)]
+
+
+DEFAULT_FIELD = "env"
+
+
+def how_to_set_in_clients(file: str) -> str:
+    """Return where to set a setting in each client with an entry that starts `file`; an empty text without any."""
+    names = {os.path.abspath(file), os.path.realpath(file)}
+    found = [
+        SET_IN_CLIENT.format(
+            title=target.client.title, field=variables_field(target), entry=name, path=target.path, client=target.label
+        )
+        for target in all_targets(os.getcwd())
+        for name in starting_names(target, names)
+    ]
+    return " ".join([*found, "Then start the server again."]) if found else ""
+
+
+def starting_names(target: Target, files: set[str]) -> list[str]:
+    """Return the names of the entries of a client's file that start one of `files`."""
+    try:
+        return sorted(name for name, entry in target.entries().items() if not files.isdisjoint(strings_of(entry)))
+    except (CannotEditError, OSError, ValueError, RecursionError):
+        return []
+
+
+def variables_field(target: Target) -> str:
+    """Return the field of an entry that has the server's variables."""
+    return next((key.rstrip("?") for key, value in target.form.stdio.items() if value == ENV), DEFAULT_FIELD)

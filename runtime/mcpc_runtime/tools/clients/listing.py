@@ -1,13 +1,21 @@
-"""List the clients of this machine, the servers that each has, and whether what they start still exists."""
+"""List the clients of this machine, the servers that each has, and whether what they start still exists.
+
+Links that add a server to a client, and badges for a README: for servers that are the same on every machine.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+from base64 import b64encode
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from mcpc_runtime.tools.clients.client_paths import USER, client_file, is_installed
+from mcpc_runtime.tools.clients import messages
+from mcpc_runtime.tools.clients.entries import ServerEntry, client_entry
 from mcpc_runtime.tools.clients.installing import all_targets
-from mcpc_runtime.tools.clients.table import CLIENTS
+from mcpc_runtime.tools.clients.request import InvalidRequestError
+from mcpc_runtime.tools.clients.table import CLIENTS, USER, client_file, is_installed
 from mcpc_runtime.tools.clients.text_edits import CannotEditError, Entry
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.program_search import find_program
@@ -72,3 +80,106 @@ def client_rows(folder: str) -> list[dict[str, Any]]:
             )
     order = [*CLIENTS]
     return sorted(rows, key=lambda row: (order.index(row["client"]), row["scope"] != USER))
+
+
+class LinkForm(NamedTuple):
+    """A link with `{name}`, and with the entry as one of: percent-encoded JSON, with its name or without, or base64.
+
+    `web`: the same as a page, since GitHub and others remove links of other schemes.
+    """
+
+    link: str
+    web: str
+    colour: str
+
+
+LINKS = {
+    "vscode": LinkForm(
+        "vscode:mcp/install?{named_json}",
+        "https://insiders.vscode.dev/redirect/mcp/install?name={name}&config={json}{inputs}",
+        "0098FF",
+    ),
+    "vscode-insiders": LinkForm(
+        "vscode-insiders:mcp/install?{named_json}",
+        "https://insiders.vscode.dev/redirect/mcp/install?name={name}&config={json}{inputs}&quality=insiders",
+        "24bfa5",
+    ),
+    "cursor": LinkForm(
+        "cursor://anysphere.cursor-deeplink/mcp/install?name={name}&config={base64}",
+        "https://cursor.com/install-mcp?name={name}&config={base64}",
+        "000000",
+    ),
+    "lm-studio": LinkForm(
+        "lmstudio://add_mcp?name={name}&config={base64}",
+        "https://lmstudio.ai/install-mcp?name={name}&config={base64}",
+        "5b3df5",
+    ),
+    "kiro": LinkForm(
+        "https://kiro.dev/launch/mcp/add?name={name}&config={json}",
+        "https://kiro.dev/launch/mcp/add?name={name}&config={json}",
+        "9046ff",
+    ),
+    "goose": LinkForm("goose://extension?{goose}", "", "101010"),
+}
+BADGE = "[![Add to {title}](https://img.shields.io/badge/{label}-{colour})]({link})"
+
+
+def link(label: str, server: ServerEntry) -> str:
+    """Return the link that adds a server to a client."""
+    return with_entry(link_form(label).link, label, server)
+
+
+def badge(label: str, server: ServerEntry) -> str:
+    """Return Markdown with an image that is a link."""
+    form = link_form(label)
+    title = CLIENTS[label].title
+    words = quote(f"Add_to-{title}".replace(" ", "_"))
+    return BADGE.format(
+        title=title, label=words, colour=form.colour, link=with_entry(form.web or form.link, label, server)
+    )
+
+
+def link_form(label: str) -> LinkForm:
+    """Return the form of a client's links."""
+    if label not in LINKS:
+        raise InvalidRequestError(messages.NO_LINK.format(client=label, names=", ".join(LINKS)))
+    return LINKS[label]
+
+
+def with_entry(form: str, label: str, server: ServerEntry) -> str:
+    """Return a link with a server's entry."""
+    has_values = any(variable.value is not None for variable in server.variables)
+    if "{goose}" in form and (server.url or has_values):
+        what = "to URLs" if server.url else "with values of variables"
+        raise InvalidRequestError(messages.NO_LINK_OF_KIND.format(client=CLIENTS[label].title, what=what))
+    entry = client_entry(CLIENTS[label], server, USER)
+    fields: dict[str, Any] = entry.fields
+    named: dict[str, Any] = {"name": server.name, **fields}
+    if entry.inputs:
+        named["inputs"] = list(entry.inputs)
+    inputs = f"&inputs={percent(as_json(list(entry.inputs)))}" if entry.inputs else ""
+    return form.format(
+        name=percent(server.name),
+        json=percent(as_json(fields)),
+        named_json=percent(as_json(named)),
+        base64=percent(b64encode(as_json(fields).encode()).decode()),
+        inputs=inputs,
+        goose=goose_query(server),
+    )
+
+
+def goose_query(server: ServerEntry) -> str:
+    """Return the query of a link for Goose, which has no variables; for a URL its form is not known."""
+    rows = [("cmd", server.command), *(("arg", word) for word in server.arguments)]
+    rows += [("id", server.name), ("name", server.name), ("description", server.name)]
+    return "&".join(f"{key}={percent(value)}" for key, value in rows)
+
+
+def as_json(value: object) -> str:
+    """Return a value as JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def percent(text: str) -> str:
+    """Return a text with all reserved characters escaped."""
+    return quote(text, safe="")

@@ -1,6 +1,6 @@
 """Port: which processes descend from which, and signals to them."""
 
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
+from mcpc_runtime.transports.platforms.posix.supervision.termination import (
     ProcessSnapshot,
     signal_group,
     signal_process,

@@ -2,7 +2,7 @@
 
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.transports.platforms import ADAPTER, bind_port
-from mcpc_runtime.transports.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_quietly, remove_tree
+from mcpc_runtime.transports.platforms.cleanup import TEMPORARY_FOLDERS, remove_quietly, remove_tree
 
 __all__ = [
     "CALL_VARIABLE",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcpc_runtime.systems.toolbox import node_process, runner
 from mcpc_runtime.systems.toolbox import runner as runner_module
-from mcpc_runtime.systems.toolbox.node import log_folder, node_process
-from mcpc_runtime.systems.toolbox.node.node_process import RESPONSE_SECONDS, NodeCall
+from mcpc_runtime.systems.toolbox.node_process import RESPONSE_SECONDS, NodeCall
 from mcpc_runtime.systems.toolbox.runner import MAX_FAILED_STARTS, RETRY_SECONDS, NodeRunner
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
@@ -261,12 +261,12 @@ def test_moved_calls_wait_for_room(tools: Tools) -> None:
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("data_folders", "prepared_logs"):
-        monkeypatch.setattr(log_folder, name, type(getattr(log_folder, name))())
-    monkeypatch.setattr(log_folder, "TEMPORARY_FOLDERS", [])
+        monkeypatch.setattr(runner, name, type(getattr(runner, name))())
+    monkeypatch.setattr(runner, "TEMPORARY_FOLDERS", [])
     environ: dict[bytes, bytes] = {b"HOME": str(tmp_path).encode()}
-    monkeypatch.setattr(log_folder.system, "environ", environ)
+    monkeypatch.setattr(runner.system, "environ", environ)
     lines: list[str] = []
-    monkeypatch.setattr(log_folder, "log_line", lines.append)
+    monkeypatch.setattr(runner, "log_line", lines.append)
     image = SimpleNamespace(archive="/a", index={"toolbox": {"name": ".my server/é"}})
     return SimpleNamespace(environ=environ, lines=lines, image=image)
 
@@ -288,17 +288,17 @@ def test_the_places_for_a_servers_data(
     folders.environ.clear()
     folders.environ.update({key.encode(): value.encode() for key, value in environ.items()})
     expected = tuple(f"{path[:-1]}{name}" if path.endswith("/N") else path for path in paths)
-    assert log_folder.candidate_folders(server) == expected
+    assert runner.candidate_folders(server) == expected
 
 
 def test_the_folder_is_made_once_and_private(folders: Any, tmp_path: Path) -> None:
     expected = f"{tmp_path}/.local/state/mcpc/my_server__"
-    assert log_folder.data_folder(folders.image) == expected
+    assert runner.data_folder(folders.image) == expected
     assert stat.S_IMODE(os.stat(expected).st_mode) == 0o700
     os.rmdir(expected)
-    assert (log_folder.data_folder(folders.image), os.path.exists(expected)) == (expected, False)
+    assert (runner.data_folder(folders.image), os.path.exists(expected)) == (expected, False)
     folders.image.archive = "/other"
-    log_folder.data_folder(folders.image)
+    runner.data_folder(folders.image)
     assert os.path.isdir(expected)
 
 
@@ -306,22 +306,22 @@ def test_without_a_place_there_is_a_temporary_one(folders: Any, tmp_path: Path) 
     (tmp_path / "file").write_text("")
     folders.environ[b"HOME"] = f"{tmp_path}/file".encode()
     folders.environ[b"TMPDIR"] = str(tmp_path).encode()
-    made = log_folder.data_folder(folders.image)
-    assert (made.rpartition("-")[0], log_folder.TEMPORARY_FOLDERS) == (f"{tmp_path}/mcpc-toolbox", [made])
+    made = runner.data_folder(folders.image)
+    assert (made.rpartition("-")[0], runner.TEMPORARY_FOLDERS) == (f"{tmp_path}/mcpc-toolbox", [made])
     assert (stat.S_IMODE(os.stat(made).st_mode), len(made.rpartition("-")[2])) == (0o700, 24)
 
 
 def test_the_log_file_of_calls(folders: Any, tmp_path: Path) -> None:
     home = f"{tmp_path}/.local/state/mcpc/my_server__"
-    assert (log_folder.call_log_file(folders.image), os.path.isdir(f"{home}/log")) == (f"{home}/log/ToolBox.log", True)
+    assert (runner.call_log_file(folders.image), os.path.isdir(f"{home}/log")) == (f"{home}/log/ToolBox.log", True)
     folders.environ[b"NODE_ENV"] = b"test"
-    assert log_folder.call_log_file(folders.image) == f"{home}/test/log/ToolBox.log"
+    assert runner.call_log_file(folders.image) == f"{home}/test/log/ToolBox.log"
     folders.environ[b"MCPC_TOOLBOX_LOG"] = b"off"
-    assert log_folder.call_log_file(folders.image) == ""
+    assert runner.call_log_file(folders.image) == ""
     folders.environ[b"MCPC_TOOLBOX_LOG"] = b"calls.log"
-    assert log_folder.call_log_file(folders.image) == f"{os.getcwd()}/calls.log"
+    assert runner.call_log_file(folders.image) == f"{os.getcwd()}/calls.log"
     (tmp_path / "file").write_text("")
     folders.environ[b"MCPC_TOOLBOX_LOG"] = f"{tmp_path}/file/calls.log".encode()
     for _ in range(2):
-        assert log_folder.call_log_file(folders.image) == f"{tmp_path}/file/calls.log"
+        assert runner.call_log_file(folders.image) == f"{tmp_path}/file/calls.log"
     assert [line.partition(": ")[0] for line in folders.lines] == ["calls are not logged"]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc_runtime.handlers.python.contract import FunctionResult
-from mcpc_runtime.systems.toolbox import contract, python_contract
-from mcpc_runtime.systems.toolbox.node import results
+from mcpc_runtime.systems.toolbox import contract, python_contract, results
 from support.contracts import GOLDEN, became, call_of, filled
 
 if TYPE_CHECKING:

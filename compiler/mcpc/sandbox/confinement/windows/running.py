@@ -25,7 +25,7 @@ from mcpc.sandbox.confinement.windows.job_limits import job_usage, limit_job
 from mcpc.sandbox.platforms.program_groups import NEEDED_VARIABLES
 from mcpc.sandbox.programs import variables_like
 from mcpc_runtime.transports.platforms.windows.supervision import kernel
-from mcpc_runtime.transports.platforms.windows.supervision.command_line import command_line, environment_block
+from mcpc_runtime.transports.platforms.windows.supervision.programs import command_line, environment_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from mcpc.workbench.dev.page_front.cases import CaseError, case_of
 from mcpc.workbench.dev.page_front.relay import connect_within, relay, request_head
 from mcpc_runtime.http.origins import OriginCheck
-from mcpc_runtime.http.page import PATH, page_reply
+from mcpc_runtime.http.page_files import PATH, page_reply
 from mcpc_runtime.http.replies import JSON, PROTECTED
 from mcpc_runtime.http.settings import HttpSettings
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeGuard
 
 from mcpc_runtime.handlers.python.bindings import ArgumentError
 from mcpc_runtime.handlers.python.bindings.conversion import Conversion, conversion, from_text, of_pydantic
-from mcpc_runtime.handlers.python.bindings.unwritable import bytes_text, result_to_json
+from mcpc_runtime.handlers.python.bindings.dumping import bytes_text, result_to_json
 from mcpc_runtime.protocol.jsonrpc import Json
 
 

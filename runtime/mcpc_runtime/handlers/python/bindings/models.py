@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Protocol, TypedDict
 
 from mcpc_runtime.protocol.jsonrpc import Json
-from mcpc_runtime.transports.platforms.rollback import Rollback
+from mcpc_runtime.transports.platforms.cleanup import Rollback
 
 
 class DataLoader(Protocol):

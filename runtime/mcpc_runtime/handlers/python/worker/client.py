@@ -27,10 +27,10 @@ from mcpc_runtime.interfaces import Notify
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import archive_descriptor, check_unchanged, watched
+from mcpc_runtime.transports.platforms.cleanup import OpenDescriptors, Rollback
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
 from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, PYTHON_OPTIONS
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
-from mcpc_runtime.transports.platforms.rollback import OpenDescriptors, Rollback
 
 
 class WorkerOwner(Protocol):

@@ -19,8 +19,8 @@ from errno import EMFILE, EMSGSIZE, ENFILE, ENOBUFS, ENOMEM, ETOOMANYREFS
 
 from mcpc_runtime.handlers.output_capture import memory_file
 from mcpc_runtime.transports.platforms import system, system_features
+from mcpc_runtime.transports.platforms.cleanup import OpenDescriptors
 from mcpc_runtime.transports.platforms.pipes import close, recallable, recalled
-from mcpc_runtime.transports.platforms.rollback import OpenDescriptors
 
 DATAGRAM_LIMIT = 1 << 16
 LENGTH_BYTES = 4

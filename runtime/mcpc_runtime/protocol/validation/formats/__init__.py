@@ -22,13 +22,13 @@ FORMATS: dict[str, Callable[[str], bool]] = {
     "ipv6": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_ipv6"),
     "iri": lazy("mcpc_runtime.protocol.validation.formats.uris:is_iri"),
     "iri-reference": lazy("mcpc_runtime.protocol.validation.formats.uris:is_iri_reference"),
-    "json-pointer": lazy("mcpc_runtime.protocol.validation.formats.pointers:is_json_pointer"),
+    "json-pointer": lazy("mcpc_runtime.protocol.validation.formats.uris:is_json_pointer"),
     "regex": lazy("mcpc_runtime.protocol.validation.formats.ecma_regex:is_regex"),
-    "relative-json-pointer": lazy("mcpc_runtime.protocol.validation.formats.pointers:is_relative_json_pointer"),
+    "relative-json-pointer": lazy("mcpc_runtime.protocol.validation.formats.uris:is_relative_json_pointer"),
     "time": lazy("mcpc_runtime.protocol.validation.formats.times:is_time"),
     "uri": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri"),
     "uri-reference": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri_reference"),
-    "uri-template": lazy("mcpc_runtime.protocol.validation.formats.templates:is_uri_template"),
-    "uuid": lazy("mcpc_runtime.protocol.validation.formats.pointers:is_uuid"),
+    "uri-template": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri_template"),
+    "uuid": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uuid"),
 }
 """An unknown format accepts every text."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.validation.formats.characters import ASCII, DIGITS, HEXADECIMAL, LETTERS_AND_DIGITS
+from mcpc_runtime.protocol.validation.formats.characters import (
+    ASCII,
+    DIGITS,
+    HEXADECIMAL,
+    LETTERS_AND_DIGITS,
+    MAX_NAME_LENGTH,
+    is_plain_label,
+)
 from mcpc_runtime.protocol.validation.formats.domains import is_encoded_domain, is_mail_domain
-from mcpc_runtime.protocol.validation.formats.labels import MAX_NAME_LENGTH, is_plain_label
 
 IN_ATOM = LETTERS_AND_DIGITS | frozenset("!#$%&'*+-/=?^_`{|}~")
 QUOTABLE = frozenset(map(chr, range(32, 127)))

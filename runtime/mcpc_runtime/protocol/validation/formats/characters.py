@@ -1,4 +1,7 @@
-"""Character sets that several formats use."""
+"""Character sets that several formats use.
+
+Labels of host names (RFC 1123).
+"""
 
 from __future__ import annotations
 
@@ -30,3 +33,14 @@ def has_whole_triplets(text: str) -> bool:
     if "%" not in text:
         return True
     return all(len(part) > 1 and part[0] in HEXADECIMAL and part[1] in HEXADECIMAL for part in text.split("%")[1:])
+
+
+IN_LABEL = LETTERS_AND_DIGITS | {"-"}
+MAX_NAME_LENGTH, MAX_LABEL_LENGTH = 253, 63
+
+
+def is_plain_label(text: str) -> bool:
+    """Tell whether `text` is a label of RFC 1123."""
+    if not 0 < len(text) <= MAX_LABEL_LENGTH or text[0] == "-" or text[-1] == "-":
+        return False
+    return IN_LABEL.issuperset(text)

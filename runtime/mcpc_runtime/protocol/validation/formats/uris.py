@@ -1,4 +1,9 @@
-"""URIs (RFC 3986) and IRIs (RFC 3987): the generic grammars, without the rules of specific schemes."""
+"""URIs (RFC 3986) and IRIs (RFC 3987): the generic grammars, without the rules of specific schemes.
+
+JSON Pointers (RFC 6901), relative ones, and UUIDs (RFC 9562).
+
+URI templates of RFC 6570, of every level.
+"""
 
 from __future__ import annotations
 
@@ -97,3 +102,68 @@ def _is_future(text: str) -> bool:
     if text[:1] not in ("v", "V") or not dot or not version or not address:
         return False
     return HEXADECIMAL.issuperset(version) and IN_FUTURE.issuperset(address)
+
+
+def is_json_pointer(text: str) -> bool:
+    """Tell whether a text is a `json-pointer`, not as a fragment of a URI."""
+    if text and text[0] != "/":
+        return False
+    return "~" not in text or all(part[:1] in ("0", "1") for part in text.split("~")[1:])
+
+
+def is_relative_json_pointer(text: str) -> bool:
+    """Tell whether a text is a `relative-json-pointer`: steps up, then `#` or a pointer down."""
+    rest = text.lstrip("0123456789")
+    steps = text[: len(text) - len(rest)]
+    if not steps or (steps[0] == "0" and steps != "0"):
+        return False
+    return rest == "#" or is_json_pointer(rest)
+
+
+def is_uuid(text: str) -> bool:
+    """Tell whether a text is a `UUID`, of any version and variant."""
+    if len(text) != 36 or (text[8], text[13], text[18], text[23]) != ("-", "-", "-", "-"):
+        return False
+    digits = text.replace("-", "")
+    return len(digits) == 32 and HEXADECIMAL.issuperset(digits)
+
+
+OUTSIDE = ASCII - frozenset(map(chr, range(33))) - frozenset('"<>\\^`{|}\x7f')
+OPERATORS = frozenset("+#./;?&=,!@|")
+"""The defined operators, and the reserved ones, which the grammar includes."""
+IN_VARIABLE = LETTERS_AND_DIGITS | frozenset("_%")
+
+
+def is_uri_template(text: str) -> bool:
+    """Tell whether a text is a `URI-Template`."""
+    if not has_whole_triplets(text):
+        return False
+    first, *others = text.split("{")
+    return _is_literal(first) and all(map(_is_expression_and_literal, others))
+
+
+def _is_literal(text: str) -> bool:
+    others = frozenset(text) - OUTSIDE
+    return not others or (not others & ASCII and are_in(others, BEYOND_ASCII + PRIVATE))
+
+
+def _is_expression_and_literal(text: str) -> bool:
+    expression, brace, literal = text.partition("}")
+    if expression[:1] in OPERATORS:
+        expression = expression[1:]
+    return bool(brace) and all(map(_is_variable, expression.split(","))) and _is_literal(literal)
+
+
+def _is_variable(text: str) -> bool:
+    if text.endswith("*"):
+        return _is_name(text[:-1])
+    name, colon, length = text.partition(":")
+    return _is_name(name) and (not colon or _is_prefix(length))
+
+
+def _is_prefix(text: str) -> bool:
+    return 0 < len(text) < 5 and text[0] != "0" and DIGITS.issuperset(text)
+
+
+def _is_name(text: str) -> bool:
+    return all(part and IN_VARIABLE.issuperset(part) for part in text.split("."))

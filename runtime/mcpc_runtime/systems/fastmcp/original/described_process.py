@@ -15,8 +15,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
-from mcpc_runtime.artifact.build_time.connections import watch_connections
-from mcpc_runtime.artifact.build_time.other_machine import pretend_another_machine
+from mcpc_runtime.artifact.build_time.machine import pretend_another_machine, watch_connections
 from mcpc_runtime.systems.fastmcp.dynamic_lists import (
     KINDS,
     METHODS,

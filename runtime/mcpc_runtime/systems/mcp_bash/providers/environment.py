@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcpc_runtime.artifact.image.extraction import extracted_folder
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.extraction import extracted_folder
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.environment import json_tool_variables as server_json_tool
 from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart, WritePath
@@ -17,7 +17,7 @@ from mcpc_runtime.systems.mcp_bash.script_start import script_start as readable_
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.environments import SCRIPT_DEFAULTS, handler_environment, script_variables
-from mcpc_runtime.transports.platforms.script_paths import LIST_SEPARATOR, local_path
+from mcpc_runtime.transports.platforms.scripts import LIST_SEPARATOR, local_path
 
 INHERITED_NAMES = (
     *("PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "MCP_*"),

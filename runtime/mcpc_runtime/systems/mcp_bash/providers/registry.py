@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image.image import Image
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import Command
 from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
@@ -25,7 +25,7 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
     ProviderScript,
 )
 from mcpc_runtime.systems.mcp_bash.settings import TRUE_VALUES, settings_of
-from mcpc_runtime.transports.platforms.script_paths import joined_paths, local_path
+from mcpc_runtime.transports.platforms.scripts import joined_paths, local_path
 
 ProviderRequest = FileRequest | HttpsRequest | GitRequest | ProviderScript | ProviderResult
 

@@ -3,7 +3,7 @@
 from _signal import SIGKILL
 
 from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import signal_group
+from mcpc_runtime.transports.platforms.posix.supervision.termination import signal_group
 
 __all__ = [
     "CALL_VARIABLE",

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT
 from time import monotonic
 
-from mcpc_runtime.transports.platforms.posix.pipes import wake_pipe
-from mcpc_runtime.transports.platforms.posix.polling import new_poll
+from mcpc_runtime.transports.platforms.posix.pipes import new_poll, wake_pipe
 
 WAKE_TRIES = 100
 SPIN_SECONDS = 0.0001

@@ -18,8 +18,7 @@ from ctypes import wintypes
 from errno import EACCES, ELOOP, ENOENT
 from msvcrt import get_osfhandle
 
-from mcpc_runtime.transports.platforms.rollback import Rollback
-from mcpc_runtime.transports.platforms.temporary_folders import remove_tree
+from mcpc_runtime.transports.platforms.cleanup import Rollback, remove_tree
 from mcpc_runtime.transports.platforms.windows import system
 
 __all__ = [

@@ -18,13 +18,18 @@ from time import monotonic
 
 from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.transports.platforms.artifact_file import archive_descriptor, check_unchanged
+from mcpc_runtime.transports.platforms.cleanup import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix.reactor import READABLE, WRITABLE
-from mcpc_runtime.transports.platforms.posix.supervision.process import LEAVE_SECONDS, run_supervisor
+from mcpc_runtime.transports.platforms.posix.supervision.process import (
+    LEAVE_SECONDS,
+    become_subreaper,
+    make_undumpable,
+    run_supervisor,
+)
 from mcpc_runtime.transports.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.transports.platforms.posix.supervision.program import CATCHABLE, Variables
-from mcpc_runtime.transports.platforms.posix.supervision.subreaper import become_subreaper, make_undumpable
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
+from mcpc_runtime.transports.platforms.posix.supervision.termination import (
     ProcessSnapshot,
     call_mark,
     signal_group,
@@ -33,7 +38,6 @@ from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
 )
 from mcpc_runtime.transports.platforms.posix.supervision.wire import MAX_DESCRIPTORS, DescriptorSocket, Message
 from mcpc_runtime.transports.platforms.secret_variables import is_secret
-from mcpc_runtime.transports.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
 
 BOOT = (
     "import sys;sys.path.insert(0,sys.argv[1]);"

@@ -2,24 +2,145 @@
 
 Signals go only to descendants of the supervisor and to processes that it started; never to the server, to the
 supervisor itself, or to all processes (pid -1).
+
+Snapshot of the process tree: parents, process groups and calls.
+
+A process that leaves its session, its group and its parent keeps the call variable it was started with, and a subreaper
+above it; by one of the two every process that a call started is found.
+
+Identify processes by a number that all descendants inherit: their soft limit of file locks (RLIMIT_LOCKS).
+
+Linux has not counted file locks since 2.4.25 (setrlimit(2)), so the limit can be used as an identifier.  Without this
+limit, or if it may not be set, processes have no number.
 """
 
 from __future__ import annotations
 
 import posix
+import resource
+import sys
 from _signal import SIGCONT, SIGKILL
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE
-from mcpc_runtime.transports.platforms.posix.supervision.inherited import ProcessNumbers, inherited_number
+from mcpc_runtime.transports.platforms.posix.supervision import CALL_VARIABLE, ProcessEntry
 from mcpc_runtime.transports.platforms.posix.supervision.process_table import process_table
 from mcpc_runtime.transports.platforms.posix.supervision.program import Variables
-from mcpc_runtime.transports.platforms.posix.supervision.subtree import (
-    ProcessSnapshot,
-    call_mark,
-    signal_group,
-    signal_process,
-)
+
+RLIMIT_LOCKS = 10
+FIRST = 1 << 32
+"""Numbers of started processes begin here; lower ones are process ids, which the children of Bash set themselves."""
+
+
+class ProcessNumbers:
+    """Assigns numbers to processes that are started; the caller's own limit is the number of the next."""
+
+    def __init__(self) -> None:
+        self._last = FIRST
+        self._is_free = True
+
+    def next(self) -> int:
+        """Set and return the number of the next process; 0 if it has none."""
+        if self._is_free:
+            try:
+                self._is_free = resource.getrlimit(RLIMIT_LOCKS)[1] == resource.RLIM_INFINITY
+                if self._is_free:
+                    resource.setrlimit(RLIMIT_LOCKS, (self._last + 1, resource.RLIM_INFINITY))
+            except (OSError, ValueError):
+                self._is_free = False
+        self._last += self._is_free
+        return self._last if self._is_free else 0
+
+
+def inherited_number(pid: int) -> int:
+    """Return the number of a process, or 0."""
+    number = 0
+    if sys.platform == "linux":
+        try:
+            number = resource.prlimit(pid, RLIMIT_LOCKS)[0]
+        except (OSError, ValueError):
+            number = 0
+    return max(number, 0)
+
+
+PREFIX = b"\0" + CALL_VARIABLE.encode() + b"="
+
+
+class ProcessSnapshot:
+    """The machine's processes.  O(processes of the machine) to make; a query costs O(its result).
+
+    `zombies` have ended and wait for their parents; no other attribute includes them.
+    """
+
+    __slots__ = ("children", "groups", "started", "zombies")
+
+    def __init__(self) -> None:
+        self.children: dict[int, list[int]] = {}
+        self.groups: dict[int, int] = {}
+        self.started: dict[int, int] = {}
+        self.zombies: dict[int, int] = {}
+        table = process_table()
+        if table is not None:
+            for pid in table.process_ids():
+                self._add(pid, table.process_entry(pid))
+
+    def _add(self, pid: int, entry: ProcessEntry | None) -> None:
+        if entry is None:
+            return
+        has_ended, parent, group, self.started[pid] = entry
+        if has_ended:
+            self.zombies[pid] = parent
+            return
+        self.children.setdefault(parent, []).append(pid)
+        self.groups[pid] = group
+
+    def below(self, roots: Iterable[int]) -> set[int]:
+        """Return the roots that exist, and all their descendants."""
+        members: set[int] = set()
+        rest = list(roots)
+        while rest:
+            pid = rest.pop()
+            if pid not in members:
+                members.add(pid)
+                rest += self.children.get(pid, ())
+        return {pid for pid in members if pid in self.groups}
+
+
+def start_time(pid: int) -> int:
+    """Return when a process was started, in the table's unit; 0 if it has ended."""
+    table = process_table()
+    entry = None if table is None else table.process_entry(pid)
+    return 0 if entry is None else entry[3]
+
+
+def call_mark(pid: int) -> bytes:
+    """Return the call that a process was started for, or nothing."""
+    table = process_table()
+    block = b"" if table is None else table.environment_block(pid)
+    _, found, rest = (b"\0" + block).partition(PREFIX)
+    return rest.partition(b"\0")[0] if found else b""
+
+
+def signal_group(pid: int, number: int) -> bool:
+    """Signal the process group that `pid` leads or led; False if it has no members left."""
+    if pid <= 1:
+        return False
+    try:
+        posix.killpg(pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def signal_process(pid: int, number: int) -> None:
+    """Signal a process, if it exists and permission allows."""
+    if pid > 1:
+        try:
+            posix.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            return
+
 
 CALL_VARIABLE_BYTES = CALL_VARIABLE.encode()
 PRUNED_FROM = 64

@@ -17,21 +17,19 @@ from msvcrt import get_osfhandle
 from time import monotonic
 from typing import Any
 
-from mcpc_runtime.transports.platforms.temporary_folders import TEMPORARY_FOLDERS, remove_tree
+from mcpc_runtime.transports.platforms.cleanup import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.transports.platforms.windows import system
 from mcpc_runtime.transports.platforms.windows.processes import CALL_VARIABLE
 from mcpc_runtime.transports.platforms.windows.supervision import kernel
-from mcpc_runtime.transports.platforms.windows.supervision.command_line import (
-    batch_line,
-    command_line,
-    environment_block,
-)
 from mcpc_runtime.transports.platforms.windows.supervision.git_registry import git_folders
 from mcpc_runtime.transports.platforms.windows.supervision.programs import (
     HEAD_SIZE,
     SHELLS,
     Installed,
     base_name,
+    batch_line,
+    command_line,
+    environment_block,
     find_program,
     is_batch,
     located,

@@ -1,1 +1,0 @@
-"""The built file as the server reads it."""
