@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpc.workbench.dev.page_front.cases import MAX_NAME, CaseError, case_of
+from mcpc.workbench.dev.page import MAX_NAME, CaseError, case_of
 
 EXPECT = {"text": "x"}
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.workbench.dev.building import BuildFacts
-from mcpc.workbench.dev.calls import CallLines
-from mcpc.workbench.dev.reporting import describe_changes
-from mcpc.workbench.dev.screen import Screen
+from mcpc.workbench.dev.reporting import CallLines, Screen, describe_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

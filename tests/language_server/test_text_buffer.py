@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer, line_starts
+from mcpc.workbench.language_server.open_project import BufferEdit, TextBuffer, line_starts
 
 PIECES = ("a", "é", "\u2028", "😀", "\n", "\r", "\r\n", "\ufeff", '"', "x" * 30, "")
 TEXT = 'é😀\r\n"b😀c"\n\r\u2028d\x0ce'

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.release.scan.model import ADDRESS, HEADER, VARIABLE, WORD, ClientEntry, EntryText
 from mcpc.release.scan.texts import entry_position
-from mcpc.workbench.doctor.environment import COMMANDS, URLS, VARIABLES, launch_of
+from mcpc.workbench.doctor.clients import COMMANDS, URLS, VARIABLES, launch_of
 from mcpc_runtime.tools.clients.files import read_text
 from mcpc_runtime.tools.clients.yaml_text import entries_of, fields_of, read_lines, scalar, section_of, statements
 from mcpc_runtime.transports.platforms.files import access_of_others

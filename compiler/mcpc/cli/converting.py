@@ -18,8 +18,7 @@ from mcpc.cli.build_steps import refuse_unwritable
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.reading import Source
 from mcpc.sandbox.platforms.console import quoted_word
-from mcpc.workbench.importing import translate
-from mcpc.workbench.importing.report import NAME, import_report, list_differences
+from mcpc.workbench.importing import NAME, import_report, list_differences, translate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

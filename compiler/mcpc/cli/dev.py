@@ -21,17 +21,13 @@ from mcpc.cli.built_contents import artifact_contents
 from mcpc.client.model import lists_from_json
 from mcpc.pack.page import page_sources
 from mcpc.sandbox import programs
-from mcpc.workbench.dev.building import BuildFacts, ProjectBuilder
-from mcpc.workbench.dev.calls import CallLines, CallPipe, CallWatch
+from mcpc.workbench.dev.building import BuildFacts, ProjectBuilder, ProjectWatcher
+from mcpc.workbench.dev.conversation import LISTS
 from mcpc.workbench.dev.http_server import Listener, ServerCommand
-from mcpc.workbench.dev.messages import LISTS
-from mcpc.workbench.dev.page_front.history import BuildHistory, PageReporter
-from mcpc.workbench.dev.page_front.server import Front, PageServer
+from mcpc.workbench.dev.page import BuildHistory, Front, PageReporter, PageServer
 from mcpc.workbench.dev.proxy import Messages, Proxy
-from mcpc.workbench.dev.reporting import HEAD, Reporter
-from mcpc.workbench.dev.screen import Screen
-from mcpc.workbench.dev.watching import ProjectWatcher
-from mcpc.workbench.testing.recording import append_case
+from mcpc.workbench.dev.reporting import HEAD, CallLines, CallPipe, CallWatch, Reporter, Screen
+from mcpc.workbench.testing.writing import append_case
 from mcpc_runtime.http.options import DEFAULT_HOST
 from mcpc_runtime.http.settings import HttpSettings
 

@@ -13,14 +13,13 @@ from mcpc.cli import command_options
 from mcpc.cli.report import FINDINGS, progress_reporter
 from mcpc.diagnostics.formats.visible import visible_json
 from mcpc.workbench.doctor.checks import examine
-from mcpc.workbench.doctor.model import Examination, Level
-from mcpc.workbench.doctor.report import as_json, summary, text_lines
+from mcpc.workbench.doctor.report import Examination, Level, as_json, summary, text_lines
 from mcpc_runtime.tools.clients.table import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcpc.workbench.doctor.model import Symptom
+    from mcpc.workbench.doctor.report import Symptom
 
 WIDTH = 80
 

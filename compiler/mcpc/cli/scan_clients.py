@@ -22,7 +22,6 @@ from mcpc.cli.scan_targets import running_server
 from mcpc.client.client import ConversationError, read_server
 from mcpc.client.contents import ServerContents, read_server_contents
 from mcpc.client.http import UnsafeAddressError, connected
-from mcpc.client.processes import conversation_with
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.release.scan.entries import (
     HIDDEN,
@@ -33,12 +32,10 @@ from mcpc.release.scan.entries import (
     shown_command,
 )
 from mcpc.release.scan.model import WORD, ClientEntry, ScannedServer
-from mcpc.workbench.doctor.client_files import ClientServers, read_clients
-from mcpc.workbench.doctor.client_logs import without_secrets
+from mcpc.workbench.doctor.checks import started_entry
+from mcpc.workbench.doctor.clients import ClientServers, Replaced, read_clients, url_of, without_secrets
 from mcpc.workbench.doctor.entries import configured_servers
-from mcpc.workbench.doctor.environment import Replaced, url_of
-from mcpc.workbench.doctor.model import Examination
-from mcpc.workbench.doctor.trials import start_entry
+from mcpc.workbench.doctor.report import Examination
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +104,7 @@ class ClientReader:
         if words:
             launch = server.launch
             key: Any = (launch.words, tuple(sorted(launch.variables.items())), launch.folder)
-            return self._once(key, server, partial(started_entry, server))
+            return self._once(key, server, partial(started_quietly, server))
         url = url_of(server.entry)
         if not url:
             return messages.NOTHING_TO_ASK
@@ -183,12 +180,7 @@ def without_values(server: ScannedServer, secrets: Sequence[str]) -> ScannedServ
 
 
 @contextmanager
-def started_entry(server: ConfiguredServer) -> Iterator[ProcessTransport]:
+def started_quietly(server: ConfiguredServer) -> Iterator[ProcessTransport]:
     """Start the command of an entry as its client does, and yield the connection to it; raise ConversationError."""
-    with tempfile.TemporaryFile() as errors:
-        try:
-            process = start_entry(server, "server of a client", errors)
-        except OSError as problem:
-            raise ConversationError(f"it cannot be started: {problem.strerror or problem}") from None
-        with conversation_with(process) as transport:
-            yield transport
+    with tempfile.TemporaryFile() as errors, started_entry(server, errors) as transport:
+        yield transport

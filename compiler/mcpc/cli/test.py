@@ -26,15 +26,13 @@ from mcpc.cli.test_steps import (
     served_target,
 )
 from mcpc.diagnostics.suggestions import quoted
+from mcpc.workbench.testing import running
 from mcpc.workbench.testing.coverage import coverage, coverage_lines, percentage
-from mcpc.workbench.testing.last_failed import remember_failed
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.workbench.testing.recording import RecordingError, cases_of_log, with_cases, write_whole
-from mcpc.workbench.testing.reports import FORMATS, Run, as_junit
-from mcpc.workbench.testing.results import gathered
-from mcpc.workbench.testing.running import OutputValidators, run_cases
+from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, gathered
+from mcpc.workbench.testing.running import OutputValidators, remember_failed, run_cases
 from mcpc.workbench.testing.servers import Connection
-from mcpc.workbench.testing.updating import updates
+from mcpc.workbench.testing.writing import RecordingError, cases_of_log, updates, with_cases, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,9 +146,8 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
 def watch_tests(target: Path) -> NoReturn:
     """Run this command without `--watch` again and again, until the user interrupts."""
     words = [word for word in sys.argv[1:] if word != "--watch"]
-    watching = importlib.import_module("mcpc.workbench.testing.watching")
     with suppress(KeyboardInterrupt):
-        watching.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
+        running.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
     raise click.exceptions.Exit
 
 

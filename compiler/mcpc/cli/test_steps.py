@@ -22,9 +22,8 @@ from mcpc.model.ir.uri_templates import TemplateError, parse_template
 from mcpc.pack.smoke import start_of
 from mcpc.workbench.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
 from mcpc.workbench.testing.coverage import completed_arguments
-from mcpc.workbench.testing.last_failed import failed_cases
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
-from mcpc.workbench.testing.running import VariantSelection, is_read_only
+from mcpc.workbench.testing.running import VariantSelection, failed_cases, is_read_only
 from mcpc.workbench.testing.servers import Served, has_http
 
 if TYPE_CHECKING:

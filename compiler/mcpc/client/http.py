@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mcpc.client.client import INITIALIZE, STATELESS, ConversationError, refusal
-from mcpc.client.event_streams import event_data
-from mcpc.client.http_requests import EVENT_STREAM, HttpRequests, as_object, read_body, read_lines
+from mcpc.client.http_requests import EVENT_STREAM, HttpRequests, as_object, event_data, read_body, read_lines
 from mcpc.client.legacy_sse import STATUSES, LegacySseTransport, NoStreamError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Requests over HTTP to one server: headers, limits of time and bytes, and refusals in words.
+"""Requests over HTTP to one server: headers, limits of time and bytes, refusals in words, and events of responses.
 
 Headers may be secrets, so that redirects are not followed.
 """
@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mcpc.client.client import AnsweredError, ConversationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mcpc.client.client import Deadline
 
@@ -30,6 +30,8 @@ STATUSES = {
     404: "there is nothing at this address; the endpoint of MCP is often `/mcp`, and `/sse` of older servers",
     405: "this address takes no messages of MCP; the endpoint is often `/mcp`, and `/sse` of older servers",
 }
+MESSAGE = b"message"
+"""The name of an event that has none."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -119,3 +121,24 @@ def as_object(body: bytes) -> Object:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def events(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield name and data of each event of a stream's lines; an event that the stream's end cuts is dropped."""
+    name, data = MESSAGE, list[bytes]()
+    for raw in lines:
+        line = raw.rstrip(b"\r\n")
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ")
+        if not line:
+            if data:
+                yield name, b"\n".join(data)
+            name, data = MESSAGE, []
+
+
+def event_data(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of each event of a stream's lines."""
+    yield from (data for _, data in events(lines))

@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from mcpc.client.client import ConversationError
-from mcpc.client.event_streams import MESSAGE, events
-from mcpc.client.http_requests import EVENT_STREAM, MAX_LINE, as_object, read_body
+from mcpc.client.http_requests import EVENT_STREAM, MAX_LINE, MESSAGE, as_object, events, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

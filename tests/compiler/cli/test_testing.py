@@ -218,7 +218,7 @@ def test_watching_runs_the_other_options_again(project: Path, monkeypatch: pytes
         ended()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpc.workbench.testing.watching.watch", watch)
+    monkeypatch.setattr("mcpc.workbench.testing.running.watch", watch)
     monkeypatch.setattr(sys, "argv", ["mcpc", "test", str(project), "--watch", "-x"])
     done = run(project, "--watch", "-x")
     assert (done.exit_code, watched, ran) == (0, [(project, [str(project), "-x"])], [])

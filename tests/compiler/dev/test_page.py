@@ -19,12 +19,18 @@ from click.testing import CliRunner
 from mcpc.cli import cli, dev
 from mcpc.cli.dev import listening, option_arguments, parse_address, project_target, read_build_facts, read_lists
 from mcpc.client.model import lists_from_json
+from mcpc.workbench.dev import page
 from mcpc.workbench.dev.building import BuildFacts, BuildProblem, BuildResult
-from mcpc.workbench.dev.page_front import history, relay, server
-from mcpc.workbench.dev.page_front.cases import CaseError, completed_of
-from mcpc.workbench.dev.page_front.history import BuildHistory, PageReporter
-from mcpc.workbench.dev.page_front.relay import connect_within, request_head
-from mcpc.workbench.dev.page_front.server import Front, PageServer
+from mcpc.workbench.dev.page import (
+    BuildHistory,
+    CaseError,
+    Front,
+    PageReporter,
+    PageServer,
+    completed_of,
+    connect_within,
+    request_head,
+)
 from support.archives import built_file
 
 if TYPE_CHECKING:
@@ -98,7 +104,7 @@ def test_a_history_is_limited_and_waits_for_what_is_next(monkeypatch: pytest.Mon
     builds.serve_last()
     waiting.join(60)
     assert later == [version + 1]
-    assert history.MAX_BUILDS == 50
+    assert page.MAX_BUILDS == 50
 
 
 # The port
@@ -139,7 +145,7 @@ def ask(
 
 def test_so_many_connections_are_open_at_once(front: tuple[PageServer, list[Any]]) -> None:
     made, _ = front
-    held = [socket.create_connection(("127.0.0.1", made.server_port), 60) for _ in range(server.MAX_CONNECTIONS)]
+    held = [socket.create_connection(("127.0.0.1", made.server_port), 60) for _ in range(page.MAX_CONNECTIONS)]
     for connection in held:  # each has a thread once it is answered
         connection.sendall(b"GET /ui/a.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(15) == b"HTTP/1.1 200 OK"
@@ -165,7 +171,7 @@ def test_a_head_that_is_not_whole_in_time_ends_its_connection(
         answers = b""
         while answers.count(b"HTTP/1.1 200 OK") < 2:
             answers += connection.recv(1000)
-    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(page, "HEAD_SECONDS", 0.05)
     with socket.create_connection(("127.0.0.1", made.server_port), 60) as connection:
         connection.sendall(head[:-2])
         answer = b"".join(iter(lambda: connection.recv(1000), b""))
@@ -191,7 +197,7 @@ def test_the_page_and_its_facts_are_for_everybody(front: tuple[PageServer, list[
     assert ask(made, "GET", "/ui/", Host="evil.example")[0] >= 400
     for path in ("/ui/none.js", "/mcp", "/uix"):
         status, _, body = ask(made, "GET", path)
-        assert (status, json.loads(body)["error"]["message"]) == (503, server.NOT_BUILT)
+        assert (status, json.loads(body)["error"]["message"]) == (503, page.NOT_BUILT)
     assert ask(made, "POST", "/ui/a.js", b"")[0] == 503
 
 
@@ -255,9 +261,9 @@ def test_a_server_that_starts_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
             raise ConnectionRefusedError
         return address
 
-    monkeypatch.setattr(relay.socket, "create_connection", create_connection)
-    monkeypatch.setattr(relay.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(relay.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    monkeypatch.setattr(page.socket, "create_connection", create_connection)
+    monkeypatch.setattr(page.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(page.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     found: Any = connect_within(9, 1, lambda: True)
     assert (found, tries, round(clock[0], 2)) == (("127.0.0.1", 9), [4], 0.15)
     assert connect_within(9, 0.1, lambda: True) is None
@@ -450,13 +456,13 @@ def test_a_first_build_that_is_interrupted_is_closed(served: list[Any]) -> None:
 def test_the_page_has_its_port_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def page_server(host: str, port: int, front: Any) -> Any:
+    def opened_server(host: str, port: int, front: Any) -> Any:
         asked.append((host, port))
         if port in (7357, 80):
             raise OSError(98, "Address already in use")
         return port
 
-    monkeypatch.setattr(dev, "PageServer", page_server)
+    monkeypatch.setattr(dev, "PageServer", opened_server)
     front: Any = None
     found: list[Any] = [listening(front, None), listening(front, "localhost:81")]
     assert (found, asked) == ([0, 81], [("127.0.0.1", 7357), ("127.0.0.1", 0), ("localhost", 81)])

@@ -16,28 +16,33 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcpc.workbench.dev import building, calls, child, http_server, screen, watching
+from mcpc.workbench.dev import building, http_server, proxy, reporting
 from mcpc.workbench.dev.building import (
     BuildFacts,
     BuildProblem,
     BuildResult,
     ProjectBuilder,
+    ProjectWatcher,
     compiler_command,
+    fingerprint,
     parse_report,
 )
-from mcpc.workbench.dev.calls import CallLines, CallPipe, CallWatch, is_tool_error
-from mcpc.workbench.dev.child import ServerProcess, read_lines
 from mcpc.workbench.dev.http_server import Listener, ServerCommand
+from mcpc.workbench.dev.proxy import ServerProcess, read_lines
 from mcpc.workbench.dev.reporting import (
+    CallLines,
+    CallPipe,
+    CallWatch,
     Reporter,
+    Screen,
     count_offered,
     count_problems,
     describe_changes,
+    is_tool_error,
     plural,
     summarise_problems,
+    terminal_columns,
 )
-from mcpc.workbench.dev.screen import Screen, terminal_columns
-from mcpc.workbench.dev.watching import ProjectWatcher, fingerprint
 from support.files import write_files
 
 if TYPE_CHECKING:
@@ -187,8 +192,8 @@ def lines_of(screen: Text) -> list[str]:
 def test_calls_are_logged_with_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     told: Any = Text()
     watch = CallWatch(CallLines(told))
-    monkeypatch.setattr(calls.time, "strftime", lambda _: "12:00:00")
-    monkeypatch.setattr(calls.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(reporting.time, "strftime", lambda _: "12:00:00")
+    monkeypatch.setattr(reporting.time, "monotonic", lambda: 5.0)
     watch.finish(b"x")
     watch.begin(
         [
@@ -199,7 +204,7 @@ def test_calls_are_logged_with_their_names(monkeypatch: pytest.MonkeyPatch) -> N
             {"id": 4, "method": "tools/call", "params": {"name": "n" * 90}},
         ]
     )
-    monkeypatch.setattr(calls.time, "monotonic", lambda: 5.25)
+    monkeypatch.setattr(reporting.time, "monotonic", lambda: 5.25)
     watch.begin(
         [{"method": "notifications/cancelled", "params": {"requestId": 2}}, {"method": "notifications/cancelled"}]
     )
@@ -253,13 +258,13 @@ def test_the_call_log_of_a_server_is_read(size: int, tmp_path: Path, monkeypatch
             over.set()
         return data
 
-    monkeypatch.delenv(calls.CALL_LOG, raising=False)
-    monkeypatch.setattr(calls, "open_log_pipe", lambda path: SimpleNamespace(read=read))
+    monkeypatch.delenv(reporting.CALL_LOG, raising=False)
+    monkeypatch.setattr(reporting, "open_log_pipe", lambda path: SimpleNamespace(read=read))
     pipe = CallPipe(tmp_path, CallLines(told))
     assert over.wait(60)
     assert lines_of(told) == ["a ok", "prompt p error", "last timeout"]
-    assert pipe.variables == {calls.CALL_LOG: str(tmp_path / "calls")}
-    monkeypatch.setenv(calls.CALL_LOG, "own")
+    assert pipe.variables == {reporting.CALL_LOG: str(tmp_path / "calls")}
+    monkeypatch.setenv(reporting.CALL_LOG, "own")
     assert CallPipe(tmp_path, CallLines(told)).variables == {}
 
 
@@ -310,9 +315,9 @@ def test_lines_go_to_a_process_and_come_from_it(monkeypatch: pytest.MonkeyPatch)
     )
     started: list[Any] = []
     monkeypatch.setattr(
-        child.programs, "start_program", lambda *given, **more: started.append((given, more)) or process
+        proxy.programs, "start_program", lambda *given, **more: started.append((given, more)) or process
     )
-    monkeypatch.setattr(child.programs, "end_program", lambda given, seconds: waited.append(("end", seconds)))
+    monkeypatch.setattr(proxy.programs, "end_program", lambda given, seconds: waited.append(("end", seconds)))
     server = ServerProcess(["x"], lambda sender, line: received.put((sender, line)))
     assert started == [(("server", ["x"]), {"stderr": None})]
     assert [received.get(timeout=60) for _ in range(3)] == [(server, b"one\n"), (server, b"two\n"), (server, None)]
@@ -487,8 +492,8 @@ def test_the_screen_paints_and_writes_whole_lines(monkeypatch: pytest.MonkeyPatc
         pieces.append((descriptor, piece, patience))
         return not piece.startswith(b"stop")
 
-    monkeypatch.setattr(screen, "write_within", write_within)
-    monkeypatch.setattr(screen, "terminal_columns", lambda: 80)
+    monkeypatch.setattr(reporting, "write_within", write_within)
+    monkeypatch.setattr(reporting, "terminal_columns", lambda: 80)
     plain, painted = Screen(False), Screen(True, 5)
     assert (plain.paint("a", "bold"), painted.paint("a", "bold")) == ("a", "\x1b[1ma\x1b[0m")
     assert [plain.mark(True), painted.mark(True), painted.mark(False)] == ["", "\x1b[32m✓\x1b[0m ", "\x1b[31m✗\x1b[0m "]
@@ -502,7 +507,7 @@ def test_the_screen_paints_and_writes_whole_lines(monkeypatch: pytest.MonkeyPatc
     plain.write("x" * 511 + "yz")
     plain.write("stop" + "x" * 600)
     assert [len(piece) for _, piece, _ in pieces] == [512, 2, 512]
-    monkeypatch.setattr(screen, "terminal_columns", lambda: 0)
+    monkeypatch.setattr(reporting, "terminal_columns", lambda: 0)
     pieces.clear()
     plain.working("w")
     plain.done()
@@ -603,7 +608,7 @@ def test_the_state_of_a_project_is_that_of_its_files(tmp_path: Path, monkeypatch
         assert fingerprint(tmp_path) != before
         before = fingerprint(tmp_path)
     assert fingerprint(tmp_path / "none") == frozenset()
-    monkeypatch.setattr(watching, "MAX_ENTRIES", 0)
+    monkeypatch.setattr(building, "MAX_ENTRIES", 0)
     assert fingerprint(tmp_path) == frozenset()
 
 
@@ -620,11 +625,11 @@ def test_a_change_is_told_when_the_files_are_stable(monkeypatch: pytest.MonkeyPa
 
     def wait(seconds: float) -> bool:
         waits.append(round(seconds, 3))
-        clock[0] += seconds if seconds != watching.SETTLE_SECONDS else 0.7
+        clock[0] += seconds if seconds != building.SETTLE_SECONDS else 0.7
         return len(waits) > 11
 
-    monkeypatch.setattr(watching, "fingerprint", next_state)
-    monkeypatch.setattr(watching.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(building, "fingerprint", next_state)
+    monkeypatch.setattr(building.time, "monotonic", lambda: clock[0])
 
     class Now:
         """A thread that runs at once."""
@@ -633,7 +638,7 @@ def test_a_change_is_told_when_the_files_are_stable(monkeypatch: pytest.MonkeyPa
             self.start = target
 
     event = SimpleNamespace(wait=wait, set=over.set)
-    monkeypatch.setattr(watching, "threading", SimpleNamespace(Event=lambda: event, Thread=Now))
+    monkeypatch.setattr(building, "threading", SimpleNamespace(Event=lambda: event, Thread=Now))
     watcher = ProjectWatcher(Path("p"), lambda: told.append(len(waits)))
     watcher.start()
     # No change; a change that is stable after two looks; none; then files that keep changing for too long.

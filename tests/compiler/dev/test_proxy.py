@@ -14,8 +14,8 @@ import pytest
 
 from mcpc.workbench.dev import proxy as proxying
 from mcpc.workbench.dev.building import BuildFacts, BuildResult
-from mcpc.workbench.dev.conversation import Conversation
-from mcpc.workbench.dev.messages import (
+from mcpc.workbench.dev.conversation import (
+    Conversation,
     added_tools,
     answered_requests,
     changed_lists,

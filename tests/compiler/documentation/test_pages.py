@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcpc.workbench.documentation import FORMATS, page_of
-from mcpc.workbench.documentation.examples import (
+from mcpc.workbench.documentation.page import (
+    MAIN,
     MAX_EXAMPLES,
     MISSING,
-    example_value,
-    examples_of,
-    made_example,
-    schema_examples,
-)
-from mcpc.workbench.documentation.installation import MAIN, client_sections, places_of
-from mcpc.workbench.documentation.page import (
     Entry,
     SettingRow,
+    client_sections,
+    example_value,
+    examples_of,
     icon_of,
     items,
     links_of,
+    made_example,
+    places_of,
+    schema_examples,
     setting_row,
     text_in,
     tools_of,

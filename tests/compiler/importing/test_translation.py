@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.workbench.importing.report import import_report, list_differences, listed_items, table_cell
-from mcpc.workbench.importing.translation import definition_name, readable_json, translate
+from mcpc.workbench.importing import (
+    definition_name,
+    import_report,
+    list_differences,
+    listed_items,
+    readable_json,
+    table_cell,
+    translate,
+)
 from support.projects import SERVER_JSON, lowered
 from support.whole_projects import read_cases
 

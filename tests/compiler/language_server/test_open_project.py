@@ -11,8 +11,14 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult
 from mcpc.workbench.language_server import open_project
-from mcpc.workbench.language_server.open_project import OpenProject, by_path, moved_span, with_texts
-from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer
+from mcpc.workbench.language_server.open_project import (
+    BufferEdit,
+    OpenProject,
+    TextBuffer,
+    by_path,
+    moved_span,
+    with_texts,
+)
 from support.projects import tree
 
 if TYPE_CHECKING:

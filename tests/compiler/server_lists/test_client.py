@@ -23,7 +23,7 @@ from mcpc.client.client import (
     refusal,
 )
 from mcpc.client.contents import Content, ServerContents, read_contents
-from mcpc.client.event_streams import events
+from mcpc.client.http_requests import events
 from mcpc.client.model import ServerLists, lists_from_json
 
 if TYPE_CHECKING:

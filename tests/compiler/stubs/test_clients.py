@@ -9,10 +9,19 @@ import pytest
 
 from mcpc.client.model import lists_from_json
 from mcpc.workbench.stubs import client_types, python_client
-from mcpc.workbench.stubs.annotations import annotation, is_any_object, is_sound, required_of, takes_nothing
-from mcpc.workbench.stubs.client_module import is_member_name, is_method_name, method_names
-from mcpc.workbench.stubs.client_types import class_name, used_types
-from mcpc.workbench.stubs.docstrings import docstring, full_text, is_docstring, member_lines, member_text
+from mcpc.workbench.stubs.annotations import (
+    annotation,
+    docstring,
+    full_text,
+    is_any_object,
+    is_docstring,
+    is_sound,
+    member_lines,
+    member_text,
+    required_of,
+    takes_nothing,
+)
+from mcpc.workbench.stubs.client_module import class_name, is_member_name, is_method_name, method_names, used_types
 from support.needs import ROOT
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from mcpc.reading.yaml_tree import read_yaml
-from mcpc.workbench.testing import recording
-from mcpc.workbench.testing.recording import RecordingError, append_case, cases_of_log, with_cases
+from mcpc.workbench.testing import writing
+from mcpc.workbench.testing.writing import RecordingError, append_case, cases_of_log, with_cases
 
 CASE = {"name": "greets", "tool": "greet", "arguments": {"name": "Ada"}, "expect": {"text": "Hello, Ada!"}}
 TEXTS = (
@@ -166,10 +166,10 @@ def test_lines_and_cases_of_a_log_are_limited(monkeypatch):
     assert [*cases_of_log(json.dumps(each).encode() for each in odd)] == [
         {"name": "p 1", "prompt": "p", "arguments": {"a": 1}, "expect": {"error": True}}
     ]
-    monkeypatch.setattr(recording, "MAX_CASES", 2)
+    monkeypatch.setattr(writing, "MAX_CASES", 2)
     assert [case["tool"] for case in cases_of_log(lines)] == ["t0", "t1"]
-    monkeypatch.setattr(recording, "MAX_LINE", len(lines[0]))
+    monkeypatch.setattr(writing, "MAX_LINE", len(lines[0]))
     assert [*cases_of_log([lines[0] + b" "])] == []
     assert len([*cases_of_log(lines[:1])]) == 1
-    assert recording.FILE_NAME.match("a" * 81 + ".yml")
-    assert not recording.FILE_NAME.match("a" * 82 + ".yml")
+    assert writing.FILE_NAME.match("a" * 81 + ".yml")
+    assert not writing.FILE_NAME.match("a" * 82 + ".yml")

@@ -11,9 +11,8 @@ from mcpc.reading import Source
 from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.coverage import Item, coverage, coverage_lines, percentage
 from mcpc.workbench.testing.model import NOTHING, Fault, Mismatch, Outcome, Reply, Variant
-from mcpc.workbench.testing.redaction import redacted
-from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, mismatch_lines
-from mcpc.workbench.testing.results import describe_variants, gathered, place_of
+from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, describe_variants, gathered, mismatch_lines, place_of
+from mcpc.workbench.testing.writing import redacted
 from mcpc.workbench.testing.yaml_text import block_text, flow_value, list_item
 from support.needs import ROOT
 

@@ -14,18 +14,19 @@ import pytest
 
 from mcpc.client.client import ConversationError
 from mcpc.reading import Source
-from mcpc.workbench.testing import running, servers, watching
+from mcpc.workbench.testing import running, servers
 from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.fixture import CallableServer, CallResult, cases_of_file
-from mcpc.workbench.testing.last_failed import failed_cases, remember_failed
 from mcpc.workbench.testing.model import Case, Mismatch, Outcome, Reply, Variant
-from mcpc.workbench.testing.results import gathered
+from mcpc.workbench.testing.reports import gathered
 from mcpc.workbench.testing.running import (
     OutputValidators,
     VariantSelection,
     compiled,
     differs_itself,
+    failed_cases,
     is_read_only,
+    remember_failed,
     run_batch,
     run_case,
     run_cases,
@@ -205,7 +206,7 @@ def test_the_cases_that_failed_are_remembered(tmp_path: Path, monkeypatch: pytes
     assert failed_names() == "ac"
     ran(a=False, b=True)
     assert failed_names() == "bc"
-    monkeypatch.setattr("mcpc.workbench.testing.last_failed.store_entry", lambda *_: pytest.fail("nothing has changed"))
+    monkeypatch.setattr("mcpc.workbench.testing.running.store_entry", lambda *_: pytest.fail("nothing has changed"))
     ran(c=True)
     assert failed_names() == "bc"
     assert failed_cases(tmp_path / "other", known.values()) == []
@@ -226,12 +227,12 @@ def test_tests_run_again_when_a_file_changes(monkeypatch: pytest.MonkeyPatch) ->
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr(watching, "fingerprint", fingerprint)
-    monkeypatch.setattr(watching.programs, "run_in_foreground", run_in_foreground)
-    monkeypatch.setattr(watching.time, "sleep", done.append)
+    monkeypatch.setattr(running, "fingerprint", fingerprint)
+    monkeypatch.setattr(running.programs, "run_in_foreground", run_in_foreground)
+    monkeypatch.setattr(running.time, "sleep", done.append)
     with pytest.raises(KeyboardInterrupt):
-        watching.watch(Path("p"), ["-x"], lambda: done.append("ended"))
-    poll, settle = watching.POLL_SECONDS, watching.SETTLE_SECONDS
+        running.watch(Path("p"), ["-x"], lambda: done.append("ended"))
+    poll, settle = running.POLL_SECONDS, running.SETTLE_SECONDS
     run = ("compiler", ["test", "-x"])
     assert done == [run, "ended", poll, poll, settle, settle, run, "ended", run, "ended", poll, settle]
 

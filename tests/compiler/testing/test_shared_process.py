@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpc.client.client import STATELESS, ConversationError, Deadline
-from mcpc.workbench.testing.shared_process import SharedProcess
+from mcpc.client.processes import SharedProcess
 
 SECONDS = 60
 DECLINED = {"id": 7, "result": "declined"}

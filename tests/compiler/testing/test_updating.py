@@ -8,8 +8,8 @@ from mcpc.reading import Source
 from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.expectations import Judging, differences
 from mcpc.workbench.testing.model import Outcome, Reply
-from mcpc.workbench.testing.results import gathered
-from mcpc.workbench.testing.updating import updates
+from mcpc.workbench.testing.reports import gathered
+from mcpc.workbench.testing.writing import updates
 
 REPLY = Reply(is_error=False, text="new: text\n# two", structured={"n": 2, "list": [1, "a"]})
 BEFORE = """\

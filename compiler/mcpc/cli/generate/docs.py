@@ -29,7 +29,7 @@ from mcpc.workbench.testing.case_files import FOLDER, case_sources, read_cases
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mcpc.workbench.documentation.examples import Cases
+    from mcpc.workbench.documentation.page import Cases
     from mcpc.workbench.testing.model import Case
 
 STANDARD_OUTPUT = "-"

@@ -1,4 +1,4 @@
-"""Formats of a report: one row here and one module for each.
+"""Formats of a report: a row for each, and what the reports of all commands share (`findings.py`).
 
 A format uses only `SourceText` of a file, because the layer that reads files is above this one. All formats report the
 same content in the same order (file, position, code).
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics.formats.github import as_github
-from mcpc.diagnostics.formats.json import as_json
-from mcpc.diagnostics.formats.sarif import as_sarif
+from mcpc.diagnostics.formats.machine import as_github, as_json, as_sarif
 from mcpc.diagnostics.formats.source_location import SourceText, relocate_paths
 from mcpc.diagnostics.formats.text import as_text, render_text
 

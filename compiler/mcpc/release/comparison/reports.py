@@ -6,9 +6,9 @@ import re
 from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mcpc.diagnostics.formats.github import IN_PROPERTY, IN_TEXT
+from mcpc.diagnostics import Severity
+from mcpc.diagnostics.formats.findings import JunitCase, ReportFinding, github_annotations, junit_report
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.release.comparison.rules import Impact
 
@@ -128,56 +128,35 @@ WARNINGS = (Impact.BREAKING, Impact.UNDECIDED)
 
 
 def as_github(comparison: Comparison, failing: frozenset[Impact]) -> str:
-    """Return one command per line: an error for what fails the gate, a warning for what may break, else a notice.
+    """Return annotations: errors for what fails the gate, warnings for what may break, else notices.
 
     What is cosmetic has none.
     """
-    commands = [_command(each, failing) for each in comparison.changes if each.verdict is not Impact.COSMETIC]
+    findings = [_finding(each, failing) for each in comparison.changes if each.verdict is not Impact.COSMETIC]
     line = version_line(comparison)
     if line and comparison.fits is False:
-        commands.append(f"::warning title=version::{line.translate(IN_TEXT)}")
-    return "".join(f"{each}\n" for each in commands)
+        findings.append(ReportFinding("version", Severity.WARNING, line))
+    return github_annotations(findings)
 
 
-def _command(change: Change, failing: frozenset[Impact]) -> str:
-    is_warning = change.verdict in WARNINGS and change.accepted is None
-    command = "error" if fails(change, failing) else "warning" if is_warning else "notice"
-    title = f"{change.verdict}: {change.rule}".translate(IN_PROPERTY)
-    lines = [f"{item_text(change)}: {visible(change.message)}", *details(change)]
-    return f"::{command} title={title}::" + "\n".join(lines).translate(IN_TEXT)
-
-
-FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot have."""
+def _finding(change: Change, failing: frozenset[Impact]) -> ReportFinding:
+    may_break = change.verdict in WARNINGS and change.accepted is None
+    milder = Severity.WARNING if may_break else Severity.NOTE
+    severity = Severity.ERROR if fails(change, failing) else milder
+    message = f"{item_text(change)}: {change.message}"
+    return ReportFinding(f"{change.verdict}: {change.rule}", severity, message, tuple(details(change)))
 
 
 def as_junit(comparison: Comparison, failing: frozenset[Impact]) -> str:
     """Return the changes as test cases; what fails the gate is a failure.  Without changes there is one that passes."""
-    count = sum(fails(each, failing) for each in comparison.changes)
-    numbers = {"tests": str(max(len(comparison.changes), 1)), "failures": str(count), "errors": "0", "time": "0"}
-    suites = Element("testsuites", {"name": "mcpc diff", **numbers})
-    suite = SubElement(suites, "testsuite", {"name": xml_text(comparison.new.name or "server"), **numbers})
-    for each in comparison.changes:
-        _add_case(suite, each, failing)
-    if not comparison.changes:
-        SubElement(suite, "testcase", {"classname": "mcpc.diff", "name": "no changes", "time": "0"})
-    indent(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suites, "unicode")}\n'
+    cases = [_case(each, failing) for each in comparison.changes] or [JunitCase("mcpc.diff", "no changes")]
+    return junit_report("mcpc diff", [(comparison.new.name or "server", cases)])
 
 
-def _add_case(suite: Element, change: Change, failing: frozenset[Impact]) -> None:
-    name = xml_text(f"{item_text(change)}: {change.message}")
-    case = SubElement(suite, "testcase", {"classname": f"mcpc.diff.{change.verdict}", "name": name, "time": "0"})
-    lines = [f"{change.rule} at {change.location}", *details(change)]
-    if fails(change, failing):
-        SubElement(case, "failure", {"type": change.rule, "message": name}).text = xml_text("\n".join(lines))
-    else:
-        SubElement(case, "system-out").text = xml_text("\n".join(lines))
-
-
-def xml_text(text: str) -> str:
-    """Return a text without what XML 1.0 cannot have, and with what is hidden made visible."""
-    return "\n".join(visible(FORBIDDEN.sub("\ufffd", line)) for line in text.split("\n"))
+def _case(change: Change, failing: frozenset[Impact]) -> JunitCase:
+    name = f"{item_text(change)}: {change.message}"
+    text = "\n".join([f"{change.rule} at {change.location}", *details(change)])
+    return JunitCase(f"mcpc.diff.{change.verdict}", name, (change.rule, name) if fails(change, failing) else None, text)
 
 
 SPECIAL = re.compile(r"[\\*_{}\[\]<>#|]")

@@ -6,13 +6,11 @@ JSON is for programs: fields may be added but never removed.  Texts of servers a
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
 from mcpc.diagnostics import Severity
-from mcpc.diagnostics.formats.github import region_properties, workflow_command
-from mcpc.diagnostics.formats.sarif import physical_location, sarif_log
+from mcpc.diagnostics.formats.findings import JunitCase, ReportFinding, github_annotations, junit_report, sarif_log
 from mcpc.diagnostics.formats.visible import visible, wrapped
 from mcpc.release.scan.model import CODES, RISKS, Risk, explain_risk
 from mcpc.release.scan.texts import KINDS
@@ -141,57 +139,43 @@ def _entry(finding: Finding) -> dict[str, object]:
 
 def as_github(report: ScanReport) -> str:
     """Return a workflow command of GitHub Actions on a line for each finding; empty if there are none."""
-    return "".join(f"{_command(finding)}\n" for finding in report.findings)
+    return github_annotations(
+        replace(shared_finding(one), message=f"{one.server}, {one.location}: {one.message}") for one in report.findings
+    )
 
 
-def _command(finding: Finding) -> str:
-    properties: dict[str, str | int] = {}
-    if finding.position:
-        path, *region = finding.position
-        properties = {"file": visible(path), **region_properties(*region)}
-    first = f"{finding.server}, {finding.location}: {finding.message}"
-    return workflow_command(SEVERITIES[finding.risk], {**properties, "title": finding.code}, _lines(finding, first))
-
-
-def _lines(finding: Finding, first: str) -> list[str]:
-    return [line for line in (first, finding.excerpt, CODES[finding.code].advice) if line]
+def shared_finding(finding: Finding) -> ReportFinding:
+    """Return a finding in the form that the formats of all commands share."""
+    at = finding.position
+    return ReportFinding(
+        finding.code,
+        SEVERITIES[finding.risk],
+        finding.message,
+        tuple(line for line in (finding.excerpt, CODES[finding.code].advice) if line),
+        at.path if at else None,
+        (at.line, at.column, at.end_line, at.end_column) if at else (),
+        (finding.server, finding.location),
+    )
 
 
 def as_junit(report: ScanReport) -> str:
-    """Return the report as JUnit XML: a suite a server, a case a finding, those of low risk skipped.
+    """Return a suite of JUnit for each server, with a case for each finding, those of low risk skipped.
 
     A server without findings has one case.
     """
-    suites = [line for server in report.servers for line in _suite(server, report.of(server))]
-    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]) + "\n"
+    suites = []
+    for server in report.servers:
+        cases = [_junit_case(finding) for finding in report.of(server)]
+        suites.append((f"mcpc scan {server.name}", cases or [JunitCase(server.name, "no findings")]))
+    return junit_report("mcpc scan", suites)
 
 
-def _suite(server: ScannedServer, findings: list[Finding]) -> Iterator[str]:
-    owner = f"<testcase classname={_attribute(server.name)}"
-    skipped = sum(finding.risk is Risk.LOW for finding in findings)
-    counts = f'tests="{max(len(findings), 1)}" failures="{len(findings) - skipped}" skipped="{skipped}" errors="0"'
-    yield f"  <testsuite name={_attribute(f'mcpc scan {server.name}')} {counts}>"
-    if not findings:
-        yield f'    {owner} name="no findings"/>'
-    for finding in findings:
-        yield f"    {owner} name={_attribute(f'{finding.code} {finding.location}')}>"
-        yield f"      {_outcome(finding)}"
-        yield "    </testcase>"
-    yield "  </testsuite>"
-
-
-def _outcome(finding: Finding) -> str:
-    message = _attribute(finding.message)
-    if finding.risk is Risk.LOW:
-        return f"<skipped message={message}/>"
-    at = finding.position
-    lines = _lines(finding, visible(f"{at.path}:{at.line}:{at.column}") if at else "")
-    body = escape("\n".join(lines))
-    return f'<failure type="{finding.risk}" message={message}>{body}</failure>'
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(visible(text))
+def _junit_case(finding: Finding) -> JunitCase:
+    is_low, at = finding.risk is Risk.LOW, finding.position
+    place = f"{at.path}:{at.line}:{at.column}" if at else ""
+    text = "" if is_low else "\n".join(line for line in (place, *shared_finding(finding).details) if line)
+    failure = str(finding.risk), finding.message
+    return JunitCase(finding.server, f"{finding.code} {finding.location}", failure, text, is_skipped=is_low)
 
 
 def as_markdown(report: ScanReport) -> str:
@@ -220,9 +204,12 @@ def _code(text: str) -> str:
 
 def as_sarif(report: ScanReport) -> str:
     """Return the report as one SARIF 2.1.0 run, with the codes that occur as rules."""
-    codes = sorted({finding.code for finding in report.findings})
-    results = [_result(one, codes.index(one.code)) for one in report.findings]
-    return sarif_log([_rule(code) for code in codes], results, report.base)
+    rules = {code: _rule(code) for code in sorted({finding.code for finding in report.findings})}
+    results = [
+        replace(shared, path=one.target) if not one.position and one.target and "://" not in one.target else shared
+        for shared, one in ((shared_finding(one), one) for one in report.findings)
+    ]
+    return sarif_log(results, rules, report.base)
 
 
 def _rule(code: str) -> dict[str, object]:
@@ -233,24 +220,6 @@ def _rule(code: str) -> dict[str, object]:
         "help": {"text": page, "markdown": page},
         "defaultConfiguration": {"level": SEVERITIES[row.risk].value},
         "properties": {"security-severity": SCORES[row.risk], "tags": ["security"]},
-    }
-
-
-def _result(finding: Finding, rule: int) -> dict[str, object]:
-    name = {"fullyQualifiedName": visible(f"{finding.server}/{finding.location}"), "kind": "member"}
-    location: dict[str, object] = {"logicalLocations": [name]}
-    if finding.position:
-        path, *region = finding.position
-        location["physicalLocation"] = physical_location(path, tuple(region))
-    elif finding.target and "://" not in finding.target:
-        location["physicalLocation"] = physical_location(finding.target)
-    return {
-        "ruleId": finding.code,
-        "ruleIndex": rule,
-        "level": SEVERITIES[finding.risk].value,
-        "message": {"text": "\n".join(_lines(finding, finding.message))},
-        "locations": [location],
-        "partialFingerprints": {"place/v1": visible(f"{finding.code} {finding.server} {finding.location}")},
     }
 
 

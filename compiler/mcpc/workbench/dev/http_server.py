@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcpc.workbench.dev.building import BuildResult, ProjectBuilder
-    from mcpc.workbench.dev.reporting import Reporter
-    from mcpc.workbench.dev.screen import Screen
+    from mcpc.workbench.dev.reporting import Reporter, Screen
 
 POLL_SECONDS = 0.5
 STOP_SECONDS = 15.0
@@ -111,7 +110,6 @@ class Listener:
             self._served()
 
     def _show_log(self, lines: IO[bytes]) -> None:
-        """Show the log of a server."""
         with lines:
             for line in lines:
                 if not line.startswith(self._start.hidden):

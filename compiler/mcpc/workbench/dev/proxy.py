@@ -10,17 +10,19 @@ build is ready, requests wait for it; all other messages still go to the current
 from __future__ import annotations
 
 import os
+import subprocess
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from mcpc.workbench.dev.child import MAX_LINE_LENGTH, ServerProcess, read_lines
-from mcpc.workbench.dev.conversation import Conversation
-from mcpc.workbench.dev.messages import (
+from mcpc.sandbox import programs
+from mcpc.workbench.dev.conversation import (
+    Conversation,
     changed_lists,
     error_response,
     extend_tool_list,
@@ -31,18 +33,20 @@ from mcpc.workbench.dev.messages import (
     reload_tool,
     reload_tool_names,
 )
+from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import IO
 
     from mcpc.workbench.dev.building import BuildResult, ProjectBuilder
-    from mcpc.workbench.dev.calls import CallWatch
-    from mcpc.workbench.dev.messages import Message
-    from mcpc.workbench.dev.reporting import Reporter
-    from mcpc.workbench.dev.screen import Screen
+    from mcpc.workbench.dev.conversation import Message
+    from mcpc.workbench.dev.reporting import CallWatch, Reporter, Screen
 
+
+MAX_LINE_LENGTH = 2 * MAX_MESSAGE_BYTES
+"""More than a server accepts, so that the server still refuses a line that is cut here."""
 GRACE_SECONDS = 5.0
 """How long running calls may continue once a new build is ready."""
 STOP_SECONDS = 10.0
@@ -50,6 +54,69 @@ STOP_SECONDS = 10.0
 REPLACED = "Internal error: a new build replaced the server that ran this call"
 DIED = "Internal error: the server ended while it ran this call (status {status})"
 ENDED = "mcpc dev: the server ended with status {status}; the next request starts it again"
+
+
+def read_lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
+    """Yield the lines of a stream with their line ends; the rest of a line beyond the limit is dropped."""
+    while line := stream.readline(limit):
+        if not line.endswith(b"\n"):
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = stream.readline(1 << 20)
+            line += b"\n"
+        yield line
+
+
+class ServerProcess:
+    """One server process; `receive` is called in another thread with each output line, and None at the end."""
+
+    def __init__(self, argv: Sequence[str], receive: Callable[[ServerProcess, bytes | None], None]) -> None:
+        self._process = programs.start_program("server", argv, stderr=None)
+        self._receive = receive
+        self._unsent: SimpleQueue[bytes | None] = SimpleQueue()
+        for target in (self._read, self._write):
+            threading.Thread(target=target, daemon=True).start()
+
+    def send(self, line: bytes) -> None:
+        self._unsent.put(line)
+
+    def close(self) -> None:
+        """Close the server's input: it ends in an orderly way."""
+        self._unsent.put(None)
+
+    def kill(self) -> None:
+        """End it now, with all processes that it started."""
+        self._process.kill()
+
+    def end(self, seconds: float) -> None:
+        """Ask it to end, and kill it after so many seconds."""
+        programs.end_program(self._process, seconds)
+
+    def status(self, seconds: float) -> int:
+        """Wait for the exit status; a process that only closed its output is ended."""
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(seconds)
+        self._process.kill()
+        return self._process.wait()
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        with suppress(OSError, ValueError):
+            for line in read_lines(stream) if stream else ():
+                self._receive(self, line)
+        self._receive(self, None)
+
+    def _write(self) -> None:
+        """Write queued lines; writing stops when the server has ended."""
+        stream = self._process.stdin
+        with suppress(OSError, ValueError):
+            while (line := self._unsent.get()) is not None and stream:
+                stream.write(line)
+                if self._unsent.empty():
+                    stream.flush()
+        with suppress(OSError, ValueError):
+            if stream:
+                stream.close()
 
 
 class ProxyState(Enum):
@@ -184,9 +251,6 @@ class Proxy:
         self.state = ProxyState.LEAVING
         self._child.close()
 
-    def _queue_server_line(self, child: ServerProcess, line: bytes | None) -> None:
-        self.events.put(partial(self._handle_server_line, child, line))
-
     def _handle_server_line(self, child: ServerProcess, line: bytes | None) -> None:
         if child is not self._child:
             return
@@ -318,6 +382,8 @@ class Proxy:
         path = self._newest().path
         if path is None:
             raise RuntimeError("nothing was built")
-        self._child = ServerProcess(self._start(path), self._queue_server_line)
+        self._child = ServerProcess(
+            self._start(path), lambda child, line: self.events.put(partial(self._handle_server_line, child, line))
+        )
         for line in self.conversation.replayed_messages():
             self._child.send(line)

@@ -1,23 +1,44 @@
-"""Report of each build: what it changed, which problems are new, and whether earlier ones are fixed.
+"""What `mcpc dev` writes on standard error: builds, their problems, and calls, in complete lines, without blocking.
 
-A warning is reported once while it persists; errors are reported again, because they are why the last build keeps
-serving.
+The reader of a pipe may be slow or absent. Text that does not fit is dropped, because the thread that writes here also
+handles the conversation. A warning is reported once while it persists; errors are reported again, because they are why
+the last build keeps serving. Of a call the time, name, status and milliseconds are logged, never the argument values:
+over standard input and output they are derived from the messages that pass; over HTTP, from the server's call log,
+which it writes to a named pipe.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import threading
+import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.sandbox.platforms.console import write_within
+from mcpc.sandbox.platforms.log_pipes import open_log_pipe
+from mcpc.workbench.dev.building import terminal_columns
+from mcpc.workbench.dev.conversation import answered_requests, id_key, params_of, parse_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from mcpc.workbench.dev.building import BuildFacts, BuildProblem, BuildResult
-    from mcpc.workbench.dev.screen import Screen
+    from mcpc.workbench.dev.conversation import Message
 
+
+PIECE_BYTES = 512
+"""Bytes that POSIX writes to a pipe atomically."""
+WRITE_TIMEOUT_SECONDS = 0.5
+"""How long a report waits for a reader; a call line does not wait."""
+STYLES = {"good": "32", "bad": "31", "faint": "2", "bold": "1"}
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+ERASE_LINE = "\r\x1b[K"
 HEAD = "mcpc dev: "
 STAYS = "the build failed; the last successful build keeps serving"
 NAME_FIELDS = {
@@ -30,7 +51,52 @@ NAME_FIELDS = {
 SEVERITIES = ("error", "warning", "note")
 MAX_NAMES = 10
 MAX_NAME_LENGTH = 80
-"""In characters; a name may be any text."""
+"""In characters; a definition or a client may have any name."""
+CALL_LOG = "MCPC_CALL_LOG"
+METHODS = {"tools/call": "", "prompts/get": "prompt "}
+"""The methods that are logged, with the label before the name."""
+MAX_LINE_LENGTH = 1 << 20
+IS_ERROR = re.compile(rb'"isError":\s*true')
+STATUSES = {"success": "ok"}
+"""Statuses that the call log names differently."""
+
+
+class Screen:
+    """The user's terminal or log; any thread may write to it."""
+
+    def __init__(self, colour: bool, descriptor: int = 2) -> None:
+        self.colour = colour
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour else text
+
+    def mark(self, is_good: bool) -> str:
+        """Return the sign for success or failure, if colours are supported."""
+        sign = self.paint("✓" if is_good else "✗", "good" if is_good else "bad")
+        return f"{sign} " if self.colour else ""
+
+    def write(self, text: str, patience: float = WRITE_TIMEOUT_SECONDS) -> None:
+        if text:
+            self._put(text.rstrip("\n") + "\n", patience)
+
+    def working(self, text: str) -> None:
+        """Show the current activity on a terminal; `done` removes it."""
+        if terminal_columns():
+            self._put(text, 0.0)
+
+    def done(self) -> None:
+        if terminal_columns():
+            self._put(ERASE_LINE, 0.0)
+
+    def _put(self, text: str, patience: float) -> None:
+        shown = text if self.colour or text == ERASE_LINE else ESCAPES.sub("", text)
+        data = shown.encode("utf-8", "backslashreplace")
+        with self._lock:
+            for start in range(0, len(data), PIECE_BYTES):
+                if not write_within(self._descriptor, data[start : start + PIECE_BYTES], patience):
+                    return
 
 
 class Reporter:
@@ -42,7 +108,6 @@ class Reporter:
         self._had_problems = self._had_errors = False
 
     def first(self, build: BuildResult) -> None:
-        """Report the first build."""
         if build.path is None:
             self._show(build.problems, build.more)
             self._line(False, "; ".join([*summarise_problems(build.problems), "the build failed"]))
@@ -112,7 +177,10 @@ def describe_changes(earlier: BuildFacts, later: BuildFacts) -> str:
     signs: dict[str, list[str]] = {"+": [], "-": [], "~": []}
     for kind in NAME_FIELDS:
         if earlier.lists.get(kind) != later.lists.get(kind):
-            compare_names(definitions_by_name(earlier, kind), definitions_by_name(later, kind), signs)
+            old, new = definitions_by_name(earlier, kind), definitions_by_name(later, kind)
+            signs["+"] += [name for name in new if name not in old]
+            signs["-"] += [name for name in old if name not in new]
+            signs["~"] += [name for name, value in new.items() if name in old and old[name] != value]
     names = [f"{sign}{name}" for sign, found in signs.items() for name in found]
     if names:
         rest = len(names) - MAX_NAMES
@@ -124,15 +192,7 @@ def describe_changes(earlier: BuildFacts, later: BuildFacts) -> str:
     return "nothing changed" if earlier.content == later.content else "contents changed"
 
 
-def compare_names(earlier: dict[str, str], later: dict[str, str], signs: dict[str, list[str]]) -> None:
-    """Sort the names of two lists into new, removed and changed."""
-    signs["+"] += [name for name in later if name not in earlier]
-    signs["-"] += [name for name in earlier if name not in later]
-    signs["~"] += [name for name, value in later.items() if name in earlier and earlier[name] != value]
-
-
 def definitions_by_name(facts: BuildFacts, kind: str) -> dict[str, str]:
-    """Return the definitions of a list by their displayed names."""
     word, label = NAME_FIELDS[kind]
     found = json.loads(facts.lists.get(kind, "[]"))
     return {word + visible(str(item.get(label)), MAX_NAME_LENGTH): json.dumps(item) for item in found}
@@ -164,3 +224,102 @@ def summarise_problems(problems: Sequence[BuildProblem]) -> list[str]:
 def plural(number: int, word: str) -> str:
     """Return a number with its noun, in the plural if needed."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+class CallLines:
+    """Writes the log lines."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def show(self, name: str, status: str, milliseconds: float) -> None:
+        """Write the line of a finished call; it is dropped if standard error is not read."""
+        screen = self._screen
+        now = screen.paint(time.strftime("%H:%M:%S"), "faint")
+        ended = screen.paint(status, "good" if status == "ok" else "bad")
+        screen.write(f"{now} {visible(name, MAX_NAME_LENGTH)} {ended} {milliseconds:.0f} ms", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A call without an answer: its name, and when the server received it."""
+
+    name: str
+    since: float
+
+
+class CallWatch:
+    """The open calls of one conversation, derived from its messages.  Memory: O(unanswered requests)."""
+
+    def __init__(self, lines: CallLines) -> None:
+        self._lines = lines
+        self._begun: dict[str, PendingCall] = {}
+
+    def begin(self, messages: Sequence[Message]) -> None:
+        """Record the calls in a message to the server."""
+        for message in messages:
+            method, params = message.get("method"), params_of(message)
+            if method == "notifications/cancelled":
+                self.end(id_key(params.get("requestId")), "cancelled")
+            elif method in METHODS and "id" in message:
+                name = METHODS[method] + str(params.get("name"))[: MAX_NAME_LENGTH + 1]
+                self._begun[id_key(message["id"])] = PendingCall(name, time.monotonic())
+
+    def finish(self, line: bytes) -> None:
+        """Process a line of the server."""
+        if not self._begun:
+            return
+        for identifier, is_done in answered_requests(line):
+            if identifier in self._begun:
+                self.end(identifier, "ok" if is_done and not is_tool_error(line, identifier) else "error")
+
+    def end(self, identifier: str, status: str) -> None:
+        """Write the line of a finished call."""
+        begun = self._begun.pop(identifier, None)
+        if begun is not None:
+            self._lines.show(begun.name, status, (time.monotonic() - begun.since) * 1000)
+
+
+def is_tool_error(line: bytes, identifier: str) -> bool:
+    """Tell whether a result is a tool error; a line is parsed only if it may be one."""
+    if IS_ERROR.search(line) is None:
+        return False
+    for message in parse_messages(line):
+        result = message.get("result")
+        if id_key(message.get("id")) == identifier and isinstance(result, dict):
+            return result.get("isError") is True
+    return False
+
+
+class CallPipe:
+    """The call log of HTTP servers, read from a named pipe; a log that the user configured is left alone."""
+
+    def __init__(self, folder: Path, lines: CallLines) -> None:
+        self.variables: dict[str, str] = {}
+        self._lines = lines
+        if CALL_LOG not in os.environ:
+            path = folder / "calls"
+            stream = open_log_pipe(path)
+            self.variables = {CALL_LOG: str(path)}
+            threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+
+    def _read(self, stream: Any) -> None:
+        buffer = b""
+        while data := stream.read(1 << 16):
+            *whole, buffer = (buffer + data).split(b"\n")
+            buffer = buffer[:MAX_LINE_LENGTH]
+            for line in whole:
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        """Write the line of a call; nested calls and resources in the log are ignored."""
+        try:
+            facts = json.loads(line)
+            if not isinstance(facts, dict):
+                return
+            status, took = str(facts["status"]), float(facts["milliseconds"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return
+        for kind, word in (("tool", ""), ("prompt", "prompt ")):
+            if kind in facts and not facts.get("chain"):
+                self._lines.show(word + str(facts[kind]), STATUSES.get(status, status), took)

@@ -1,20 +1,27 @@
-"""`ServerPage`: what the documentation of a server shows, in the order in which it shows it."""
+"""`ServerPage`: what the documentation of a server shows, in the order in which it shows it.
+
+An example of arguments that is made has every required member, or there is none.  Paths of clients' files are those of
+every system, and none of this machine; the built file is `/path/to/NAME.pyz`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.model.ir.project import variable_text
-from mcpc.workbench.documentation.examples import examples_of
-from mcpc.workbench.documentation.installation import ClientSection, client_sections
 from mcpc.workbench.documentation.schema_view import SchemaView, schema_view
+from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, ServerEntry, client_entry
+from mcpc_runtime.tools.clients.installing import Target, rendered
+from mcpc_runtime.tools.clients.request import variable_of
+from mcpc_runtime.tools.clients.table import CLIENTS, USER, with_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from mcpc.workbench.documentation.examples import Cases
+    from mcpc_runtime.tools.clients.table import Client
 
     Item = Mapping[str, Any]
 
@@ -31,6 +38,21 @@ LINK = re.compile(r"https://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\^`{}|]*)?")
 ICON = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}")
 MAX_ICON = 64 << 10
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+MAX_EXAMPLES = 3
+"""How many examples of one tool are shown."""
+MISSING = object()
+CONDITIONS = frozenset(
+    {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas"}
+    | {"dependencies", "minProperties", "maxProperties", "propertyNames", "patternProperties", "enum", "const"}
+)
+"""Keywords by which an object of valid members may be invalid."""
+
+Cases = dict[str, list[tuple[str, Any]]]
+"""Names and arguments of test cases, by tool."""
+MAIN = ("claude-desktop", "claude-code", "vscode", "cursor", "codex", "gemini-cli", "windsurf", "zed")
+"""Clients that are shown first."""
+SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+PLACE = "/path/to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +192,6 @@ def tools_of(tools: Sequence[Item], cases: Cases) -> Iterator[ToolSection]:
 
 
 def hints_of(annotations: object) -> Iterator[str]:
-    """Yield the annotations of a tool in words."""
     if isinstance(annotations, dict):
         for (name, value), words in HINTS.items():
             if annotations.get(name) is value:
@@ -178,7 +199,6 @@ def hints_of(annotations: object) -> Iterator[str]:
 
 
 def prompt_entry(item: Item) -> Entry:
-    """Return the entry of a prompt."""
     rows = [(text_in(argument, "name"), argument_text(argument)) for argument in items(item, "arguments")]
     return Entry(str(item["name"]), text_in(item, "title"), text_in(item, "description"), rows=tuple(rows))
 
@@ -190,7 +210,6 @@ def argument_text(argument: Item) -> str:
 
 
 def resource_entry(item: Item) -> Entry:
-    """Return the entry of a resource or a template."""
     address = text_in(item, "uri") or text_in(item, "uriTemplate")
     size = item.get("size")
     facts = [text_in(item, "mimeType"), f"{size:,} bytes" if isinstance(size, int) else ""]
@@ -200,14 +219,12 @@ def resource_entry(item: Item) -> Entry:
 
 
 def skill_entry(item: Item) -> Entry:
-    """Return the entry of a skill."""
     frontmatter = item.get("frontmatter", {})
     files = [(text_in(file, "uri"), f"{file.get('size', 0):,} bytes") for file in items(item, "resources")]
     return Entry(text_in(frontmatter, "name"), "", text_in(frontmatter, "description"), rows=tuple(files))
 
 
 def setting_row(item: Item) -> SettingRow:
-    """Return the row of a setting."""
     choices = item.get("choices")
     facts = [
         "required" if item.get("required") else "optional",
@@ -231,3 +248,87 @@ def about_of(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         found = facts.get(name)
         if isinstance(found, list) and found:
             yield title, ", ".join(map(str, found))
+
+
+def examples_of(schema: object, cases: list[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Return titles and JSON of examples; one without arguments, or that is shown already, is left out."""
+    found: dict[str, str] = {}
+    for title, value in [*cases, *schema_examples(schema)]:
+        if value == {}:
+            continue
+        found.setdefault(json.dumps(value, ensure_ascii=False, indent=2), title)
+    return [(title, text) for text, title in found.items()][:MAX_EXAMPLES]
+
+
+def schema_examples(schema: object) -> Iterator[tuple[str, Any]]:
+    if not isinstance(schema, dict):
+        return
+    own = schema.get("examples")
+    if isinstance(own, list) and own:
+        yield from (("", value) for value in own)
+        return
+    made = made_example(schema)
+    if made:
+        yield "", made
+
+
+def made_example(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object of the members' examples; empty if a required member has none."""
+    if not CONDITIONS.isdisjoint(schema):
+        return {}
+    properties, required = schema.get("properties"), schema.get("required")
+    known = properties if isinstance(properties, dict) else {}
+    values = {name: example_value(inner) for name, inner in known.items()}
+    if any(values.get(name, MISSING) is MISSING for name in (required if isinstance(required, list) else ())):
+        return {}
+    return {name: value for name, value in values.items() if value is not MISSING}
+
+
+def example_value(schema: object) -> Any:
+    if not isinstance(schema, dict):
+        return MISSING
+    for key in ("examples", "enum"):
+        if isinstance(schema.get(key), list) and schema[key]:
+            return schema[key][0]
+    return schema.get("const", schema.get("default", MISSING))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSection:
+    """A client: its name for commands, the places of its file by system, an entry, and what to do afterwards."""
+
+    label: str
+    title: str
+    places: tuple[str, ...]
+    entry: str
+    note: str
+    is_main: bool
+
+
+def client_sections(name: str, settings: Sequence[Mapping[str, Any]]) -> Iterator[ClientSection]:
+    """Yield the clients, main ones first.  `name`: of the entry and the file; `settings`: the declared ones."""
+    required = [row for row in settings if row.get("required") and "default" not in row]
+    variables = tuple(variable_of(str(row["name"]), f"<{row['name']}>", row) for row in required)
+    server = ServerEntry(name, "python3", ("-I", f"{PLACE}/{name}.pyz"), variables)
+    for label in (*MAIN, *(label for label in CLIENTS if label not in MAIN)):
+        client = CLIENTS[label]
+        if client.refusal or not client.user:
+            continue
+        try:
+            entry = client_entry(client, server, USER)
+        except CannotWriteEntryError:
+            continue
+        text = rendered(Target(client, label, USER, ""), name, entry)
+        yield ClientSection(label, client.title, tuple(places_of(client)), text, client.note, label in MAIN)
+
+
+def places_of(client: Client) -> Iterator[str]:
+    """Yield the places of a client's file; one for all systems, or one for each."""
+    path = next((path for path in reversed(client.user) if not path.startswith("$")), client.user[-1])
+    found = {title: with_root(path, system, {}) for system, title in SYSTEMS.items()}
+    if len({*found.values()}) == 1:
+        yield path
+        return
+    for title, place in found.items():
+        if place:
+            yield f"{title}: {place}"

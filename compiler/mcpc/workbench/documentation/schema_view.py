@@ -116,12 +116,10 @@ class SchemaView:
 
     @property
     def line(self) -> str:
-        """The line of a short view."""
         return "none" if self.root.type == "object" else self.root.type
 
 
 def schema_view(schema: object) -> SchemaView:
-    """Return the view of a schema."""
     given: Mapping[str, Any] = schema if isinstance(schema, dict) else {}
     definitions = [
         (str(name), inner)
@@ -132,18 +130,16 @@ def schema_view(schema: object) -> SchemaView:
 
 
 def row(name: str, schema: object, depth: int = 0, *, required: bool = False) -> Row:
-    """Return the row of a value."""
     if not isinstance(schema, dict):
         return Row(name, "never" if schema is False else "any value", required=required)
     if depth >= MAX_DEPTH:
         return Row(name, "a value", required=required, facts=(text_of(schema),))
-    below = rows_below(schema, depth + 1)
+    below = (*members_of(schema, depth + 1), *items_of(schema, depth + 1), *others_of(schema, depth + 1))
     kind, shown = type_with(schema, below)
     return Row(name, kind, description_of(schema), required, tuple(facts_of(schema)), shown)
 
 
 def description_of(schema: Mapping[str, Any]) -> str:
-    """Return the title and the description of a schema."""
     texts = [schema[key] for key in ("title", "description") if isinstance(schema.get(key), str)]
     return ": ".join(text.strip() for text in dict.fromkeys(texts) if text.strip())
 
@@ -176,16 +172,11 @@ def type_of(schema: Mapping[str, Any]) -> str:
     kind = schema.get("type")
     if isinstance(kind, list):
         return " or ".join(map(str, kind)) or "never"
-    return str(kind) if kind is not None else implied_type(schema)
-
-
-def implied_type(schema: Mapping[str, Any]) -> str:
-    """Return the type of a schema that does not name it."""
-    return "object" if "properties" in schema else "array" if "prefixItems" in schema else "any value"
+    implied = "object" if "properties" in schema else "array" if "prefixItems" in schema else "any value"
+    return implied if kind is None else str(kind)
 
 
 def reference_name(reference: str) -> str:
-    """Return the name of what a reference means."""
     name = next((reference.removeprefix(start) for start in LOCAL if reference.startswith(start)), "")
     if name and "/" not in name:
         return name.replace("~1", "/").replace("~0", "~")
@@ -193,7 +184,6 @@ def reference_name(reference: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return a value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -224,32 +214,23 @@ def is_shown_below(key: str, value: object) -> bool:
     )
 
 
-def rows_below(schema: Mapping[str, Any], depth: int) -> tuple[Row, ...]:
-    """Return the rows of members, items and alternatives."""
-    return (*members_of(schema, depth), *items_of(schema, depth), *others_of(schema, depth))
-
-
 def members_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:
-    """Yield the rows of named members."""
     needed = required_names(schema)
     for name, inner in properties_of(schema).items():
         yield row(str(name), inner, depth, required=name in needed)
 
 
 def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schemas of named members."""
     found = schema.get("properties")
     return found if isinstance(found, dict) else {}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names of required members."""
     found = schema.get("required")
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def items_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:
-    """Yield the rows of a tuple's items."""
     for key in ("prefixItems", "items"):
         first = schema.get(key)
         for number, inner in enumerate(first if isinstance(first, list) else (), 1):
@@ -257,7 +238,6 @@ def items_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:
 
 
 def others_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:
-    """Yield the rows of all other keywords with schemas."""
     for key, name in SINGLE.items():
         if isinstance(schema.get(key), dict) and schema[key]:
             yield row(name, schema[key], depth)

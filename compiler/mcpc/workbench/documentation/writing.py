@@ -35,8 +35,7 @@ PLAIN = re.compile(r"(?<=\d)\.(?=\d)|(?<=\w)[.:](?=\s|$)|(?<=\w)[-_](?=\w)")
 
 
 def html_page(page: ServerPage) -> str:
-    """Return the page as HTML."""
-    style, script = (own_text(name) for name in ("page.css", "filter.js"))
+    style, script = (template_text(f"{FOLDER}/{name}").decode() for name in ("page.css", "filter.js"))
     policy = (
         f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -46,11 +45,6 @@ def html_page(page: ServerPage) -> str:
     sections = [*found, ("install", "Install"), *([("about", "About the file")] if page.facts else [])]
     values = {"style": Markup(style), "script": Markup(script), "policy": policy, "opened": opened}
     return rendered("page.html.j2", visible_value, page=page, sections=sections, **values)
-
-
-def own_text(name: str) -> str:
-    """Return the text of a file of this project."""
-    return template_text(f"{FOLDER}/{name}").decode()
 
 
 def digest(text: str) -> str:
@@ -84,7 +78,6 @@ def readable(text: str) -> str:
 
 
 def markdown_page(page: ServerPage) -> str:
-    """Return the page as Markdown."""
     text = rendered("page.md.j2", markdown, page=page)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
 
@@ -97,7 +90,6 @@ def markdown(value: Any) -> Any:
 
 
 def line(text: str) -> Markup:
-    """Return a text as Markdown in one line."""
     words = " ".join(readable(text).split())
     return Markup("".join(escaped_pieces(words)))
 
@@ -123,5 +115,4 @@ def block(text: str) -> Markup:
 
 
 def longest_run(text: str) -> int:
-    """Return the length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)

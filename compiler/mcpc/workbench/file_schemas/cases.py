@@ -1,10 +1,12 @@
-"""The schema of the files of `mcpc test`: fields are those that their reader knows."""
+"""Schemas of files that people keep beside a project: cases of `mcpc test`, policies, pins, frontmatter of skills."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcpc.workbench.testing.case_fields import (
+from mcpc.release.comparison.rules import RULES, Impact
+from mcpc.release.scan.scanning import FORMAT
+from mcpc.workbench.testing.case_files import (
     CASE_FIELDS,
     COMPLETE_FIELDS,
     COMPLETION_ONLY,
@@ -16,9 +18,10 @@ from mcpc.workbench.testing.case_fields import (
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from mcpc.workbench.testing.case_fields import CaseField
+    from mcpc.workbench.testing.case_files import CaseField
+
 
 JsonSchema = dict[str, Any]
 POINTER: JsonSchema = {"pattern": "^(?:/(?:[^~/]|~[01])*)*$"}
@@ -76,6 +79,7 @@ MEANINGS = {
     "hasMore": "Whether there are more values than these.",
     "within_ms": "The most milliseconds that the call takes.",
 }
+MAX_SKILL_TEXT = 1024
 
 
 def case_file() -> JsonSchema:
@@ -111,3 +115,80 @@ def _object(fields: Mapping[str, CaseField]) -> JsonSchema:
 
 def _value(name: str, row: CaseField) -> JsonSchema:
     return dict(CLOSER.get(name, {"type": row.kinds[0] if len(row.kinds) == 1 else [*row.kinds]}))
+
+
+def diff_policy() -> JsonSchema:
+    """Return the schema of a file for `mcpc diff --ignore`."""
+    return diff_tables(RULES)
+
+
+def diff_tables(rules: Iterable[str]) -> JsonSchema:
+    """Return the schema of a policy, in a separate file or in `[tool.mcpc.diff]`."""
+    names = {"enum": sorted(rules)}
+    return {
+        "type": "object",
+        "properties": {
+            "accept": {
+                "description": "Changes that are accepted.",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "rule": {"description": "The rule that reports the change.", **names},
+                        "place": {"description": "Where: a pattern with `*`; everywhere without it.", "type": "string"},
+                        "reason": {"description": "Why it is accepted.", "type": "string"},
+                    },
+                    "required": ["rule"],
+                    "additionalProperties": False,
+                },
+            },
+            "severity": {
+                "description": "Other verdicts on changes, by rule.",
+                "type": "object",
+                "propertyNames": names,
+                "additionalProperties": {"enum": [each.value for each in Impact]},
+            },
+        },
+        "additionalProperties": False,
+    }
+
+
+def pins() -> JsonSchema:
+    digest = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+    return {
+        "type": "object",
+        "required": ["format", "servers"],
+        "properties": {
+            "format": {"description": "The form of the file.", "const": FORMAT},
+            "servers": {
+                "description": "The digest of each definition, by server, and by kind and name.",
+                "type": "object",
+                "additionalProperties": {"type": "object", "additionalProperties": digest},
+            },
+        },
+    }
+
+
+def skill_frontmatter() -> JsonSchema:
+    return {
+        "type": "object",
+        "required": ["name", "description"],
+        "properties": {
+            "name": {
+                "description": "The name of the skill, which is that of its folder: small letters, digits, hyphens.",
+                "type": "string",
+                "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$",
+                "maxLength": 64,
+            },
+            "description": {
+                "description": "What the skill does, and when an agent should use it.",
+                "type": "string",
+                "pattern": "\\S",
+                "maxLength": MAX_SKILL_TEXT,
+            },
+            "license": {"description": "The licence of the skill.", "type": "string"},
+            "compatibility": {"description": "What the skill needs of a machine.", "type": "string"},
+            "allowed-tools": {"description": "Tools that the skill may use without asking."},
+            "metadata": {"description": "Further data, with your own prefixes.", "type": "object"},
+        },
+    }

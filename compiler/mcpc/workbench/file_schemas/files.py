@@ -12,9 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL
-from mcpc.workbench.file_schemas.cases import case_file
-from mcpc.workbench.file_schemas.field_schemas import schema_of_field
-from mcpc.workbench.file_schemas.json_schema import schema_of_schemas
+from mcpc.workbench.file_schemas.cases import case_file, diff_policy, pins, skill_frontmatter
+from mcpc.workbench.file_schemas.json_schema import project_tables, schema_of_field, schema_of_schemas
 from mcpc.workbench.file_schemas.other_systems import (
     blueprint_features,
     blueprint_servers,
@@ -24,8 +23,6 @@ from mcpc.workbench.file_schemas.other_systems import (
     mcp_bash_server,
     mcp_bash_tool,
 )
-from mcpc.workbench.file_schemas.tables import project_tables
-from mcpc.workbench.file_schemas.working_files import diff_policy, pins, skill_frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +45,10 @@ class FileKind:
 
     @property
     def identifier(self) -> str:
-        """The `$id` of the schema."""
         return f"urn:mcpc:schema:{self.name}"
 
 
 def server() -> JsonSchema:
-    """Return the schema of `server.json`."""
     return schema_of_field(SERVER)
 
 
@@ -89,7 +84,6 @@ def in_folder(key: str, item: Field, also: tuple[str, Field] | None = None) -> C
 
 
 def listed(field: Field) -> JsonSchema:
-    """Return the schema of a list of definitions."""
     return {"type": "array", "items": schema_of_field(field)}
 
 
@@ -159,7 +153,6 @@ def _matches(glob: str, path: str) -> bool:
 
 @cache
 def schema_of(name: str) -> JsonSchema:
-    """Return a schema by its name, with everything that it refers to."""
     kind = BY_NAME[name]
     body = kind.build()
     schema: JsonSchema = {"$schema": DRAFT, "$id": kind.identifier, "title": kind.title, **body}
@@ -169,5 +162,4 @@ def schema_of(name: str) -> JsonSchema:
 
 
 def schema_text(name: str) -> str:
-    """Return a schema as the text of a file."""
     return json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n"

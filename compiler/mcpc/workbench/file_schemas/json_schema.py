@@ -1,18 +1,37 @@
-"""The schema of JSON Schemas in definitions: each keyword of the compiler, its meaning and the form of its value."""
+"""JSON Schemas of schemas in definitions, of the compiler's tables of fields, and of `[tool.mcpc]` in `pyproject.toml`.
+
+A row of `mcpc.lower.protocol_schema` that is open, because several types are allowed, has its schema in `OPEN_VALUES`.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcpc.frontends.project_metadata import REGISTRY_KEYS
+from mcpc.lower.handler_options import LOOP, MAX_REQUESTS, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
+from mcpc.lower.handler_options import REQUEST_CHECKS as REQUESTS
+from mcpc.lower.protocol_schema import SETTING
+from mcpc.lower.tools_and_prompts import VERSIONS
+from mcpc.model.definitions import HANDLER_KEY, HANDLERS_KEY
+from mcpc.model.definitions.field_descriptions import description_of
+from mcpc.options import WAYS
+from mcpc.passes.names import ILLEGAL, MAX_LENGTH
+from mcpc.reading.selection import FILES, SETTINGS
+from mcpc.release.comparison.rules import RULES
+from mcpc.release.releasing import KNOWN
 from mcpc.schema import keyword_shapes as shapes
 from mcpc.schema.json_types import TESTS
 from mcpc.schema.keywords import KEYWORDS
+from mcpc.workbench.file_schemas.cases import diff_tables
+from mcpc_runtime.artifact.start_options import MIN_RESULT
 from mcpc_runtime.protocol.validation.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mcpc.lower.protocol_schema import Field, ObjectShape
     from mcpc.schema.keyword_shapes import KeywordShape
+
 
 JsonSchema = dict[str, Any]
 SELF: JsonSchema = {"$ref": "#/definitions/schema"}
@@ -108,6 +127,101 @@ MEANINGS = {
     "$dynamicAnchor": "A name for dynamic references to this schema.",
     "$vocabulary": "The vocabularies of a metaschema.",
 }
+TEXT: JsonSchema = {"type": "string"}
+STRINGS: JsonSchema = {"type": "array", "items": TEXT}
+PATTERNS: JsonSchema = {"type": "array", "items": {"type": "string", "pattern": "\\S"}}
+TOOLSETS: JsonSchema = {"type": "object", "additionalProperties": {**PATTERNS, "minItems": 1}}
+CALLED_NAME: JsonSchema = {"pattern": f"^{ILLEGAL.pattern.replace('[^', '[')}{{1,{MAX_LENGTH}}}$"}
+INPUT: JsonSchema = {
+    "allOf": [{"$ref": "#/definitions/schema"}],
+    "type": "object",
+    "required": ["type"],
+    "properties": {"type": {"const": "object"}},
+}
+RUNNING: Mapping[str, JsonSchema] = {
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS},
+    "environment": {
+        "anyOf": [
+            {"enum": [*POLICIES]},
+            {"type": "array", "items": {"type": "string", "pattern": f"^{NAME.pattern}$"}},
+        ]
+    },
+    "requires": {
+        "type": "array",
+        "items": {
+            "type": "string",
+            "pattern": f"^ *{PROGRAM.pattern.replace('?P<command>', '').replace('?P<version>', '')} *$",
+        },
+    },
+}
+SIZE: JsonSchema = {
+    "anyOf": [
+        {"type": "integer", "const": 0},
+        {"type": "integer", "minimum": MIN_RESULT},
+        {"type": "string", "pattern": "^[0-9]{1,15}[KMGkmg]?$"},
+    ]
+}
+OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
+    **{(f"`{key}`", name): schema for key in (HANDLER_KEY, HANDLERS_KEY) for name, schema in RUNNING.items()},
+    **{(f"`{key}`", MAX_RESULT): SIZE for key in (HANDLER_KEY, HANDLERS_KEY)},
+    (f"`{HANDLER_KEY}`", "inline"): {"enum": [True, False, LOOP]},
+    (f"`{HANDLER_KEY}`", "command"): {"anyOf": [TEXT, {**STRINGS, "minItems": 1}]},
+    (f"`{HANDLER_KEY}`", "asks"): {
+        "type": "object",
+        "maxProperties": MAX_REQUESTS,
+        "additionalProperties": {
+            "type": "object",
+            "required": ["method"],
+            "properties": {"method": {"enum": sorted(REQUESTS)}, "params": {"type": "object"}},
+        },
+    },
+    **{(f"`{FILES}`", name): PATTERNS for name in SETTINGS},
+    ("tool", "name"): {"type": "string", **CALLED_NAME},
+    ("prompt", "name"): {"type": "string", **CALLED_NAME},
+    ("tool", "inputSchema"): INPUT,
+    ("tool", "outputSchema"): {"allOf": [{"$ref": "#/definitions/schema"}], "type": "object"},
+    ("server description", "protocolVersion"): {"type": "string", "enum": [*VERSIONS]},
+    ("server description", "toolsets"): TOOLSETS,
+    ("setting", "default"): {"type": ["string", "number", "boolean"]},
+    ("setting", "choices"): {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
+}
+"""What values of a field are valid, where the table of fields says less, by the label of the object and the field."""
+IGNORED: JsonSchema = {
+    "description": 'Findings that are ignored: a code, and where: `"SCAN501 tool login"`.',
+    "type": "array",
+    "items": {"type": "string", "pattern": "^ *SCAN[0-9]{3}"},
+}
+NOT_EMPTY: JsonSchema = {"type": "string", "pattern": "\\S"}
+RELEASE = {
+    "files": "What a release has; by default the built file, its SBOM and its provenance.",
+    "self-contained": "Platforms of files that contain Python.",
+    "options": "Options of `mcpc build`, as on its command line.",
+}
+REGISTRY = {
+    "name": "The name in the registry, such as `io.github.me/weather`.",
+    "mcpb": "Addresses of the bundle; `{version}` is the version.",
+    "oci": "Names of the container image; `{version}` is the version.",
+    "remotes": "Addresses where the server is served.",
+}
+OWN: dict[str, JsonSchema] = {
+    "exclude": {"description": "Patterns, as in `.gitignore`, of files that are not packed.", **PATTERNS},
+    "include": {"description": "Patterns of files that are packed although a `.gitignore` matches them.", **PATTERNS},
+    "extract": {"description": "Packages that are carried whole, in a folder.", **STRINGS},
+    "extras": {"description": "Extras whose requirements are included, as `--extra`.", **STRINGS},
+    "groups": {"description": "Dependency groups that are included, as `--group`.", **STRINGS},
+    "allow-sdist": {"description": "Build packages that have no wheel; this runs their code.", "type": "boolean"},
+    "exclude-newer": {"description": "Take all versions as they were on this day: `2026-06-30`."},
+    "entry": {"description": "What makes the server of a program: `FILE:OBJECT`, as `--entry`.", **TEXT},
+    "build-environment": {
+        "description": "Variables that are set while Python code of the project is run during the build.",
+        "type": "object",
+        "additionalProperties": TEXT,
+    },
+    "framework": {"description": "What handles a program's calls, as `--framework`.", "enum": [*WAYS]},
+    "max-result": {"description": "The longest text of a tool's result, such as `64K`.", **SIZE},
+    "concurrent": {"description": "Whether calls run at once, or one after the other.", "type": "boolean"},
+    "lists": {"description": "Whether lists are compiled, or made at run time.", "enum": ["static", "dynamic"]},
+}
 
 
 def schema_of_schemas() -> JsonSchema:
@@ -120,3 +234,82 @@ def schema_of_schemas() -> JsonSchema:
 def _keyword(name: str) -> JsonSchema:
     value = EARLIER.get(name) or VALUES.get(KEYWORDS[name].shape, {})
     return {"description": MEANINGS[name], **({"allOf": [value]} if "$ref" in value else value)}
+
+
+def schema_of_field(field: Field, label: str = "", name: str = "") -> JsonSchema:
+    """Return the schema of the value of a field; `label` and `name`: the object that has it, and its key."""
+    schema = dict(OPEN_VALUES.get((label, name), {}))
+    if not schema:
+        if field.kind:
+            schema["type"] = field.kind
+        if field.one_of:
+            schema["enum"] = [*field.one_of]
+        if field.begins:
+            schema["pattern"] = "^(?:" + "|".join(_any_case(start) for start in field.begins) + ")"
+        if field.items:
+            schema["items"] = schema_of_field(field.items)
+        if field.shape:
+            schema.update(schema_of_shape(field.shape))
+    text = description_of(label, name)
+    return {"description": text, **schema} if text else schema
+
+
+def schema_of_shape(shape: ObjectShape) -> JsonSchema:
+    required = [name for name, field in shape.fields.items() if field.required]
+    schema: JsonSchema = {
+        "type": "object",
+        "properties": {name: schema_of_field(field, shape.label, name) for name, field in shape.fields.items()},
+    }
+    if required:
+        schema["required"] = required
+    if not shape.others:
+        schema["additionalProperties"] = False
+    elif shape.reserved:
+        known = "|".join(sorted(name.removeprefix(shape.reserved) for name in shape.fields))
+        schema["patternProperties"] = {f"^{shape.reserved}(?!(?:{known})$)": False}
+    return schema
+
+
+def _any_case(text: str) -> str:
+    """Return a pattern that matches a text in capital or small letters: draft-07 has no flags."""
+    return "".join(f"[{each.lower()}{each.upper()}]" if each.isalpha() else each for each in text)
+
+
+def project_tables() -> JsonSchema:
+    """Return the schema of `pyproject.toml`, of which only `[tool.mcpc]` is described."""
+    own: JsonSchema = {
+        "description": "Settings of mcpc.",
+        "type": "object",
+        "properties": {**OWN, **_tables()},
+        "additionalProperties": False,
+    }
+    return {"type": "object", "properties": {"tool": {"type": "object", "properties": {"mcpc": own}}}}
+
+
+def _tables() -> dict[str, JsonSchema]:
+    return {
+        "settings": {
+            "description": "Values that the person who installs the server sets.",
+            "type": "array",
+            "items": schema_of_shape(SETTING),
+        },
+        "toolsets": {"description": "Groups of tools, of which an operator can choose.", **TOOLSETS},
+        "release": _closed("What `mcpc release` builds.", {key: _words(key) for key in KNOWN}),
+        "registry": _closed("The entry in the MCP registry.", {key: _registered(key) for key in REGISTRY_KEYS}),
+        "scan": _closed("Settings of `mcpc scan`.", {"ignore": IGNORED}),
+        "diff": {"description": "Changes that `mcpc diff` accepts.", **diff_tables(RULES)},
+    }
+
+
+def _closed(text: str, properties: dict[str, JsonSchema]) -> JsonSchema:
+    return {"description": text, "type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _words(key: str) -> JsonSchema:
+    words = KNOWN[key]
+    return {"description": RELEASE[key], "type": "array", "items": {"enum": [*words]} if words else TEXT}
+
+
+def _registered(key: str) -> JsonSchema:
+    value = NOT_EMPTY if key == "name" else {"anyOf": [NOT_EMPTY, {"type": "array", "items": NOT_EMPTY}]}
+    return {"description": REGISTRY[key], **value}

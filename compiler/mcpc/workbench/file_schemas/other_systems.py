@@ -11,7 +11,7 @@ from mcpc.frontends.blueprints.features import LISTED_FIELDS, LISTED_RESOURCE_FI
 from mcpc.frontends.mcp_bash import prompts, register, resources, server, tools
 from mcpc.lower.protocol_schema import ANNOTATIONS, AUDIENCE, ICONS, Field
 from mcpc.model.definitions.field_descriptions import DESCRIPTIONS
-from mcpc.workbench.file_schemas.field_schemas import STRINGS, TEXT, schema_of_field
+from mcpc.workbench.file_schemas.json_schema import STRINGS, TEXT, schema_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -72,29 +72,24 @@ def described(names: Iterable[str], label: str, values: Mapping[str, JsonSchema]
 
 
 def mcp_bash_server() -> JsonSchema:
-    """Return the schema of `server.d/server.meta.json`."""
     return described((*server.LISTED_FIELDS, *server.BUNDLE_FIELDS), "`serverInfo`")
 
 
 def mcp_bash_tool() -> JsonSchema:
-    """Return the schema of a tool's `.meta.json`."""
     hints = schema_of_field(Field("object", shape=ANNOTATIONS))
     return described(tools.KNOWN_FIELDS, "tool", {**VALUES, "annotations": hints})
 
 
 def mcp_bash_prompt() -> JsonSchema:
-    """Return the schema of a prompt's `.meta.json`."""
     return described(prompts.KNOWN_FIELDS, "prompt")
 
 
 def mcp_bash_resource() -> JsonSchema:
-    """Return the schema of a resource's `.meta.json`."""
     hints = schema_of_field(Field("object", shape=AUDIENCE))
     return described(resources.KNOWN_FIELDS, "resource", {**VALUES, "annotations": hints})
 
 
 def mcp_bash_register() -> JsonSchema:
-    """Return the schema of `server.d/register.json`."""
     lists = {kind.key: _registered(kind) for kind in register.KINDS}
     return {
         "type": "object",
@@ -117,7 +112,6 @@ def _registered(kind: register.RegisteredKind) -> JsonSchema:
 
 
 def blueprint_servers() -> JsonSchema:
-    """Return the schema of `servers.json`."""
     values: dict[str, JsonSchema] = {
         "name": {"description": "The name of the server.", **TEXT},
         "path": {"description": "The path of its endpoint over HTTP.", **TEXT},
@@ -133,7 +127,6 @@ def blueprint_servers() -> JsonSchema:
 
 
 def blueprint_features() -> JsonSchema:
-    """Return the schema of a feature file."""
     kinds = {
         "tools": (LISTED_FIELDS, "content"),
         "resources": (LISTED_RESOURCE_FIELDS, "content"),

@@ -66,7 +66,6 @@ def proposals_at(project: OpenProject, path: str, offset: int) -> list[Proposal]
 
 
 def definition_key(name: str) -> str:
-    """Return a definition's name as that of a function."""
     return re.sub(r"\W", "_", name)
 
 
@@ -176,7 +175,6 @@ def _yaml_key(cursor: Cursor, name: str, schema: JsonSchema) -> str:
 
 
 def yaml_value(value: object) -> str:
-    """Return a value as YAML."""
     return yaml_text(value) if isinstance(value, str) else json.dumps(value)
 
 

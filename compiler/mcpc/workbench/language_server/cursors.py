@@ -58,7 +58,6 @@ class Cursor:
 
     @property
     def key(self) -> Step | None:
-        """The last step of the path."""
         return self.path[-1] if self.path else None
 
 
@@ -104,7 +103,6 @@ class OpenValue:
 
 
 def cursor_in(open_values: Sequence[OpenValue], start: int, end: int) -> Cursor:
-    """Return the cursor in the last of the open values."""
     holder = open_values[-1] if open_values else None
     is_key = holder is not None and not holder.is_array and not holder.has_colon
     above = open_values[:-1] if is_key else open_values
@@ -131,7 +129,6 @@ def pass_token(open_values: list[OpenValue], token: str, text: str | None, colon
 
 
 def cursor_in_json(text: str, offset: int) -> Cursor:
-    """Return where a cursor is."""
     open_values: list[OpenValue] = []
     start = end = offset
     for token in JSON_TOKEN.finditer(text):
@@ -147,7 +144,6 @@ def cursor_in_json(text: str, offset: int) -> Cursor:
 
 
 def keys_behind(text: str, place: int) -> list[str]:
-    """Return the keys of the same object behind a place."""
     found: list[str] = []
     depth, last = 0, ""
     for count, token in enumerate(JSON_TOKEN.finditer(text, place)):

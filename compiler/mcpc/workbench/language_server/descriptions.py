@@ -154,7 +154,6 @@ def values_of(schemas: Sequence[JsonSchema]) -> list[object]:
 
 
 def descriptions_of(schemas: Sequence[JsonSchema]) -> list[str]:
-    """Return the descriptions of schemas, each once."""
     return [*dict.fromkeys(str(schema["description"]) for schema in schemas if "description" in schema)]
 
 

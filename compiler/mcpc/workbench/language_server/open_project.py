@@ -6,6 +6,7 @@ texts of the last check, into which the definitions of `server` point, to the cu
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -13,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Span
 from mcpc.model.ir import Completion, Executable, Prompt, Resource, ResourceTemplate, Tool
-from mcpc.reading.source import source_of_text
-from mcpc.workbench.language_server.text_buffer import TextBuffer
+from mcpc.reading.source import LINE_END, source_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.reading import SourceTree
-    from mcpc.workbench.language_server.text_buffer import BufferEdit
 
+
+UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+Position = tuple[int, int]
 MAX_MOVES = 200
 """After this many changes without a check, places of earlier definitions are forgotten."""
 OUTSIDE = ("__pycache__", "node_modules")
@@ -37,6 +40,93 @@ KINDS: dict[type, str] = {
     ResourceTemplate: "resource template",
     Completion: "completion",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class BufferEdit:
+    """One change: the text from `start` to `end` became the text from `start` to `new_end`."""
+
+    start: int
+    end: int
+    new_end: int
+
+    @property
+    def shift(self) -> int:
+        """How far everything after the change moved."""
+        return self.new_end - self.end
+
+    def moved(self, offset: int, *, is_start: bool = False) -> int:
+        """Return where an offset is after the change; `is_start`: what is inserted there comes before it."""
+        if offset < self.start or (offset == self.start and not (is_start and self.start == self.end)):
+            return offset
+        return offset + self.shift if offset >= self.end else min(offset, self.new_end)
+
+
+@dataclass(slots=True)
+class TextBuffer:
+    """A text that changes; `encoding`: the unit of the client's positions."""
+
+    text: str
+    encoding: str = "utf-16"
+    starts: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Find the lines."""
+        self.starts = line_starts(self.text)
+
+    def position(self, offset: int) -> Position:
+        """Return the line and the character of an offset, both from 0."""
+        offset = min(max(offset, 0), len(self.text))
+        line = bisect_right(self.starts, offset) - 1
+        return line, units(self.text[self.starts[line] : offset], self.encoding)
+
+    def offset(self, line: int, character: int) -> int:
+        """Return the offset of a position; one outside the text counts as the nearest inside."""
+        if line < 0 or line >= len(self.starts):
+            return 0 if line < 0 else len(self.text)
+        start, end = self.starts[line], self.line_end(line)
+        return start + code_points(self.text[start:end], character, self.encoding)
+
+    def line_end(self, line: int) -> int:
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        start = self.starts[line]
+        return start + len(self.text[start:end].rstrip("\r\n"))
+
+    def replace(self, start: int, end: int, new: str) -> BufferEdit:
+        """Change a part of the text."""
+        self.text = self.text[:start] + new + self.text[end:]
+        self.starts = line_starts(self.text)
+        return BufferEdit(start, end, start + len(new))
+
+    def replace_all(self, new: str) -> BufferEdit:
+        """Change the whole text; the edit is only what differs, so that places around it stay known."""
+        old, same = self.text, _common_length(self.text, new)
+        behind = _common_length(old[same:][::-1], new[same:][::-1])
+        return self.replace(same, len(old) - behind, new[same : len(new) - behind])
+
+
+def line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in LINE_END.finditer(text))]
+
+
+def units(text: str, encoding: str) -> int:
+    """Return the length of a text in units."""
+    if text.isascii() or encoding == "utf-32":
+        return len(text)
+    return len(text.encode(CODECS[encoding], "surrogatepass")) // UNIT_BYTES[encoding]
+
+
+def code_points(line: str, length: int, encoding: str) -> int:
+    """Return how many code points of a line have a length in units; a position inside of one counts as before it."""
+    if line.isascii() or encoding == "utf-32":
+        return min(max(length, 0), len(line))
+    data = line.encode(CODECS[encoding], "surrogatepass")[: max(length, 0) * UNIT_BYTES[encoding]]
+    return len(data.decode(CODECS[encoding], "ignore"))
+
+
+def _common_length(one: str, other: str) -> int:
+    differing = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(differing, min(len(one), len(other)))
 
 
 @dataclass(slots=True)
@@ -82,7 +172,6 @@ class OpenProject:
             self.server, self.moves = None, {}
 
     def text(self, path: str) -> str | None:
-        """Return the current text of a file."""
         if path in self.buffers:
             return self.buffers[path].text
         source = self.disk.get(path)
@@ -154,7 +243,6 @@ class PlacedDefinition:
 
 
 def definitions_in(project: OpenProject) -> Iterator[PlacedDefinition]:
-    """Yield every definition of a project."""
     server = project.server
     if server is None:
         return
@@ -198,5 +286,4 @@ def handled_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition
 
 
 def holds(span: Span, path: str, offset: int) -> bool:
-    """Tell whether a place is in a span, or at its end."""
     return span.path == path and span.start <= offset <= span.end

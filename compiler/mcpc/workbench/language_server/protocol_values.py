@@ -13,7 +13,7 @@ from pygls.uris import from_fs_path
 
 from mcpc.diagnostics import CODES, Severity, Span
 from mcpc.diagnostics.formats.source_location import advice_lines
-from mcpc.workbench.language_server.text_buffer import TextBuffer
+from mcpc.workbench.language_server.open_project import TextBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,29 +51,24 @@ QUOTES = ('"', "'")
 
 
 def uri_of(project: OpenProject, path: str) -> str:
-    """Return the URI of a file of a project."""
     return from_fs_path(str(project.root / path)) or ""
 
 
 def buffer_of(project: OpenProject, path: str, encoding: str) -> TextBuffer:
-    """Return the text of a file, for positions in it."""
     found = project.buffers.get(path)
     return TextBuffer(project.text(path) or "", encoding) if found is None else found
 
 
 def range_of(buffer: TextBuffer, start: int, end: int) -> types.Range:
-    """Return a range of a text."""
     return types.Range(types.Position(*buffer.position(start)), types.Position(*buffer.position(end)))
 
 
 def location_of(project: OpenProject, span: Span, encoding: str) -> types.Location:
-    """Return where a span is."""
     buffer = buffer_of(project, span.path, encoding)
     return types.Location(uri_of(project, span.path), range_of(buffer, span.start, span.end))
 
 
 def diagnostics_of(project: OpenProject, path: str, encoding: str) -> list[types.Diagnostic]:
-    """Return the diagnostics of a file."""
     found = project.found.get(path, [])[:MAX_SHOWN]
     buffer = buffer_of(project, path, encoding) if found else TextBuffer("", encoding)
     return [diagnostic_of(problem, buffer, project) for problem in found]
@@ -111,7 +106,6 @@ def _related(problem: Diagnostic, project: OpenProject, encoding: str) -> Iterab
 
 
 def completion_item(proposal: Proposal, buffer: TextBuffer) -> types.CompletionItem:
-    """Return one proposal of a completion."""
     quote = buffer.text[proposal.start : proposal.start + 1]
     return types.CompletionItem(
         label=proposal.label,
@@ -123,7 +117,6 @@ def completion_item(proposal: Proposal, buffer: TextBuffer) -> types.CompletionI
 
 
 def code_action(fix: Fix, diagnostic: types.Diagnostic, project: OpenProject, encoding: str) -> types.CodeAction:
-    """Return a quick fix for a diagnostic."""
     return types.CodeAction(
         title=fix.title,
         kind=types.CodeActionKind.QuickFix,
@@ -151,7 +144,6 @@ def workspace_edit(fix: Fix, project: OpenProject, encoding: str) -> types.Works
 
 
 def symbol_of(definition: PlacedDefinition, buffer: TextBuffer) -> types.DocumentSymbol:
-    """Return a definition as a symbol of its file."""
     whole, named = definition.whole, definition.named
     inside = whole.start <= named.start and named.end <= whole.end and named.path == whole.path
     place = range_of(buffer, whole.start, whole.end)

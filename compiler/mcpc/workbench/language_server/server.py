@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from mcpc.options import Options
-    from mcpc.workbench.language_server.open_project import OpenProject
-    from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer
+    from mcpc.workbench.language_server.open_project import BufferEdit, OpenProject, TextBuffer
 
 WATCHED = "**/*"
 SWITCH_SECONDS = 0.001
@@ -47,7 +46,6 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
-        """Pass a change on to its feature."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
 
@@ -101,7 +99,6 @@ def file_of(uri: str) -> Path:
 
 
 def make_server(options: Options) -> ProjectServer:
-    """Return a server with all features."""
     server = ProjectServer(options)
     for method, feature in FEATURES.items():
         server.feature(method, OPTIONS.get(method))(_logging(server, feature))
@@ -150,13 +147,10 @@ def folders_changed(server: ProjectServer, params: Any) -> None:
 
 
 def opened(server: ProjectServer, params: types.DidOpenTextDocumentParams) -> None:
-    """Open a file."""
     server.open_workspace.open(file_of(params.text_document.uri), params.text_document.text)
 
 
 def changed(server: ProjectServer, params: types.DidChangeTextDocumentParams) -> None:
-    """Change a text."""
-
     def apply(buffer: TextBuffer) -> list[BufferEdit]:
         return [_apply(buffer, change) for change in params.content_changes]
 
@@ -171,7 +165,6 @@ def _apply(buffer: TextBuffer, change: Any) -> BufferEdit:
 
 
 def closed(server: ProjectServer, params: types.DidCloseTextDocumentParams) -> None:
-    """Close a file."""
     server.open_workspace.close(file_of(params.text_document.uri))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.pipeline import CheckResult
     from mcpc.reading import SourceTree
-    from mcpc.workbench.language_server.text_buffer import BufferEdit, TextBuffer
+    from mcpc.workbench.language_server.open_project import BufferEdit, TextBuffer
 
     Outcome = tuple[SourceTree, CheckResult] | None
 

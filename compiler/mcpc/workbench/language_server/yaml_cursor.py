@@ -35,7 +35,8 @@ CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 
 def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
     """Return where a cursor is; None where neither a key nor a value can be written."""
-    if offset > MAX_CHARACTERS or _is_in_comment(text[text.rfind("\n", 0, offset) + 1 : offset]):
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if offset > MAX_CHARACTERS or COMMENT.search(QUOTED.sub('""', line)) is not None:
         return None
     start, end = token_at(text, offset)
     found = _found(text, start, end)
@@ -43,11 +44,6 @@ def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
         return None
     lead = " " if start == end and text[start - 1 : start] in (":", "-") else ""
     return replace(found, start=start, end=end, has_colon=text[end:].lstrip(" \t")[:1] == ":", lead=lead)
-
-
-def _is_in_comment(line: str) -> bool:
-    """Tell whether a comment has begun in the beginning of a line."""
-    return COMMENT.search(QUOTED.sub('""', line)) is not None
 
 
 def _found(text: str, start: int, end: int) -> Cursor | None:

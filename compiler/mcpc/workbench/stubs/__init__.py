@@ -6,7 +6,6 @@ A client is one module without dependencies: it calls whatever has the SDKs' met
 every value that the schema accepts; what a type cannot express is `object`.
 """
 
-from mcpc.workbench.stubs.client_module import MARK, python_client
-from mcpc.workbench.stubs.client_types import client_types
+from mcpc.workbench.stubs.client_module import MARK, client_types, python_client
 
 __all__ = ["MARK", "client_types", "python_client"]

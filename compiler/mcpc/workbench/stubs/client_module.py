@@ -1,4 +1,4 @@
-"""The module of a typed client: TypedDicts, and a class with an async method for each tool.
+"""The module of a typed client: TypedDicts, and a class with an async method for each tool, from `ClientTypes`.
 
 Values of schemas reach the text only through `literal` and `docstring`, and as names that `mcpc.schema.models.names`
 made.
@@ -9,20 +9,33 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from mcpc.emit.templates import template_text
+from mcpc.model.ir import Schema
+from mcpc.reading import Node
 from mcpc.schema.code import literal
-from mcpc.schema.models.names import MODULE_NAMES
-from mcpc.workbench.stubs.annotations import annotation, is_any_object, properties_of, required_of, takes_nothing
-from mcpc.workbench.stubs.client_types import used_types
-from mcpc.workbench.stubs.docstrings import docstring, full_text
+from mcpc.schema.models.names import INPUT, MODULE_NAMES, OUTPUT, pascal_case, tool_classes
+from mcpc.schema.models.view import any_object_schema, model_schema
+from mcpc.schema.models.view_schemas import NoModelError
+from mcpc.workbench.stubs.annotations import (
+    annotation,
+    docstring,
+    full_text,
+    is_any_object,
+    is_sound,
+    properties_of,
+    required_of,
+    takes_nothing,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from mcpc.client import ServerLists
     from mcpc.schema.models.view_schemas import Shape
-    from mcpc.workbench.stubs.client_types import ClientTypes, ToolTypes
+
 
 MARK = "# Written by `mcpc generate client`: do not edit."
 """The first line of a written file; a file that begins otherwise is not replaced."""
@@ -33,8 +46,78 @@ OTHER_CHARACTERS = re.compile(r"[^0-9A-Za-z]+")
 INDENT = "    "
 
 
+@dataclass(frozen=True, slots=True)
+class ToolTypes:
+    """A tool and its types.  `definitions`: shapes by name; `problem`: why a schema has none but the most general."""
+
+    name: str
+    description: str
+    input: str
+    output: str
+    definitions: Mapping[str, Shape]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTypes:
+    """A server with the types of its tools; `class_name`: the name for the client's class."""
+
+    name: str
+    version: str
+    class_name: str
+    tools: tuple[ToolTypes, ...]
+
+
+def client_types(lists: ServerLists) -> ClientTypes:
+    """Return the types of a server's tools."""
+    prefixes = tool_classes(tool["name"] for tool in lists.tools)
+    tools = tuple(tool_types(tool, prefixes[tool["name"]]) for tool in lists.tools)
+    used = {name for tool in tools for name in tool.definitions}
+    return ClientTypes(lists.name, lists.version, class_name(lists.name, used), tools)
+
+
+def class_name(server: str, used: set[str]) -> str:
+    """Return a name for the class of the client that no type has."""
+    plain = pascal_case(server)
+    name = f"{plain if plain[:1].isalpha() else f'Server{plain}'}Client"
+    while name in used:
+        name += "Class"
+    return name
+
+
+def tool_types(tool: Mapping[str, Any], prefix: str) -> ToolTypes:
+    """Return the types of a tool; `prefix`: the beginning of their names."""
+    definitions, problem = definitions_of(tool.get("inputSchema"), prefix + INPUT)
+    output = ""
+    if isinstance(tool.get("outputSchema"), dict):
+        output = prefix + OUTPUT
+        more, why = definitions_of(tool["outputSchema"], output)
+        definitions, problem = definitions | more, problem or why
+    description = tool.get("description")
+    text = description if isinstance(description, str) else ""
+    return ToolTypes(str(tool["name"]), text, prefix + INPUT, output, definitions, problem)
+
+
+def definitions_of(schema: object, root: str) -> tuple[dict[str, Shape], str]:
+    """Return the definitions of a schema, and why they are the most general; `root`: the name of the schema's type."""
+    given: Any = schema if isinstance(schema, dict) else {"type": "object"}
+    try:
+        found, problem = model_schema(Schema(Node(given, "", 0, 0)), root).definitions, ""
+    except NoModelError as reason:
+        found, problem = any_object_schema(root).definitions, str(reason)
+    except RecursionError:
+        found, problem = any_object_schema(root).definitions, "it is nested too deeply"
+    return {name: shape if is_sound(name, found) else {} for name, shape in found.items()}, problem
+
+
+def used_types(tool: ToolTypes) -> Iterator[tuple[str, Shape]]:
+    """Yield the definitions of a tool without that of arguments of which nothing is known."""
+    for name, shape in tool.definitions.items():
+        if name != tool.input or not (takes_nothing(shape) or is_any_object(shape)):
+            yield name, shape
+
+
 def python_client(client: ClientTypes) -> str:
-    """Return the module of a client."""
     types = "\n\n\n".join(definition(name, shape) for tool in client.tools for name, shape in used_types(tool))
     body = "\n\n\n".join(part for part in (types, client_class(client)) if part)
     fixed = template_text("stubs/client.py.txt").decode().rstrip("\n")
@@ -54,7 +137,6 @@ def python_client(client: ClientTypes) -> str:
 
 
 def definition(name: str, shape: Shape) -> str:
-    """Return the source of one type."""
     members = properties_of(shape)
     if not members:
         text = annotation(shape)
@@ -86,7 +168,6 @@ def is_member_name(name: str) -> bool:
 
 
 def client_class(client: ClientTypes) -> str:
-    """Return the class of a client."""
     names = method_names(tool.name for tool in client.tools)
     methods = [method(names[tool.name], tool) for tool in client.tools]
     said = docstring(f"The tools of {client.name}; every method raises ToolCallError where the tool fails.", INDENT)
@@ -126,7 +207,6 @@ def is_method_name(name: str) -> bool:
 
 
 def method(name: str, tool: ToolTypes) -> str:
-    """Return the method of a tool."""
     parameter, given = parameters(tool)
     kind, way = (tool.output, "_structured") if tool.output else ("str", "_text")
     call = f"await self.{way}({literal(tool.name)}, {given})"
@@ -141,7 +221,6 @@ def method(name: str, tool: ToolTypes) -> str:
 
 
 def method_docstring(tool: ToolTypes) -> Iterator[str]:
-    """Yield the docstring of a method."""
     problem = f"Its types are general, because of a schema: {tool.problem}." if tool.problem else ""
     text = "\n\n".join(part for part in (tool.description, problem) if part)
     if text.strip():

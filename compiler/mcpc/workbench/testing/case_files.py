@@ -1,4 +1,4 @@
-"""The files of cases in a project's `tests` folder, read into cases; every problem is reported with its place.
+"""The files of cases in a project's `tests` folder: their fields as tables, and how they are read into cases.
 
     env: {LANG: C}                          for all cases of the file; so are settings, era and transport
     tests:
@@ -7,12 +7,14 @@
       arguments: {name: Ada}
       expect: {text: "Hello, Ada!"}
 
-A file without the list `tests` is not one of cases, and is passed over.
+Every problem is reported with its place.  A file without the list `tests` is not one of cases, and is passed over.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -20,26 +22,22 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
 from mcpc.reading import Source, judge_encoding, parse_json
 from mcpc.reading.yaml_tree import YamlError, read_yaml
-from mcpc.workbench.testing.case_fields import (
-    CASE_FIELDS,
-    COMPLETE_FIELDS,
-    COMPLETION_ONLY,
-    EXPECT_FIELDS,
-    FILE_FIELDS,
-    KINDS,
-    REFERENCES,
-    TESTS,
-)
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS, Case, CompletedArgument, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.reading import Node
-    from mcpc.workbench.testing.case_fields import CaseField
+    from mcpc.reading import Json, Node
 
+
+TESTS = "tests"
+KINDS = ("tool", "prompt", "resource", "complete")
+"""The fields that say what a case calls."""
+POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
+HEADER = re.compile(r"[A-Za-z0-9-]+\Z")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 FOLDER = "tests"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 8 << 20
@@ -47,6 +45,125 @@ MAX_VALUES = 200_000
 UNKNOWN_FIELD = "MCP602"
 """The code of a problem that leaves the rest of a case usable, so that it is checked, too."""
 MISSPELT = ("test", "cases", "Tests")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseField:
+    """A field of an object: the types that its value may have, and a check that returns what is wrong beside them."""
+
+    kinds: tuple[str, ...]
+    expected: str
+    check: Callable[[Json], str] = lambda _: ""
+
+
+def _choice(*names: str) -> CaseField:
+    expected = quoted(names, " or ")
+    return CaseField(("string",), expected, lambda value: "" if value in names else f"found `{value}`")
+
+
+def _texts_of(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text_problem(value: Json) -> str:
+    return "" if all(isinstance(each, str) for each in _texts_of(value)) else "an item is not a text"
+
+
+def _pattern_problem(value: Json) -> str:
+    try:
+        for each in _texts_of(value):
+            re.compile(each if isinstance(each, str) else str(each))
+    except re.error as problem:
+        return f"not a regular expression: {problem}"
+    return _text_problem(value)
+
+
+def _pointer_problem(value: Json) -> str:
+    """Return the first key or item that is not a JSON Pointer."""
+    wrong = [each for each in value or () if not (isinstance(each, str) and POINTER.match(each))]  # type: ignore[union-attr]
+    return f"{json.dumps(wrong[0])} is not a JSON Pointer; one begins with `/`" if wrong else ""
+
+
+def _variables_problem(value: Json) -> str:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        if not VARIABLE.match(name):
+            return f"`{name}` is not the name of a variable"
+        if isinstance(each, dict | list) or each is None:
+            return f"the value of `{name}` is not a text, a number or a boolean"
+    return ""
+
+
+def _headers_problem(value: Json) -> str:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        if not HEADER.match(name):
+            return f"`{name}` is not the name of a header"
+        if not isinstance(each, str) or not each.isascii() or not each.isprintable():
+            return f"the value of `{name}` is not a text of printable ASCII characters"
+    return ""
+
+
+def _answers_problem(value: Json) -> str:
+    return "" if all(isinstance(each, dict) for each in _texts_of(value)) else "an item is not an object"
+
+
+def _error_problem(value: Json) -> str:
+    return "" if isinstance(value, bool | int) else "the number of a JSON-RPC error is an integer"
+
+
+def _count_problem(value: Json) -> str:
+    return "" if isinstance(value, int) and value >= 0 else "it is not an integer from 0"
+
+
+def _positive(value: Json) -> str:
+    return "" if isinstance(value, int | float) and value > 0 else "it is not above 0"
+
+
+VARIABLES = CaseField(("object",), "an object of texts", _variables_problem)
+SHARED_FIELDS = {
+    "era": _choice(*ERAS, BOTH),
+    "transport": _choice(*TRANSPORTS, BOTH),
+    "env": VARIABLES,
+    "settings": VARIABLES,
+    "headers": CaseField(("object",), "an object of texts", _headers_problem),
+    "serial": CaseField(("boolean",), "true or false"),
+}
+"""Fields of a file, and of a case, which counts more."""
+FILE_FIELDS = {TESTS: CaseField(("array",), "a list of cases"), **SHARED_FIELDS}
+CASE_FIELDS = {
+    "name": CaseField(("string",), "a text", lambda value: "" if str(value).strip() else "it is empty"),
+    "tool": CaseField(("string",), "a name"),
+    "prompt": CaseField(("string",), "a name"),
+    "resource": CaseField(("string",), "a URI"),
+    "complete": CaseField(("object",), "an object such as `{prompt: NAME, argument: NAME, value: TEXT}`"),
+    "arguments": CaseField(("object",), "an object"),
+    "answers": CaseField(("array",), "a list of results, such as `{action: accept, content: {}}`", _answers_problem),
+    "expect": CaseField(("object",), "an object"),
+    **SHARED_FIELDS,
+}
+REFERENCES = ("prompt", "resource")
+"""What has an argument that is completed: a prompt by its name, or a resource by its template."""
+COMPLETE_FIELDS = {
+    "prompt": CaseField(("string",), "a name"),
+    "resource": CaseField(("string",), "a URI template"),
+    "argument": CaseField(("string",), "the name of an argument or a variable"),
+    "value": CaseField(("string",), "a text"),
+}
+COMPLETION_ONLY = ("values", "total", "hasMore")
+"""Fields of `expect` that only a case with `complete` may have."""
+EXPECT_FIELDS = {
+    "error": CaseField(("boolean", "number"), "true, false, or the number of a JSON-RPC error", _error_problem),
+    "text": CaseField(("string",), "a text"),
+    "contains": CaseField(("string", "array"), "a text, or a list of texts", _text_problem),
+    "matches": CaseField(("string", "array"), "a regular expression, or a list of them", _pattern_problem),
+    "json": CaseField(("object",), "an object of values by JSON Pointer", _pointer_problem),
+    "structured": CaseField(("object", "array", "string", "number", "boolean", "null"), "a value"),
+    "schema": CaseField(("boolean",), "true or false"),
+    "problems": CaseField(("array",), "a list of JSON Pointers", _pointer_problem),
+    "values": CaseField(("array",), "a list of texts", _text_problem),
+    "total": CaseField(("number",), "a number of values", _count_problem),
+    "hasMore": CaseField(("boolean",), "true or false"),
+    "within_ms": CaseField(("number",), "a number of milliseconds", _positive),
+}
 
 
 def case_sources(folder: Path, prefix: str = f"{FOLDER}/") -> tuple[dict[str, Source], Diagnostics]:
@@ -168,12 +285,14 @@ class _Reader:
         name = str(_value(node).get("name") or f"{target} #{number}")
         self._check_name(name, node)
         shared: dict[str, Any] = {**_value(root), **_value(node)}
+        transports = TRANSPORTS if shared.get("transport", BOTH) == BOTH else (shared["transport"],)
+        eras = ERAS if shared.get("era", BOTH) == BOTH else (shared["era"],)
         return Case(
             name=name,
             kind=kind,
             target=target,
             arguments=_value(node).get("arguments", {}),
-            variants=variants_of(shared.get("transport", BOTH), shared.get("era", BOTH)),
+            variants=tuple(Variant(*each) for each in product(transports, eras)),
             environment=_environment(_value(root), _value(node)),
             headers=tuple(sorted({**_value(root).get("headers", {}), **_value(node).get("headers", {})}.items())),
             answers=tuple(_value(node).get("answers", ())),
@@ -208,13 +327,6 @@ class _Reader:
 
     def _report(self, code: str, span: Span, message: str, expected: str = "", hint: str = "") -> None:
         self._problems.append(diagnose(code, span, message, expected, hint))
-
-
-def variants_of(transport: str, era: str) -> tuple[Variant, ...]:
-    """Return the ways to run a case."""
-    transports = TRANSPORTS if transport == BOTH else (transport,)
-    eras = ERAS if era == BOTH else (era,)
-    return tuple(Variant(*pair) for pair in product(transports, eras))
 
 
 NOUNS = {"complete": "argument of a prompt or template"}
@@ -262,7 +374,6 @@ def _value(node: Node) -> dict[str, Any]:
 
 
 def _kind(node: Node) -> str:
-    """Return the kind of a value with its article."""
     return node.kind if node.kind == "null" else f"{'an' if node.kind[0] in 'ao' else 'a'} {node.kind}"
 
 

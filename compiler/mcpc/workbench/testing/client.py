@@ -19,8 +19,8 @@ from mcpc.client.client import (
     refusal,
 )
 from mcpc.client.http import header_value, name_header
+from mcpc.client.processes import Beginning
 from mcpc.workbench.testing.model import NOTHING, Reply
-from mcpc.workbench.testing.shared_process import Beginning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,7 +136,6 @@ class EraClient:
 
 
 def call_params(kind: str, target: str, arguments: Mapping[str, Any]) -> Object:
-    """Return the parameters of a call."""
     named = {METHODS[kind][1]: target}
     return named if kind == "resource" else {**named, "arguments": dict(arguments)}
 
@@ -150,7 +149,6 @@ def completion_params(completed: CompletedArgument, arguments: Mapping[str, Any]
 
 
 def reply_of(kind: str, result: Object) -> Reply:
-    """Return the reply that a result is."""
     meta, completion = result.get("_meta"), result.get("completion", NOTHING)
     problems = meta.get(PROBLEMS) if isinstance(meta, dict) else None
     return Reply(

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.workbench.testing.case_fields import COMPLETION_ONLY
+from mcpc.workbench.testing.case_files import COMPLETION_ONLY
 from mcpc.workbench.testing.model import NOTHING, Absent, Mismatch
 
 if TYPE_CHECKING:
@@ -113,8 +113,6 @@ def _problems(judging: Judging, node: Node) -> Iterator[Mismatch]:
 
 
 def _completion_member(name: str) -> Callable[[Judging, Node], Iterator[Mismatch]]:
-    """Return the check of a member of a completion."""
-
     def check(judging: Judging, node: Node) -> Iterator[Mismatch]:
         completion = judging.reply.structured
         found = completion.get(name, NOTHING) if isinstance(completion, dict) else NOTHING

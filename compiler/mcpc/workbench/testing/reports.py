@@ -1,4 +1,4 @@
-"""Reports of a run: text for people, JSON, annotations of GitHub, and JUnit for other systems."""
+"""Outcomes, gathered by case, and reports of a run: text for people, JSON, annotations of GitHub, and JUnit."""
 
 from __future__ import annotations
 
@@ -6,30 +6,102 @@ import difflib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mcpc.diagnostics import Severity
-from mcpc.diagnostics.formats.github import workflow_command
+from mcpc.diagnostics.formats.findings import JunitCase, ReportFinding, github_annotations, junit_report
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.release.comparison.reports import xml_text
 from mcpc.workbench.testing.expectations import compact
 from mcpc.workbench.testing.model import Absent
-from mcpc.workbench.testing.results import describe_variants, place_of
 from mcpc.workbench.testing.yaml_text import list_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from mcpc.reading import Source
-    from mcpc.workbench.testing.model import Fault, Mismatch
-    from mcpc.workbench.testing.results import CaseResult, Failure
+    from mcpc.workbench.testing.model import Case, Fault, Mismatch, Outcome, Variant
 
+
+NAMES = {"stdio": "stdio", "http": "HTTP"}
 WIDTH = 78
 MAX_SHOWN = 400
 MAX_DIFF = 16
 MAX_LOG = 8
 SAID = ("answer", "answers", "error")
 """Mismatches whose two sides are sentences, and no values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A mismatch, and the ways of its case in which it was found."""
+
+    mismatch: Mismatch
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A case, its outcomes, and its failures."""
+
+    case: Case
+    outcomes: tuple[Outcome, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long all calls of the case took."""
+        return sum(each.reply.milliseconds for each in self.outcomes) / 1000
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The ways in which the case ran."""
+        return tuple(each.variant for each in self.outcomes)
+
+    @property
+    def passed_alone(self) -> bool:
+        """Whether the case passes, but failed while other calls were made at the same time."""
+        return not self.failures and any(each.is_repeated for each in self.outcomes)
+
+    @property
+    def log(self) -> str:
+        """What the server wrote on standard error during the first failing call."""
+        return next((each.reply.log for each in self.outcomes if each.mismatches and each.reply.log), "")
+
+
+def gathered(outcomes: Iterable[Outcome]) -> list[CaseResult]:
+    """Return the results of cases in the order of their files."""
+    found: dict[tuple[str, int], list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault((outcome.case.file, outcome.case.number), []).append(outcome)
+    return [CaseResult(each[0].case, tuple(each), _failures(each)) for _, each in sorted(found.items())]
+
+
+def _failures(outcomes: list[Outcome]) -> tuple[Failure, ...]:
+    found: dict[str, tuple[Mismatch, list[Variant]]] = {}
+    for outcome in outcomes:
+        for each in outcome.mismatches:
+            key = json.dumps([each.what, compact(each.expected), compact(each.found)])
+            found.setdefault(key, (each, []))[1].append(outcome.variant)
+    return tuple(Failure(mismatch, tuple(variants)) for mismatch, variants in found.values())
+
+
+def describe_variants(variants: Iterable[Variant], of: Iterable[Variant]) -> str:
+    """Return in which ways something was found, in words; an empty text for all of several."""
+    some, every = set(variants), set(of)
+    if some == every:
+        return ""
+    for at in (0, 1):
+        names = {each[at] for each in some}
+        if len(names) == 1 and some == {each for each in every if each[at] in names}:
+            name = names.pop()
+            return f"{NAMES[name]} only" if at == 0 else f"{name} era only"
+    return ", ".join(f"{NAMES[each.transport]} {each.era}" for each in sorted(some))
+
+
+def place_of(result: CaseResult, failure: Failure | None, sources: Mapping[str, Source]) -> tuple[str, int, int]:
+    """Return the file, line and column of a failure: of the expectation if the file states it, else of the case."""
+    node = failure.mismatch.node if failure else None
+    start = node.start if node is not None else result.case.node.start
+    return (result.case.file, *sources[result.case.file].position(start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +121,6 @@ class Run:
 
     @property
     def failed(self) -> list[CaseResult]:
-        """The cases that failed."""
         return [each for each in self.results if each.failures]
 
     def locate(self, result: CaseResult, failure: Failure | None) -> tuple[str, int, int]:
@@ -134,7 +205,6 @@ def _shown(value: Any) -> str:
 
 
 def as_json(run: Run) -> str:
-    """Return the results as one object of JSON."""
     cases = [
         {
             "file": result.case.file,
@@ -166,60 +236,42 @@ def _failure_object(failure: Failure) -> dict[str, Any]:
 
 def as_github(run: Run) -> str:
     """Return an annotation for each failure, at its line, and the count as a notice."""
-    lines = []
+    findings = []
     for result in run.failed:
         for failure in result.failures:
-            path, line, column = run.locate(result, failure)
+            path, *place = run.locate(result, failure)
             where = describe_variants(failure.variants, result.variants)
             head = f"{result.case.name}: {failure.mismatch.what}{f' ({where})' if where else ''}"
-            place: dict[str, str | int] = {"file": path, "line": line, "col": column, "title": "mcpc test"}
-            lines.append(workflow_command(Severity.ERROR, place, [head, *mismatch_lines(failure.mismatch)]))
+            details = tuple(mismatch_lines(failure.mismatch))
+            findings.append(ReportFinding("mcpc test", Severity.ERROR, head, details, path, tuple(place)))
     for fault in run.faults:
-        lines.append(workflow_command(Severity.ERROR, {"title": "mcpc test --fuzz"}, fault_lines(run, fault)))
-    notes = [workflow_command(Severity.NOTE, {"title": "mcpc test"}, [each]) for each in run.notes]
-    return "".join(f"{line}\n" for line in [*lines, *notes, summary(run)])
+        first, *more = fault_lines(run, fault)
+        findings.append(ReportFinding("mcpc test --fuzz", Severity.ERROR, first, tuple(more)))
+    findings += [ReportFinding("mcpc test", Severity.NOTE, note) for note in run.notes]
+    return f"{github_annotations(findings)}{summary(run)}\n"
 
 
 def as_junit(run: Run) -> str:
     """Return a suite for each file, with a test case for each case."""
-    root = Element("testsuites", {"name": "mcpc test", **_numbers(run.results, len(run.faults))})
-    for path in dict.fromkeys(each.case.file for each in run.results):
-        results = [each for each in run.results if each.case.file == path]
-        suite = SubElement(root, "testsuite", {"name": xml_text(path), **_numbers(results)})
-        for result in results:
-            _add_case(suite, run, result)
+    suites: dict[str, list[JunitCase]] = {}
+    for result in run.results:
+        suites.setdefault(result.case.file, []).append(_junit_case(run, result))
     if run.faults:
-        numbers = {"tests": str(len(run.faults)), "failures": str(len(run.faults)), "errors": "0", "time": "0"}
-        suite = SubElement(root, "testsuite", {"name": "fuzzing", **numbers})
-        for fault in run.faults:
-            _add_fault(suite, run, fault)
-    indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, "unicode")}\n'
+        suites["fuzzing"] = [_junit_fault(run, fault) for fault in run.faults]
+    return junit_report("mcpc test", [*suites.items()])
 
 
-def _numbers(results: Sequence[CaseResult], faults: int = 0) -> dict[str, str]:
-    failed = sum(bool(each.failures) for each in results) + faults
-    seconds = sum(each.seconds for each in results)
-    return {"tests": str(len(results) + faults), "failures": str(failed), "errors": "0", "time": f"{seconds:.3f}"}
-
-
-def _add_fault(suite: Element, run: Run, fault: Fault) -> None:
-    facts = {"classname": "fuzzing", "name": xml_text(f"{fault.tool}: {fault.problem}"), "time": "0"}
-    case = SubElement(suite, "testcase", facts)
-    failure = SubElement(case, "failure", {"type": "fault", "message": xml_text(fault.problem)})
-    failure.text = xml_text("\n".join(fault_lines(run, fault)))
-
-
-def _add_case(suite: Element, run: Run, result: CaseResult) -> None:
+def _junit_case(run: Run, result: CaseResult) -> JunitCase:
+    lines = [*_case_lines(run, result)] if result.failures else [""]
+    failure = (result.failures[0].mismatch.what, lines[0]) if result.failures else None
+    group, text = f"{result.case.kind}.{result.case.target}", "\n".join(lines)
     path, line, _ = run.locate(result, None)
-    facts = {"classname": f"{result.case.kind}.{result.case.target}", "name": result.case.name}
-    place = {"file": path, "line": str(line), "time": f"{result.seconds:.3f}"}
-    case = SubElement(suite, "testcase", {key: xml_text(each) for key, each in {**facts, **place}.items()})
-    if result.failures:
-        lines = [*_case_lines(run, result)]
-        facts = {"type": result.failures[0].mismatch.what, "message": lines[0]}
-        failure = SubElement(case, "failure", {key: xml_text(each) for key, each in facts.items()})
-        failure.text = xml_text("\n".join(lines))
+    return JunitCase(group, result.case.name, failure, text, seconds=result.seconds, place=(path, line))
+
+
+def _junit_fault(run: Run, fault: Fault) -> JunitCase:
+    text = "\n".join(fault_lines(run, fault))
+    return JunitCase("fuzzing", f"{fault.tool}: {fault.problem}", ("fault", fault.problem), text)
 
 
 FORMATS: dict[str, Callable[[Run], str]] = {"text": as_text, "json": as_json, "github": as_github}

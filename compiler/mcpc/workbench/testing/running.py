@@ -6,28 +6,37 @@ among others is made again alone, and that decides: a run finds what it would fi
 
 from __future__ import annotations
 
+import hashlib
+import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mcpc.client.client import ConversationError
+from mcpc.sandbox import programs
+from mcpc.sandbox.cache_dir import load_entry, store_entry
 from mcpc.schema import SchemaError, compile
+from mcpc.workbench.dev.building import POLL_SECONDS, SETTLE_SECONDS, Fingerprint, compiler_command, fingerprint
 from mcpc.workbench.testing.expectations import Judging, differences
 from mcpc.workbench.testing.model import ERAS, TRANSPORTS, Mismatch, Outcome, Reply, Variant
 from mcpc.workbench.testing.servers import Connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from mcpc.schema import Validator
     from mcpc.workbench.testing.model import Case
+    from mcpc.workbench.testing.reports import CaseResult
     from mcpc.workbench.testing.servers import Served
 
     Call = tuple[Case, Variant]
 
 AHEAD = 4
 """How many calls for each job are made at a time if the first failure ends the run."""
+FAILED_CASES = "failed-cases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +149,61 @@ def differs_itself(outcome: Outcome) -> bool:
 
 
 def run_case(case: Case, variant: Variant, connection: Connection, outputs: OutputValidators) -> Outcome:
-    """Return the outcome of one case in one way."""
     try:
         reply = connection.call(case, variant)
     except ConversationError as problem:
         return Outcome(case, variant, (Mismatch("answer", "an answer", str(problem)),), Reply(is_error=True))
     output = outputs.of(case.target) if case.kind == "tool" else None
     return Outcome(case, variant, differences(case, Judging(reply, output)), reply)
+
+
+def failed_cases(folder: Path, cases: Iterable[Case]) -> list[Case]:
+    """Return those of the cases of a folder that failed when they last ran."""
+    names = _names_of_failed(folder)
+    return [case for case in cases if _name_of(case) in names]
+
+
+def remember_failed(folder: Path, results: Iterable[CaseResult]) -> None:
+    """Note which cases failed now; what is known of cases that did not run stays."""
+    found = {_name_of(result.case): bool(result.failures) for result in results}
+    before = _names_of_failed(folder)
+    names = {name for name in before if name not in found} | {name for name, failed in found.items() if failed}
+    if names != before:
+        store_entry(FAILED_CASES, _cache_key(folder), json.dumps(sorted(names)).encode())
+
+
+def _names_of_failed(folder: Path) -> set[str]:
+    data = load_entry(FAILED_CASES, _cache_key(folder))
+    return set(json.loads(data)) if data else set()
+
+
+def _cache_key(folder: Path) -> str:
+    return hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _name_of(case: Case) -> str:
+    return f"{case.file}\n{case.name}"
+
+
+def watch(root: Path, words: Sequence[str], ended: Callable[[], None]) -> NoReturn:
+    """Run the tests with the options `words` until the user interrupts; `ended` is called after each run."""
+    is_again = False
+    while True:
+        before = fingerprint(root)
+        programs.run_in_foreground("compiler", compiler_command("test", *words))
+        ended()
+        after = fingerprint(root)
+        is_again = after != before and not is_again
+        if not is_again:
+            wait_for_change(root, after)
+
+
+def wait_for_change(root: Path, known: Fingerprint) -> None:
+    """Return when the files differ from a known state, and are stable."""
+    while (found := fingerprint(root)) == known:
+        time.sleep(POLL_SECONDS)
+    while True:
+        time.sleep(SETTLE_SECONDS)
+        earlier, found = found, fingerprint(root)
+        if found == earlier:
+            return

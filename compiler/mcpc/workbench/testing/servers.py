@@ -20,11 +20,10 @@ from urllib.parse import urlsplit
 
 from mcpc.client.client import ConversationError
 from mcpc.client.http import connected
-from mcpc.client.processes import started_server
+from mcpc.client.processes import SharedProcess, started_server
 from mcpc.pack.smoke import START_BY_PYTHON
 from mcpc.sandbox import programs
 from mcpc.workbench.testing.client import AnswerList, EraClient, call_params, completion_params
-from mcpc.workbench.testing.shared_process import SharedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,7 +58,6 @@ class Served:
     start: tuple[str, ...] = START_BY_PYTHON
 
     def with_variables(self, more: Mapping[str, str]) -> Served:
-        """Return the same with more variables."""
         return replace(self, variables={**self.variables, **more})
 
 
@@ -203,8 +201,8 @@ def _indented(log: str) -> str:
 def stdio_server(served: Served, errors: Path) -> Iterator[SharedProcess]:
     """Start the server over pipes and yield its messages."""
     with errors.open("wb") as stream:
-        options = {"stderr": stream, "cwd": served.folder, "more": served.variables}
-        with started_server([*served.start, str(served.path)], **options) as transport:
+        words = [*served.start, str(served.path)]
+        with started_server(words, stderr=stream, cwd=served.folder, more=served.variables) as transport:
             yield SharedProcess(transport, AnswerList().respond)
 
 

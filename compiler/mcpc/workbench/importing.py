@@ -1,11 +1,12 @@
-"""The translation of a project into files of the native format.
+"""Import of a project of any format: writes it in the native format, from its parsed definitions, with a report.
 
     a definition in JSON      in the file of its kind, as clients see it
     a static answer           in the definition
     another format's script   at its path, unchanged; the definition has a `"contract"`
     a decorated function      unchanged
 
-Files are copied byte for byte; only those whose whole meaning is in the new files are left out.
+Files are copied byte for byte; only those whose whole meaning is in the new files are left out.  The report is
+`IMPORT.md` in the new project; the lists that clients of both servers see are compared.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.emit.responses import listings
 from mcpc.frontends import parse_project, select_frontends, tree_for
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.native import SERVER, is_definition
 from mcpc.model.definitions import HANDLER_KEY
 from mcpc.model.ir import ExternalHandler
+from mcpc.model.revisions import REVISIONS
 from mcpc.reading import Source
 
 if TYPE_CHECKING:
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.model.definitions import Definition
+    from mcpc.model.ir import Server
     from mcpc.options import Options
     from mcpc.reading import Json, SourceTree
+
 
 NATIVE = "native"
 KINDS = {
@@ -42,6 +47,10 @@ KINDS = {
 ANSWER_MEMBERS = {"tools": "content", "prompts": "messages", "resources": "contents"}
 """The member with the static answer of a kind."""
 STATIC_CONTRACTS = ("known", "static")
+NAME = "IMPORT.md"
+HEAD = "| definition | old file | new file | handler |\n|---|---|---|---|"
+EXPLANATION = """If a definition has a `"contract"`, the other system's script keeps its location and is called as
+before. What clients see of it is now in the new file, and no longer beside the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,6 @@ def translate(tree: SourceTree, options: Options) -> Translation:
 
 
 def readable_json(value: Any) -> bytes:
-    """Return JSON in a readable form."""
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -138,14 +146,12 @@ def _handler_options(field: str, definition: Any, part: Definition) -> tuple[dic
 
 
 def definition_name(node: Any) -> str:
-    """Return the name of a definition in messages."""
     if "ref" in node:
         return f"{node['ref'].get('name') or node['ref'].get('uri')} {node.get('argument', '')}"
     return str(node.get("name") or node.get("uri") or node.get("uriTemplate") or "")
 
 
 def readable_place(span: Span, tree: SourceTree) -> str:
-    """Return a span in readable form."""
     source = tree.get(span.path)
     return span.path if source is None else f"{span.path}:{source.position(span.start)[0]}"
 
@@ -175,3 +181,58 @@ def _lost(part: Definition) -> Iterator[Diagnostic]:
         message = f"the server `{facet.name}` no longer has a separate path (`{facet.path}`)"
         hint = "all of them become one server; to import a single one, import a project that lists only that"
         yield diagnose("MCP281", None, message, "", hint)
+
+
+def import_report(translation: Translation, differences: Diagnostics) -> bytes:
+    return "\n".join(_lines(translation, differences)).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _lines(translation: Translation, differences: Diagnostics) -> Iterator[str]:
+    yield f"# Imported from {', '.join(translation.formats)}\n"
+    if translation.rows:
+        yield "## Definitions\n"
+        yield HEAD
+        for row in translation.rows:
+            cells = (f"{row.kind} `{row.name}`", f"`{row.origin}`", f"`{row.target}`", row.runs)
+            yield "| " + " | ".join(map(table_cell, cells)) + " |"
+        if any(row.runs.startswith("the contract") for row in translation.rows):
+            yield f"\n{EXPLANATION}"
+    if translation.left_out:
+        yield "\n## Removed files\n"
+        yield "Their content is in the new files:\n"
+        yield from (f"- `{path}`" for path in translation.left_out)
+    yield "\n## Differences\n"
+    found = (*translation.lost, *differences)
+    yield from (f"- {problem.message}" + (f": {problem.hint}" if problem.hint else "") for problem in found)
+    if not found:
+        yield "None: clients see the same lists."
+
+
+def table_cell(value: str) -> str:
+    return " ".join(value.split()).replace("|", "\\|")
+
+
+def list_differences(before: Server, after: Server) -> Iterator[Diagnostic]:
+    """Yield differences that clients see, in the newest revision."""
+    earlier, later = listed_items(before), listed_items(after)
+    for name in sorted(earlier.keys() | later.keys()):
+        if name not in later:
+            yield diagnose("MCP281", None, f"{name} no longer exists")
+        elif name not in earlier:
+            yield diagnose("MCP281", None, f"{name} is new")
+        elif earlier[name] != later[name]:
+            yield diagnose("MCP281", None, f"{name} is shown differently")
+    for what in ("name", "version", "instructions"):
+        if getattr(before, what) != getattr(after, what):
+            yield diagnose("MCP281", None, f"the server's {what} has changed")
+
+
+def listed_items(server: Server) -> dict[str, bytes]:
+    """Return each item of each list, by its name in messages."""
+    found: dict[str, bytes] = {}
+    for listing in listings(server, REVISIONS[-1]):
+        for item in listing.items:
+            value = json.loads(item)
+            key = value.get("uri") or value.get("uriTemplate") or value.get("name")
+            found[f"`{key}` of `{listing.method}`"] = item
+    return found
