@@ -89,7 +89,7 @@ def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
     paths = f"{ROOT / 'compiler'}:{ROOT / 'runtime'}"
     done = subprocess.run([sys.executable, file], capture_output=True, text=True, env={"PYTHONPATH": paths})
     assert done.returncode == 1
-    assert "mcpc run" in done.stderr
+    assert "mcpc dev --once" in done.stderr
 
 
 def test_marks_import_next_to_nothing() -> None:

@@ -59,9 +59,19 @@ def test_stores(
         check_expressions(golden, GOLDEN / "stores.txt", tasks, store=opened, **known)
 
 
-@pytest.mark.parametrize("module", [owned, open_store, manager, owned, store], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    ("subject", "module"),
+    [
+        ("client_requests", owned),
+        ("open_store", open_store),
+        ("operations", manager),
+        ("replay", owned),
+        ("store", store),
+    ],
+)
 def test_values(
     golden: Callable[[Path, str], None],
+    subject: str,
     module: ModuleType,
     clock: list[float],
     monkeypatch: pytest.MonkeyPatch,
@@ -76,5 +86,5 @@ def test_values(
         "folder": tmp_path,
         "logged": logged,
     }
-    path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
+    path = GOLDEN / f"{subject}.txt"
     check_expressions(golden, path, protocol_servers, effects, tasks, store, module, stores=store, **known)
