@@ -55,10 +55,10 @@ class PythonOption(click.Option):
 class Command(click.Command):
     """A command whose help lists its own options only."""
 
-    def __init__(self, *args: Any, context_settings: dict[str, Any] | None = None, **settings: Any) -> None:
+    def __init__(self, name: str | None, context_settings: dict[str, Any] | None = None, **settings: Any) -> None:
         # Of the contexts of a command the first one decides for all what asks for help.
         names = {"help_option_names": ["-h", "--help"]}
-        super().__init__(*args, context_settings=names | (context_settings or {}), **settings)
+        super().__init__(name, names | (context_settings or {}), **settings)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options; those of a build are behind `--help-build`."""
