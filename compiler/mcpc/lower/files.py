@@ -5,10 +5,11 @@ libraries are included together, because one shell reads them all, and their fun
 handler or a program may import any module of the project and read any file, so that with one of these all files except
 definitions are included. The same holds if a Bash library uses its own path.
 
+Python handlers that find files of the project, or their own source, are imported from a folder on disk; all others from
+the built file, which has nothing to unpack then.
+
 Handlers of some systems expect the project's definitions in environment variables, as compact JSON. A variable is set
 only if a library names it: every variable is copied for every process that a handler starts.
-
-All others are imported from the built file, which has nothing to unpack then.
 """
 
 from __future__ import annotations

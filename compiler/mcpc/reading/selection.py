@@ -1,6 +1,6 @@
 """Which files of a project are part of its server: the table of those left out, and the project's own selection.
 
-The same for projects of every kind.  Beside this list only `exclude` and `.gitignore` leave files out (`selection.py`).
+The table is the same for projects of every kind: secrets, build output, hidden folders, and what tools keep.
 
     [tool.mcpc]                                 {"_meta": {"mcpc/files": {
     exclude = ["tests/", "*.md"]                   "exclude": ["tests/", "*.md"],
