@@ -46,20 +46,38 @@ from support.needs import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
 NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}
-MODULES = [
-    *(batches, calls, capabilities, completion, contents, handler_requests, display, dynamic_resource_list),
-    *(effects, eras, filtered_tool_list, tool_choice, handler_errors, handler_requests, eras, image, jsonrpc, media),
-    *(notifications, messages, prompts, eras, contents, resources, messages, run_time_lists),
-    *(session, eras, static_results, subscriptions, validation_errors, tasks, tasks, traces, union_errors),
-    *(uri_matching, validation_errors, values),
-]
+SUBJECTS = {
+    **{
+        module.__name__.rpartition(".")[2]: module
+        for module in (
+            *(batches, calls, capabilities, completion, display, dynamic_resource_list, effects, eras),
+            *(filtered_tool_list, handler_errors, handler_requests, image, jsonrpc, media, notifications, prompts),
+            *(resources, run_time_lists, session, static_results, subscriptions, tasks, traces, union_errors),
+            *(uri_matching, validation_errors, values),
+        )
+    },
+    "content_compatibility": contents,
+    "definitions": handler_requests,
+    "globs": tool_choice,
+    "handshake": eras,
+    "params": messages,
+    "recorded_answers": eras,
+    "resource_contents": contents,
+    "responses": messages,
+    "stateless": eras,
+    "suggestions": validation_errors,
+    "task_state": tasks,
+}
+"""Files of expressions, by the modules that they are about."""
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_values(golden: Callable[[Path, str], None], module: ModuleType) -> None:
-    path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
-    check_expressions(golden, path, protocol_servers, effects, module, **NAMES)
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_values(golden: Callable[[Path, str], None], subject: str) -> None:
+    check_expressions(golden, GOLDEN / f"{subject}.txt", protocol_servers, effects, SUBJECTS[subject], **NAMES)
+
+
+def test_each_file_of_expressions_has_a_module() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == {*SUBJECTS}
