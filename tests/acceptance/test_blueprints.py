@@ -530,7 +530,6 @@ def test_case_15_what_is_wrong_is_told_at_the_build(tmp_path: Path, case: str) -
 def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path], tmp_path: Path) -> None:
     own = {"mcpc_runtime/handlers/static/contract.py", "mcpc_runtime/protocol/static_results.py"}
     assert own <= set(carried(servers["mcp"]))
-    assert "mcpc_runtime/http/serve.py" in carried(servers["http"])
     other = write_files(
         tmp_path / "p",
         {
@@ -540,7 +539,7 @@ def test_only_such_servers_carry_what_answers_for_them(servers: dict[str, Path],
         },
     )
     names = set(carried(build(other, tmp_path / "o.pyz", "--http")))
-    assert not names & {*own, "mcpc_runtime/http/serve.py"}
+    assert not names & own
 
 
 NATIVE = '''from helpers.words import WORD

@@ -89,8 +89,8 @@ def test_commands_take_the_address_of_its_stream(official: str, tmp_path: Path) 
     assert "gone" in done.stdout
     for words in (
         ("scan", official),
-        ("docs", official, "-o", tmp_path / "page.md"),
-        ("stubs", official),
+        ("generate", "docs", official, "-o", tmp_path / "page.md"),
+        ("generate", "client", official),
     ):
         done = mcpc(*words)
         assert done.returncode == 0, done.stderr
