@@ -226,5 +226,5 @@ def test_the_modules_import_nothing_but_each_other() -> None:
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     names = ("mcpc_runtime", "mcpc_runtime.protocol")
-    own = [f"mcpc_runtime.protocol.{name}" for name in ("display", "suggestions", "validation_errors")]
+    own = [f"mcpc_runtime.protocol.{name}" for name in ("display", "validation_errors")]
     assert sorted({*run.stdout.split()} - {"__future__"}) == sorted((*names, *own))

@@ -5,9 +5,8 @@ it. Equal errors at many locations share one line. The same errors are returned 
 untrusted values: each is shown as JSON, shortened, without line breaks. Text and time stay within the limits below,
 however large a value is and however many errors there are.
 
-Suggest corrections of nearly correct values: the nearest known name, or the obvious type conversion.
-
-Only short names are compared, and only a limited number of them, so that the time is bounded.
+Nearly correct values have a correction: the nearest known name, or the obvious type conversion. Only short names are
+compared, and only a limited number of them.
 """
 
 from __future__ import annotations
