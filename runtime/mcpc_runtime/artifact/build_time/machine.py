@@ -3,11 +3,8 @@
 Only functions that the project's own code calls answer otherwise: packages choose what they load by the real ones.
 Variables that tell of a machine are set by what starts the process.
 
-Which environment variables a project's code looks up and does not find, while it runs during a build.
-
-Only code of the project counts: packages look for many variables that nobody sets.
-
-Which hosts a project's code tries to reach while it runs during a build.
+Noted are environment variables that code of the project looks up and does not find (packages look for many that are
+never set), and hosts that it tries to reach.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ descriptor; modules are loaded through this descriptor, so replacing the folder 
 that extracts a folder keeps the descriptor of what it wrote, whose digests it verified before writing.
 
 Several threads extract and verify: what takes the time, in C, does not hold the interpreter's lock.
-
-Work on many items in a few threads, for functions in C that release the interpreter's lock.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Paths of files of bundled packages, as `importlib.metadata` and `importlib.resources` hand them to a program.
 
-They have the methods of the paths that the interpreter's own importer of archives gives (`zipfile.Path`).
-
-Bundled packages as `importlib.metadata` describes installed ones: metadata, and the places of their files.
+They have the methods of the paths that the interpreter's own importer of archives gives (`zipfile.Path`).  Bundled
+packages are described as installed ones: by their metadata, and the places of their files.
 """
 
 from __future__ import annotations
