@@ -18,7 +18,7 @@ LIBRARY = "file .mcpc/"
 
 def test_show(golden: Callable[[Path, str], None]) -> None:
     needs("bash")
-    done = mcpc("show", HERE / "mcp_bash", "--allow", "*")
+    done = mcpc("inspect", HERE / "mcp_bash", "--definitions", "--allow", "*")
     assert done.returncode == 0, done.stderr
     shown = [line for line in done.stdout.splitlines(keepends=True) if not line.startswith(LIBRARY)]
     golden(HERE / "show/mcp-bash.txt", "".join(shown))

@@ -25,6 +25,6 @@ PROJECTS = {
 @pytest.mark.parametrize("name", PROJECTS)
 def test_show(name: str, golden: Callable[[Path, str], None]) -> None:
     needs("bash")
-    done = mcpc("show", ROOT / PROJECTS[name])
+    done = mcpc("inspect", ROOT / PROJECTS[name], "--definitions")
     assert done.returncode == 0, done.stderr
     golden(HERE / f"show/{name}.txt", done.stdout)

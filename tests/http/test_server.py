@@ -336,7 +336,7 @@ def test_stores_and_events_are_tried_before_serving(monkeypatch: pytest.MonkeyPa
     assert closed == ["store", "redis", "store"]
 
     def fail(*_: object) -> None:
-        raise serve.redis_connection.RedisError("gone")
+        raise serve.redis.RedisError("gone")
 
     monkeypatch.setattr(serve, "connect_redis", fail)
     assert refused(lambda: serve.check_connections(HttpSettings(events="x"), without)) == (8, "--events: gone")
