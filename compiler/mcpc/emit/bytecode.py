@@ -39,6 +39,10 @@ NO_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 """Exceptions for a text that the interpreter cannot compile: invalid, undecodable, or nested too deeply."""
 
 
+FIELD_READERS = frozenset({"NamedTuple", "dataclass"})
+"""The bases and decorators of classes whose fields are their annotations."""
+
+
 class RuntimeStripper(ast.NodeTransformer):
     """Removes syntax without effect at run time that costs time to load."""
 
@@ -65,8 +69,10 @@ class RuntimeStripper(ast.NodeTransformer):
         return self.generic_visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Keep the annotations of a named tuple, which are its fields, without their types."""
-        if not any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases):
+        """Keep the annotations of a named tuple or a dataclass, which are its fields, without their types."""
+        if not any(
+            name.partition("(")[0] in FIELD_READERS for name in map(ast.unparse, node.bases + node.decorator_list)
+        ):
             return self.generic_visit(node)
         fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
         for field in fields:

@@ -139,6 +139,10 @@ STRIPPED = {
         "class A(NamedTuple):\n    'Doc.'\n    a: int\n    b: str = 'x'\n\n    def f(self) -> int:\n        c: int = 1",
         "class A(NamedTuple):\n    pass\n    a: None\n    b: None = 'x'\n\n    def f(self):\n        c = 1",
     ),
+    "a dataclass": (
+        "@dataclass(frozen=True)\nclass A:\n    a: int\n    b: str = 'x'",
+        "@dataclass(frozen=True)\nclass A:\n    a: None\n    b: None = 'x'",
+    ),
     "another class": (
         "class A(typing.NamedTuple, Base):\n    a: int\n    b: int = 1\n    c = 2",
         "class A(typing.NamedTuple, Base):\n    pass\n    b = 1\n    c = 2",
