@@ -79,9 +79,9 @@ def explain_command(top: click.Context, names: Sequence[str]) -> None:
     for name in names:
         if not isinstance(context.command, click.Group):
             raise click.UsageError(messages.UNKNOWN_COMMAND.format(name=" ".join(names)))
-        found = context.command.get_command(context, name)
-        if found is not None:
-            context = click.Context(found, context, name, help_option_names=context.help_option_names)
+        subcommand = context.command.get_command(context, name)
+        if subcommand is not None:
+            context = click.Context(subcommand, context, name, help_option_names=context.help_option_names)
     click.echo(context.get_help())
 
 

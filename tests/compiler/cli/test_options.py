@@ -141,7 +141,7 @@ def test_help_is_exactly_this(path: str, golden: Callable[[Path, str], None]) ->
 
 
 def test_help_lists_the_shared_options_by_group(golden: Callable[[Path, str], None]) -> None:
-    own = parsing.get_help(click.Context(parsing, info_name="x", terminal_width=200))
+    own = CliRunner().invoke(parsing, ["--help"], terminal_width=200).output
     assert [line.split()[0] for line in own.partition("Options:\n")[2].splitlines()] == ["--help-build", "-h,"]
     text = CliRunner().invoke(parsing, ["--help-build"], terminal_width=200).output
     golden(GOLDEN / "help-shared.txt", text)

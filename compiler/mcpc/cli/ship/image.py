@@ -23,7 +23,7 @@ DEFAULT_PORT = 8000
 @click.option(
     "-o", "--output", "place", type=click.Path(path_type=Path), help="New folder, or file NAME.tar (default: NAME.tar)."
 )
-@click.option("--base", type=click.Path(exists=True, path_type=Path), help="OCI layout, or archive of `docker save`.")
+@click.option("--base", type=click.Path(exists=True, path_type=Path), help="OCI layout, as a folder or an archive.")
 @click.option("--base-digest", default="", metavar="SHA256", help="Digest of the base; selects one of several.")
 @click.option("--base-name", default="", metavar="NAME", help="Name of the base in its registry, for the annotation.")
 @click.option(

@@ -1,7 +1,7 @@
 """The fork server: a Bash process that has read the libraries once, and forks a child for each call.
 
 A spare child always waits for the next call, so forking adds no latency.  The fork server reads only the numbers of a
-call's descriptors, and the child that takes the call opens them in /proc (see `descriptor_passing`).  A call is begun
+call's descriptors, and the child that takes the call opens them in /proc (see below).  A call is begun
 at most once: it is moved to another shell only if no child has begun it, after its texts are withdrawn from this one.
 
 Descriptor passing: a small process holds the descriptors of calls, and children of a fork server open them there.

@@ -1,8 +1,8 @@
 """The supervisor, a process that owns all handler processes: it starts with the first of them and ends last.
 
-`client.py` is the server's side and `process.py` the supervisor itself; `wire.py` is their socket.  `program.py` starts
-one program; `termination.py` decides which processes belong to a call, from the snapshots of `subtree.py` (from
-the tables of `process_table.py`) and the adoption of `subreaper.py`; `folders.py` removes temporary folders at the end.
+`client.py` is the server's side and `process.py` the supervisor itself, which adopts orphans and removes temporary
+folders at the end; `wire.py` is their socket.  `program.py` starts one program; `termination.py` decides which
+processes belong to a call, from the tables of `process_table.py`.
 """
 
 ProcessEntry = tuple[bool, int, int, int]
