@@ -5,12 +5,12 @@ functions are in files that it reads, one with state that is made when it starts
 looks at how it was started.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +18,8 @@ from support.artifact import build, mcpc
 from support.bash_sdk_projects import BEGIN, CORES, MERGED, RESULT, project, tools_json, written
 from support.needs import needs
 from support.processes import until
+from support.projects import Files
 from support.stdio import StdioClient, initialization
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.projects import Files
 
 Call = tuple[str, dict[str, Any]]
 

@@ -4,26 +4,19 @@
 difference is asserted as such.  The system's own knowledge base is looked for in `TESTS_BLUEPRINTS`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support import posts
 from support.artifact import build, carried, converse, mcpc
 from support.files import write_files
-from support.serving import served
+from support.serving import Served, served
 from support.stdio import conversation, initialization, numbered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.serving import Served
 
 GUIDE = "# guide\nline, and no more: ü\n\n"
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")

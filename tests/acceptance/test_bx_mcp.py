@@ -3,12 +3,12 @@
 `OPEN` is a server without a token, `CLOSED` one with two.  What differs on purpose is asserted as it is here, and says so.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +16,6 @@ from support.artifact import build
 from support.needs import ROOT, needs
 from support.serving import served
 from support.stdio import replies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PATH = "/~bxmcp/boxlang.bxm"
 ADMIN, READER = "admin-token-0123456789", "reader-token-0123456789"

@@ -4,26 +4,20 @@
 refusals look as mcp-bash's own.  What differs on purpose says so.  Prompts and resources are in their own file.
 """
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build
-from support.mcp_bash_client import ABOUT, ALLOW, BASH, SDK, clients, error, text, write
+from support.mcp_bash_client import ABOUT, ALLOW, BASH, SDK, Client, clients, error, text, write
 from support.needs import needs
 from support.posts import post_stateless
 from support.processes import until
 from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.mcp_bash_client import Client
 
 MODERN = "2026-07-28"
 ENVELOPE = {

@@ -3,26 +3,20 @@
 Deliberate differences say so; `exact` servers are built with `--dialect mcp-bash`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, carried, mcpc
-from support.mcp_bash_client import ALLOW, BASH, clients, error, text, write
+from support.mcp_bash_client import ALLOW, BASH, Client, clients, error, text, write
 from support.needs import needs
 from support.posts import post_stateless
 from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.mcp_bash_client import Client
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -5,26 +5,20 @@ the wire carries.  They are copied first, without the permissions that a checkou
 what their READMEs get from elsewhere: `ffmpeg-studio` from ffmpeg, `12-config-and-downloads` from the network.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import stat
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from support.artifact import build
-from support.mcp_bash_client import ALLOW, clients, error
+from support.mcp_bash_client import ALLOW, Client, clients, error
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from support.mcp_bash_client import Client
 
 VARIABLE = "TESTS_MCP_BASH"
 pytestmark = pytest.mark.checkout(VARIABLE)

@@ -1,13 +1,11 @@
 """Patterns that take long: which are found, with a text that shows it, and that none is found that does not."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,9 +18,6 @@ from mcpc.schema.graph import cycles
 from mcpc.schema.slow_patterns import slow_patterns
 from support.reference import SCHEMA_SUITE, real_tools
 from support.schemas import node_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EXPONENTIAL = [
     "^(a+)+b",

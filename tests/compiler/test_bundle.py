@@ -1,9 +1,9 @@
 """Schemas that refer to other files of the project: what becomes of them, and what of those that cannot be joined."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +13,6 @@ from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
 from support.needs import ROOT
 from support.schemas import functions, node_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 POINT = {
     "$id": "https://example.com/point",

@@ -1,9 +1,7 @@
 """Stored bytecode of the runtime is that of a build that stores none, and what is damaged or changed is compiled again."""
 
-from __future__ import annotations
-
 import marshal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from mcpc.emit.bytecode_cache import KIND, BytecodeCache
 from mcpc.emit.interpreters import HERE, LEAST_AT_ONCE, MissingPythonError, compile_at_once, compile_for, interpreter
 from mcpc.emit.templates import template_text
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOLDERS = ("protocol", "transports", "handlers")
 SOURCES = {

@@ -1,14 +1,13 @@
 """The compiler's cache: for one user alone, and not believed where somebody else could have written."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +19,6 @@ from mcpc.pack.manifest import checksum_line
 from mcpc.sandbox import cache_dir
 from support.artifact import mcpc
 from support.projects import SMOKETEST, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

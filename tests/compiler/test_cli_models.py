@@ -1,21 +1,16 @@
 """`mcpc generate models`: the file it writes, when it refuses, and what it never does to a file that is there."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc.languages import MODELS_LINE
 from support.artifact import mcpc
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOOL = {
     "name": "file_read",

@@ -1,7 +1,5 @@
 """Sizes of the list of tools that clients warn of, at the limit and above it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,16 +1,12 @@
 """A value in which everything is wrong costs the collector no more than the first hundred complaints."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from support.schemas import compiled, functions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MILLION = 10**6
 

@@ -1,7 +1,5 @@
 """Source without commentary compiles to what the source does, line by line."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

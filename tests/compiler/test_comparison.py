@@ -1,10 +1,9 @@
 """What each kind of change means to clients: a table of changes, with all that must be reported of each."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ from mcpc.release.comparison.inclusion import MAX_DEPTH, MAX_STEPS, accepts
 from mcpc.release.comparison.reports import FORMATS, as_changelog
 from mcpc.release.comparison.rules import RULES
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Json = Any
 

@@ -3,8 +3,6 @@
 `TESTS_SCHEMA_PAIRS=N` tries N pairs of each sort, with more samples; without it there are a few.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

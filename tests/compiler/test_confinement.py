@@ -1,15 +1,13 @@
 """Hostile files of a project, imported at the build: each is ended in time and named, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +15,6 @@ from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import limits
 from mcpc.sandbox.confinement.posix import launcher, processes
 from support.processes import running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.sampled(3)
 

@@ -1,7 +1,5 @@
 """Words of a shell, and what is written to a terminal that may not take it, on POSIX systems."""
 
-from __future__ import annotations
-
 import os
 
 from mcpc.sandbox.platforms.posix.console import start_of_file, write_within

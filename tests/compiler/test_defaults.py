@@ -1,26 +1,20 @@
 """What is put in the place of what is missing, where nothing is, and that a default which cannot be is reported."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
 from mcpc.options import Options
-from mcpc.schema import CompileRequest, compile_schema
+from mcpc.schema import CompiledSchema, CompileRequest, compile_schema
 from support.projects import SERVER_JSON, lowered
 from support.schemas import node_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.schema import CompiledSchema
 
 COMPLETES = CompileRequest(completes=True)
 FOLDER = Path(__file__).with_name("schema")

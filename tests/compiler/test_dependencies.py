@@ -1,7 +1,5 @@
 """What a project asks for: where it may say so, what is refused there, and what all places mean together."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,18 +1,13 @@
 """Where projects declare requirements besides the usual places, and what is chosen of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.packages import read_requirements
 from mcpc.packages.poetry import python_ranges
+from mcpc.reading import SourceTree
 from support.projects import marked, places, tree
-
-if TYPE_CHECKING:
-    from mcpc.reading import SourceTree
 
 EXTRAS = """[project]
 name = "Own_Pkg"

@@ -1,7 +1,5 @@
 """The versions of a lock beside the project: taken where a requirement names none, and named where nothing else does."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc import packages

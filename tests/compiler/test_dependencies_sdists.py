@@ -1,27 +1,20 @@
 """Packages without a wheel: refused with their own code, or built from their sources, confined and the same each time."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import tarfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
 from mcpc.model.ir.layer import Origins
-from mcpc.packages import read_requirements, sdists, stage_packages, staging
+from mcpc.packages import StagedPackages, read_requirements, sdists, stage_packages, staging
 from mcpc.packages.platforms import Target
 from mcpc.packages.sdists import BuildError, BuiltWheel, check_fits, unpack
 from support.projects import tree
 from support.wheels import only, sdist, sources, wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.packages import StagedPackages
 
 pytestmark = pytest.mark.slow
 VALUE = {"bare.py": "value = 1\n"}

@@ -1,14 +1,12 @@
 """`mcpc build --http` and its companions: what is carried, that it is the same everywhere, and that nobody else pays."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import subprocess
 import sys
 import zipfile
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,6 @@ from mcpc.packages.serving import HTTP, UNUSED, option_requirements, pinned_requ
 from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.artifact import build, carried
 from support.talking import write_project
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Packages installed for an artifact: from beside the compiler or by uv, whole or not at all, the same every time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -10,24 +8,19 @@ import stat
 import zipfile
 from dataclasses import replace
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
+from mcpc.model.ir import Server
 from mcpc.options import Options
-from mcpc.packages import include_packages, kept_folders, read_requirements, stage_packages, staging, uv
+from mcpc.packages import StagedPackages, include_packages, kept_folders, read_requirements, stage_packages, staging, uv
 from mcpc.packages.installed_files import UnfitPackageError, copy_package
 from mcpc.packages.layer import shiv_contents, split_packages, unsupported_versions, with_pydantic
 from mcpc.sandbox import cache_dir
 from support.projects import SERVER_JSON, lowered, tree
 from support.wheels import only, sdist, wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir import Server
-    from mcpc.packages import StagedPackages
 
 pytestmark = pytest.mark.slow
 

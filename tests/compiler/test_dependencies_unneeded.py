@@ -1,21 +1,16 @@
 """Which files of packages are left out of a built file, and which stay because something may read them."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc.packages.sizes import deflated_size
 from mcpc.packages.unneeded_files import names_with_imported_tests, needed_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ALWAYS = {
     "a/__init__.py": b"",

@@ -1,12 +1,12 @@
 """Versions up to a date: what the date means, and what uv installs from a registry that says when files came."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,10 +16,6 @@ from mcpc.cli import cli
 from mcpc.packages import RequestedPackage, earliest, newest_version, stage_packages
 from mcpc.packages.upload_dates import upload_limit
 from support.wheels import only, wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 UPLOADED = {"1.0": "2024-01-01T10:00:00Z", "2.0": "2025-06-30T23:00:00Z", "3.0": "2025-07-01T00:00:00Z"}
 

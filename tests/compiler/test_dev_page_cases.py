@@ -1,7 +1,5 @@
 """Cases that the page of `mcpc dev` sends: what of them is saved, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,18 +1,14 @@
 """What `mcpc dev` tells a person: changes between two builds, problems that are new, lines that nobody reads."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from mcpc.workbench.dev.building import BuildFacts
 from mcpc.workbench.dev.reporting import CallLines, Screen, describe_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def facts(code: str = "", content: str = "", **lists: list[dict[str, Any]]) -> BuildFacts:

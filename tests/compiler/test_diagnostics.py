@@ -1,11 +1,9 @@
 """Problems as values, the pages of their codes, and every format they are reported in."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -26,9 +24,6 @@ from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.reading import Source, parse_json
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGES = Path(codes.__file__).with_name("pages")
 EXCERPTS = json.loads(Path(__file__).with_name("excerpts.json").read_text("utf-8"))

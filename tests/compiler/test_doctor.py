@@ -1,17 +1,16 @@
 """`mcpc doctor`: every planted fault is named with its next step, a healthy home has no problem, secrets stay secret."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -32,9 +31,6 @@ from support.artifact import build, mcpc
 from support.client_home import use_home
 from support.files import write_files
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the homes are those of Linux")
 

@@ -1,13 +1,12 @@
 """Documentation of servers: what is shown of schemas, and that no text of a definition becomes markup."""
 
-from __future__ import annotations
-
 import html.parser
 import json
 import re
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +16,6 @@ from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools
 from support.scale import scaled
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
 HOSTILE = "<script>alert(1)</script>\n# Title\n- [link](https://evil.example)\n![x](https://evil.example/x.png) `code` {{ 7 * 7 }} {% if %} https://evil.example www.evil.example \u202e\u0007 </style></script> --> & \"'"

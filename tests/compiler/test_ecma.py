@@ -1,7 +1,5 @@
 """ECMA-262 patterns in the syntax of `re`: what they match, and which are refused with which reason."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,11 +1,9 @@
 """Patterns on which `re` could take long: rewritten, proved to be linear, or guarded, and always with the same answers."""
 
-from __future__ import annotations
-
 import random
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -19,9 +17,6 @@ from mcpc.schema.ecma.tree import write_pattern
 from mcpc.schema.ecma.trim import trimmed
 from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 from mcpc_runtime.protocol.validation.patterns import PatternMatcher
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LINEAR = [
     "",

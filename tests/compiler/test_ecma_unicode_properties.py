@@ -1,7 +1,5 @@
 """Unicode properties in patterns: the names ECMA-262 has, and the code points a browser finds for them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import unicodedata

@@ -1,12 +1,11 @@
 """`mcpc ship`: manifests leave no rights, the site holds against nginx itself, and no name leaves its place."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,9 +17,6 @@ from support.artifact import build, mcpc
 from support.needs import needs
 from support.talking import write_project
 from support.wheels import variables, wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.sampled(2)
 

@@ -1,12 +1,11 @@
 """The JSON Schemas of files agree with the compiler: what it accepts is valid, and what it refuses is not."""
 
-from __future__ import annotations
-
 import copy
 import json
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import pytest
@@ -26,9 +25,6 @@ from mcpc.workbench.file_schemas.files import BY_NAME
 from mcpc.workbench.file_schemas.json_schema import MEANINGS
 from mcpc.workbench.testing.case_files import read_cases
 from support.projects import SMOKETEST, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 TABLES = json.loads(Path(__file__).with_name("file_schemas.json").read_text("utf-8"))

@@ -1,28 +1,22 @@
 """Tests of the front end for the MCP Server Bash SDK: which projects are its own, and what it finds in them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from mcpc.diagnostics import Severity
+from mcpc.diagnostics import Diagnostics, Severity
 from mcpc.frontends import parse_project, select_frontends
 from mcpc.frontends.bash_sdk.core import HOOK
 from mcpc.frontends.bash_sdk.programs import reading_programs
 from mcpc.frontends.bash_sdk.scripts import path_tail
+from mcpc.model.definitions import Definition
 from mcpc.options import Options
 from support.bash_sdk_projects import BEGIN, CONFIG, END, RESULT, project, tools_json
 from support.needs import needs
 from support.projects import Files, tree
 from support.whole_projects import print_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.definitions import Definition
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 ONE = "tool_one() { echo 1; }\n"

@@ -1,21 +1,15 @@
 """MCP Dev Blueprints' format: which projects are knowledge bases, what is in them, and every way to get one wrong."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import has_errors
+from mcpc.model.ir import Server
 from mcpc.options import Options
 from mcpc.reading import read_tree
 from support.projects import Files, checked, lowered, parsed
 from support.whole_projects import print_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.model.ir import Server
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 SERVERS = '[{"name": "s", "path": "s", "features": ["f.json"]}]'

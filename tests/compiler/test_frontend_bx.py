@@ -1,12 +1,11 @@
 """bx-mcp's projects as definitions: marks, settings, and what of both is wrong, at exact places."""
 
-from __future__ import annotations
-
 import json
 import time
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +16,6 @@ from mcpc.frontends.bx.tokens import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH
 from support.images import archive, image_of
 from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
 from support.whole_projects import print_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.sampled(2)
 

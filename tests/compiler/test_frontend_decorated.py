@@ -1,9 +1,7 @@
 """Marked functions are definitions as JSON is: merged with it, bound to themselves, and wrong at exact places."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +9,6 @@ from mcpc import Context
 from mcpc.model.ir import PythonFunction
 from support.projects import SERVER_JSON, Files, checked, marked, parsed, places
 from support.whole_projects import print_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 pytestmark = pytest.mark.sampled(2)

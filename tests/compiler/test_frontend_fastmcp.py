@@ -1,28 +1,21 @@
 """Projects for FastMCP and the SDK: recognised, their entry and framework found, before anything is run."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from mcpc.frontends.fastmcp import frameworks
 from mcpc.frontends.fastmcp.entry_points import find_entry
 from mcpc.frontends.fastmcp.frameworks import version_problems
 from mcpc.frontends.fastmcp.packages import program_packages, with_brought_packages
 from mcpc.frontends.fastmcp.project_settings import read_project_settings
+from mcpc.reading import SourceTree
 from support.needs import ROOT
 from support.projects import Files, tree
 from support.whole_projects import print_parsed, read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from packaging.specifiers import SpecifierSet
-
-    from mcpc.reading import SourceTree
 
 SERVER = 'from mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP("x")\n\nif __name__ == "__main__":\n    mcp.run()\n'
 FAST = "from fastmcp import FastMCP\n\nmcp = FastMCP()\n"

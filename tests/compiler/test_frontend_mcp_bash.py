@@ -1,9 +1,8 @@
 """Tests of the front end for mcp-bash: which projects are its own, and what it finds in them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +15,6 @@ from support.mcp_bash_projects import HEADER, NAMED, PROJECT, SH, codes, facts, 
 from support.needs import needs
 from support.projects import Files, parsed
 from support.whole_projects import print_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 

@@ -1,7 +1,5 @@
 """Tests of what is wrong with projects of mcp-bash: each fault is put in, and reported where it stands."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of the native front end: which directories it knows, what it finds in them, what it says of the rest."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc.frontends import FRONTENDS, select_frontends

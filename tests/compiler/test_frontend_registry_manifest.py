@@ -1,7 +1,5 @@
 """The registry's `server.json`: recognised as such, and not taken for the description of a native project."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,15 +1,14 @@
 """What ToolBox's front end makes of projects: what is recognised, what is shown, and what is told of what is wrong."""
 
-from __future__ import annotations
-
 import io
 import os
 import zipfile
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
 from mcpc.frontends import parse_project, toolbox
 from mcpc.languages.bundling import module_inspection, node
 from mcpc.options import Options
@@ -17,11 +16,6 @@ from mcpc.reading import SourceTree, read_tree
 from support.artifact import mcpc
 from support.needs import needs_node
 from support.projects import Files, places, tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
 
 pytestmark = pytest.mark.sampled(2)
 

@@ -1,21 +1,16 @@
 """A folder that is no project is answered by what is in it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mcpc.frontends import FRONTENDS, build_inputs, frontends_of, select_frontends, tree_for
 from support.artifact import SOURCES
 from support.projects import tree
 from support.whole_projects import print_cases, read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 

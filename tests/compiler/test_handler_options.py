@@ -1,28 +1,31 @@
 """Tests of what definitions say about running their handlers: what it means, and every way in which it can be wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcpc.diagnostics import Diagnostic, Diagnostics
 from mcpc.emit import emit
+from mcpc.languages import HandlerModule
 from mcpc.lower import handlers
-from mcpc.model.ir import BashFunction, Environment, Executable, HandlerOptions, ProgramRequirement
+from mcpc.model.ir import (
+    BashFunction,
+    CheckedServer,
+    Environment,
+    Executable,
+    HandlerOptions,
+    ProgramRequirement,
+    Server,
+)
 from mcpc.model.ir.printer import print_server
+from mcpc.reading import Source
 from support.projects import checked, lowered, tree
-
-if TYPE_CHECKING:
-    from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.languages import HandlerModule
-    from mcpc.model.ir import CheckedServer, Server
-    from mcpc.reading import Source
 
 SCHEMA = {"type": "object"}
 SCRIPT = "#!/bin/sh\ncat\n"

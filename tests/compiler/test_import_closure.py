@@ -1,11 +1,9 @@
 """The closure of a module's imports has whatever Python imports with it, machine code included."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +15,7 @@ from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from mcpc.interpreters.selfcontained.shared_objects import SharedObjects, collect_shared_objects
 from support.needs import ROOT, lacking
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Modules = dict[str, tuple[bool, Path]]
+Modules = dict[str, tuple[bool, Path]]
 
 IMPORT_EACH = """
 import json, sys

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from mcpc.sandbox.import_time_limit import TIME_LIMIT_MESSAGE
 from mcpc_runtime.handlers.python.authoring import PUBLIC
 from support.processes import running
 from support.projects import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def asked(files: Mapping[str, str]) -> ImportResults:

@@ -1,14 +1,13 @@
 """The JSON reader: what it accepts, the tree of places, what it says of each mistake; nothing makes it slow."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +18,6 @@ from mcpc.reading import Json, Node, Source, parse_json
 from mcpc.reading.json_mistakes import quoted_text
 from mcpc.reading.json_scanner import MAX_DIGITS, MAX_FLAWS, integer_value, number_value, string_value
 from mcpc.reading.json_text import MAX_DEPTH, MAX_PROBLEMS, MAX_VALUES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 GOLDEN = Path(__file__).parents[1] / "golden/sources"
 

@@ -1,17 +1,16 @@
 """Bash libraries: which functions they define and where, and what is said about what is wrong with them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpc.diagnostics import Severity
+from mcpc.diagnostics import Diagnostic, Severity
 from mcpc.languages import LANGUAGES
 from mcpc.languages.bash import syntax
 from mcpc.languages.bash.lexer import scan_library
@@ -19,13 +18,6 @@ from mcpc.languages.bash.library import read_library
 from mcpc.languages.bash.slices import outline_libraries
 from mcpc.reading import Source
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostic
-
 
 FOLDER = ROOT / "tests/golden/bash"
 

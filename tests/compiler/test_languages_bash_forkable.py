@@ -1,10 +1,9 @@
 """Which scripts may run in a child of another shell: only those that cannot tell."""
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,6 @@ from mcpc.languages.bash.inline_sdk_calls import without_substitutions
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.reading import Source
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests/golden/bash"
 

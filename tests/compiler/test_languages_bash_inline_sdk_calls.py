@@ -1,12 +1,11 @@
 """What becomes of lines that ask the SDK by `$(…)`: the same, whatever they are asked for, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +13,6 @@ from mcpc.languages.bash.forkable import is_forkable
 from mcpc.languages.bash.inline_sdk_calls import FUNCTIONS, LOCALS, without_substitutions
 from mcpc.reading import Source
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SDK = ROOT / "templates/mcp_bash/sdk"
 HEAD = '#!/usr/bin/env bash\nsource "${MCP_SDK}/tool-sdk.sh"\n'

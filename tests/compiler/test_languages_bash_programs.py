@@ -1,7 +1,5 @@
 """Programs that Bash libraries call are declared, or every system has them."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc.languages.bash.lexer import scan_library

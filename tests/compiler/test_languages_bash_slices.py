@@ -1,7 +1,5 @@
 """Slices of Bash libraries: what is left out is never missed, and what is kept stands in the lines it stood in."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 import time

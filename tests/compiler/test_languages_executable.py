@@ -1,17 +1,12 @@
 """First lines of files: which system runs them, which interpreter they name, and why none does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from mcpc.languages.executable import binary_system, how_to_fix, interpreter_of, is_binary, not_runnable
 from mcpc.reading import Source
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def about(path: str, data: bytes) -> tuple[str, str, str, str]:

@@ -1,25 +1,19 @@
 """Python modules: which functions they hold, how these may be called, what they import, and what keeps them from it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcpc.diagnostics import Span
 from mcpc.languages import LANGUAGES, imports, loads, mentions
 from mcpc.languages.python import read
 from mcpc.model.ir import FunctionParameter
 from mcpc.reading import Source
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mcpc.diagnostics import Span
 
 
 def source(text: str | bytes) -> Source:

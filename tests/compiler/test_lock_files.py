@@ -1,9 +1,7 @@
 """Parts of locks: the tags of targets as pip has them, markers that tell targets apart, files of each place."""
 
-from __future__ import annotations
-
 import tomllib
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from packaging.markers import Marker
@@ -19,9 +17,6 @@ from mcpc.reading import Source
 from mcpc.release.locking.assembly import file_place, lock_text, target_marker
 from mcpc.release.locking.request import read_target, target_name
 from support.projects import tree
-
-if TYPE_CHECKING:
-    from typing import Any
 
 TARGETS = [
     Target("", HERE),

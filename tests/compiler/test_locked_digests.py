@@ -1,20 +1,14 @@
 """Every digest of a lock is checked, and a file without one takes none from the others."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc import pipeline
 from mcpc.options import Options
+from mcpc.pipeline import CheckResult
 from support import wheels
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.pipeline import CheckResult
 
 TOOLS = """import one, two
 from mcpc import Server, tool

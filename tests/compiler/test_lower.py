@@ -1,22 +1,16 @@
 """Tests of lowering: what definitions mean, which function each gets, and every way in which that can fail."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from mcpc.lower import lower
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
+from mcpc.model.ir import Server
+from mcpc.options import Options
 from mcpc.reading import Source, parse_json
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, lowered
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc.model.ir import Server
-    from mcpc.options import Options
 
 SCHEMA = '"inputSchema": {"type": "object"}'
 

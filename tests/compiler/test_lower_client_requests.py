@@ -1,7 +1,5 @@
 """What a definition says of asking the client, of tasks, and of arguments that are headers: what it becomes, and faults."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

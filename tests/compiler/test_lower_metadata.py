@@ -1,19 +1,14 @@
 """What definitions say of themselves becomes typed fields, which give it back as it was written."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from mcpc.emit import projections
 from mcpc.lower import metadata
+from mcpc.model.ir import Server
 from mcpc.model.revisions import REVISIONS
 from support.projects import SERVER_JSON, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc.model.ir import Server
 
 NEWEST = REVISIONS[-1]
 ICON = {"x/size": 3, "theme": "dark", "src": "https://example.org/i.png", "sizes": ["48x48"], "mimeType": "image/png"}

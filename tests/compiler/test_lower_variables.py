@@ -1,7 +1,5 @@
 """Arguments as shell variables: which there are, and what is said about those that there cannot be."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

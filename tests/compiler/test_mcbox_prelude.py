@@ -1,23 +1,18 @@
 """The shell texts that go into a server, run by the real Bash: the prelude's functions, and the launcher's promises."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import tempfile
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
 from support.needs import ROOT, needs
 from support.scripts import Ended, check_scripts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 LAUNCHER = (ROOT / "templates/launcher.bash").read_text(encoding="utf-8")
 GOLDEN = ROOT / "tests/golden/bash"

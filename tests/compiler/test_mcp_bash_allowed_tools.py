@@ -1,7 +1,5 @@
 """Tests of what is said of tools that nobody may call: once, by name; and of patterns that mean none of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

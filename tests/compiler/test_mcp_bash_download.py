@@ -1,20 +1,16 @@
 """What the SDK fetches over https: the rules for hosts and addresses, and a server that breaks them."""
 
-from __future__ import annotations
-
 import importlib.util
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 OPTIONS = {"most": 1000, "seconds": 2, "agent": "test", "attempts": 1, "delay": 0.01}
 

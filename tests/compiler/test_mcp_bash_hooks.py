@@ -1,12 +1,12 @@
 """Tests of `server.d/register.sh`, run at the build if that is asked for."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
 from mcpc.frontends import mcp_bash
 from mcpc.frontends.mcp_bash import hooks
 from mcpc.frontends.mcp_bash.hooks import HookError
@@ -16,12 +16,6 @@ from support.mcp_bash_projects import SH, codes, facts, read, values
 from support.needs import needs
 from support.processes import running
 from support.projects import Files, tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-
 
 # The hook
 

@@ -1,20 +1,16 @@
 """Tests of user interfaces in projects of mcp-bash, and of the pages that templates make."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc.frontends.mcp_bash.pages import PAGES, page
 from support.mcp_bash_projects import SH, sound, values
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from support.projects import Files
+from support.projects import Files
 
 # User interfaces
 

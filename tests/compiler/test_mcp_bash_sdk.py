@@ -1,7 +1,5 @@
 """The SDK that tools of mcp-bash projects read, in a real Bash: what each function prints, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -11,17 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from support.needs import ROOT, needs
 from support.scale import scaled
 from support.scripts import Ended, check_scripts, scripts_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEMPLATES = ROOT / "templates/mcp_bash"
 FUNCTION = re.compile(r"^(mcp_\w+)\(\) \{", re.MULTILINE)

@@ -1,10 +1,10 @@
 """The command before anything of `mcpc` is imported, and the plugin of pytest: what is collected, started and refused."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -14,10 +14,6 @@ from mcp_compiler import main, other_project, pytest_plugin
 from mcp_compiler.pytest_plugin import CaseFile, TestedServer, project_of, pytest_collect_file
 from mcpc.workbench.testing.model import Variant
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 def test_another_project_of_this_name_is_refused(

@@ -1,21 +1,16 @@
 """The package itself: its public names, what a file that was run directly is told, and where modules are found."""
 
-from __future__ import annotations
-
 import atexit
 import importlib
 import sys
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 
 import mcpc
 from mcpc.sandbox import import_time_limit, search_path
 from mcpc_runtime.handlers.python import authoring
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AUTHORED = sorted({*mcpc.__all__} - {"__version__"})
 

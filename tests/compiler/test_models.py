@@ -9,8 +9,10 @@ import subprocess
 import sys
 import types
 import warnings
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pydantic
 import pytest
@@ -39,10 +41,6 @@ from support.needs import ROOT
 from support.random_schemas import DRAFTS, Generator
 from support.random_values import Values
 from support.schemas import node_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.sampled(2)
 

@@ -1,19 +1,14 @@
 """Build options: what follows from those that are given, and those of the environment."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc.model.revisions import REVISIONS, VERSIONS
 from mcpc.options import DIALECTS, Options, minor_versions, options_from_environment
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Tests of the passes: each question, asked of whole projects; a mark » stands where a problem is expected."""
 
-from __future__ import annotations
-
 import json
 
 from mcpc.diagnostics import diagnose

@@ -1,7 +1,5 @@
 """Defaults and examples that their own schemas refuse, each at its place; and those that only look so."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -80,7 +78,7 @@ class PanicException(BaseException):
 class Panicking:
     """A validator that meets it."""
 
-    def evolve(self, **_: object) -> Panicking:
+    def evolve(self, **_: object) -> "Panicking":
         return self
 
     def is_valid(self, value: object) -> bool:

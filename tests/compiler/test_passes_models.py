@@ -1,12 +1,11 @@
 """Handlers that ask for models: what is bound, what is refused and where, and what goes into the artifact."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +13,7 @@ from mcpc.languages import MODELS_LINE
 from mcpc.model.ir import PythonFunction
 from mcpc.schema.models import all_tools_module, build_models, composition, digest_line, model_requests, tool_names
 from support.images import archive
-from support.projects import SERVER_JSON, checked, lowered, marked, places
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.projects import Files
+from support.projects import SERVER_JSON, Files, checked, lowered, marked, places
 
 TOOLS = [
     {

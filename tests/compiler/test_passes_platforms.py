@@ -1,7 +1,5 @@
 """Handlers and the platforms that a server is built for: a Bash on Windows, and compiled programs."""
 
-from __future__ import annotations
-
 from mcpc.packages.platforms import marker_values, parse_target, system_of
 
 LINUX, MACOS, WINDOWS, ARM = "manylinux2014_x86_64", "macosx_11_0_arm64", "win_amd64", "win_arm64-cp312"

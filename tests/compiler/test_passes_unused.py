@@ -1,17 +1,15 @@
 """Requirements that nothing imports: which of them are noted, where, and how many bytes each is said to cost."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from mcpc.diagnostics import Severity, Span
-from mcpc.model.ir import Layer, PackageContents, PackageRequirement
+from mcpc.diagnostics import Diagnostics, Severity, Span
+from mcpc.model.ir import Layer, PackageContents, PackageRequirement, Server
 from mcpc.options import Options
 from mcpc.packages import include_packages
 from mcpc.packages.kept_layers import StagedFiles
@@ -20,12 +18,6 @@ from mcpc.reading import Source
 from support.artifact import mcpc
 from support.projects import SERVER_JSON, lowered, places, tree
 from support.wheels import only, variables, wheel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir import Server
 
 PROJECT: dict[str, str | bytes] = {
     "server.json": SERVER_JSON,

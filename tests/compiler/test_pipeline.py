@@ -1,28 +1,21 @@
 """The stages in their order: what each gets, where the pipeline ends, and what is said on the way."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc import pipeline
-from mcpc.diagnostics import diagnose
+from mcpc.diagnostics import Diagnostics, diagnose
 from mcpc.emit.interpreters import HERE
-from mcpc.model.ir import Layer
+from mcpc.model.ir import Layer, Server
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult, analyse, compile_server, no_progress, read_project, with_options
 from mcpc.reading import SourceTree
 from support.files import write_files
 from support.projects import SMOKETEST, Files, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir import Server
 
 PROJECT: Files = {**SMOKETEST, "pyproject.toml": '[project]\nname = "p"\nversion = "1"\nkeywords = ["k"]\n'}
 EARLIER = diagnose("MCP142", None, "found while the project was read")

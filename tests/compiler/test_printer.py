@@ -1,9 +1,8 @@
 """Tests of the printed form of a server: what is shown, in which order, and that nothing written can forge a line."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +13,6 @@ from mcpc.options import Options
 from mcpc.reading import read_tree
 from support.needs import ROOT, needs
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, Files, lowered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def shown(files: Files, options: Options = PLAIN) -> str:

@@ -1,7 +1,5 @@
 """Names of the files of a release that no product makes."""
 
-from __future__ import annotations
-
 from mcpc.release.carriers import BuiltServer
 from mcpc.release.releasing import ReleaseInput, release_files
 

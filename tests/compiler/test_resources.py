@@ -1,7 +1,5 @@
 """Resources, templates and completions through the compiler: what is written, what it becomes, what is refused."""
 
-from __future__ import annotations
-
 import json
 import marshal
 

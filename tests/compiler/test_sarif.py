@@ -1,7 +1,5 @@
 """SARIF output is what the official schema of SARIF 2.1.0 demands: problems of projects, and findings of a scan."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path

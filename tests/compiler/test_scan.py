@@ -1,7 +1,5 @@
 """Rules of a scan: attacks and honest texts as data, secrets, pins, ignored findings, places, formats, time."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 import xml.etree.ElementTree as ET

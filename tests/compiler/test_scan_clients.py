@@ -1,16 +1,14 @@
 """`mcpc scan --clients`: entries of clients' files, what is started and asked only when it is allowed, and secrets."""
 
-from __future__ import annotations
-
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from mcpc.cli import cli
 from mcpc.cli.configured_entries import is_replaceable
@@ -20,9 +18,6 @@ from mcpc.release.scan.model import EntryText
 from mcpc.release.scan.reports import SCAN_FORMATS
 from support.client_home import use_home
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from click.testing import Result
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the homes are those of Linux")
 

@@ -1,7 +1,5 @@
 """What compiled schemas accept and refuse, and what they complain of."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

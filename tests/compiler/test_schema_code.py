@@ -1,7 +1,5 @@
 """What compiled schemas look like: no text of a schema is code, equal schemas are equal text, and size is linear."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The door from values to source text: everything that goes through comes back as it was, and nothing else goes."""
 
-from __future__ import annotations
-
 import ast
 import enum
 import re

@@ -4,12 +4,11 @@ Whatever they judge differently has to be explained by the standard (`oracles.ex
 shows the smallest schema and value of it.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,10 +23,7 @@ from support.reference import SCHEMA_SUITE, real_tools
 from support.scale import scaled
 from support.suite_adapter import agreed
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Tally = Any
+Tally = Any
 
 SPEC = importlib.util.spec_from_file_location("differential", ROOT / "bench/differential.py")
 assert SPEC is not None and SPEC.loader is not None

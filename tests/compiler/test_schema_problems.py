@@ -1,27 +1,21 @@
 """What the compiler says of schemas that are wrong or foreign: all of it at once, each at its place."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.analysis import analyse
-from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME
+from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME, Dialect
 from mcpc.schema.metaschema import check_by_metaschema
 from mcpc.schema.resources import Documents
 from support.needs import ROOT
 from support.reference import SCHEMA_SUITE
 from support.schemas import compiled, judge, node_of, problems_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mcpc.schema.dialects import Dialect
 
 DIALECT_7 = "http://json-schema.org/draft-07/schema#"
 FOLDER = ROOT / "tests/golden/schemas"

@@ -3,15 +3,14 @@
 `schema_suite_expected/` has, by draft and group, how many tests the suite has and which are missed on purpose.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,12 +18,7 @@ from support import suite_adapter
 from support.artifact import SOURCES
 from support.needs import ROOT
 from support.reference import SCHEMA_SUITE
-from support.schema_suite import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.schema_suite import Context
+from support.schema_suite import Context, run
 
 EXPECTED = Path(__file__).parent / "schema_suite_expected"
 DRAFTS = ("draft2020-12", "draft7")

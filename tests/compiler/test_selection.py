@@ -1,9 +1,8 @@
 """Which files of a folder are part of a project: `.gitignore`, `exclude`, `include`, and what looks like a secret."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,6 @@ from mcpc.reading import read_tree
 from mcpc.reading.selection import MAX_SETTINGS_BYTES, Selection, read_selection, read_settings_text
 from support.artifact import build, carried
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 SERVER = json.dumps({"serverInfo": {"name": "demo", "version": "1.0.0"}})
 TOOLS = json.dumps({"tools": [{"name": "hello", "description": "Say hello.", "inputSchema": {"type": "object"}}]})

@@ -1,13 +1,13 @@
 """What prompts and resources of running servers say: both eras, both transports, limits, and the scan that reads them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -21,15 +21,9 @@ from mcpc.client.http import connected
 from mcpc.client.processes import started_server
 from support.artifact import build
 from support.files import write_files
-from support.serving import served
+from support.serving import Served, served
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 SECONDS = 120
 PROJECT = '''
@@ -125,7 +119,7 @@ class FakeServer:
         self.asked: list[str] = []
 
     @contextmanager
-    def connect(self) -> Iterator[FakeServer]:
+    def connect(self) -> Iterator["FakeServer"]:
         yield self
 
     def use_revision(self, version: str) -> None: ...

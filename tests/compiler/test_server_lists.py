@@ -1,10 +1,8 @@
 """What a server offers, read from a file, from a snapshot and from running servers, some of which misbehave."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
@@ -15,9 +13,6 @@ from mcpc.client.model import lists_from_json, snapshot_text
 from support.artifact import build
 from support.projects import SERVER_JSON
 from support.serving import served
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOOL = {"name": "echo", "description": "Repeat.", "inputSchema": {"type": "object"}}
 SECONDS = 60

@@ -1,7 +1,5 @@
 """Servers of revision 2024-11-05 at an address: the official SDK's, a built file's, and some that misbehave."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -9,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from queue import Queue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,10 +24,6 @@ from mcpc.client.http import connected
 from support.artifact import build, mcpc
 from support.projects import SERVER_JSON
 from support.serving import served, stop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 Object = dict[str, Any]
 SECONDS = 120.0

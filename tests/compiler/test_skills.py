@@ -1,7 +1,5 @@
 """Tests of skills: frontmatter as JSON, what the extension asks of a skill, and what is written of each for clients."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

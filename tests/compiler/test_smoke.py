@@ -1,19 +1,14 @@
 """The start of a built file before it gets its name: what counts as an answer, and what is said of anything else."""
 
-from __future__ import annotations
-
 import json
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc.pack import smoke
 from mcpc.pack.smoke import REQUESTS, START_ALONE, START_BY_PYTHON, SmokeError, is_result, start_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ECHO = "print(json.dumps({'id': json.loads(line)['id'], 'result': {}}))"
 

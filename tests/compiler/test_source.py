@@ -1,13 +1,11 @@
 """Files and project directories: places in a text, and what of a directory is read, passed over or refused."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle
 import socket
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,9 +16,6 @@ from mcpc.frontends import select_frontends
 from mcpc.options import Options
 from mcpc.reading import Source, SourceTree, is_executable, read_tree, tree
 from mcpc.reading.source import begins_as_program, resolve_relative, source_of_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AS_ROOT = os.geteuid() == 0
 

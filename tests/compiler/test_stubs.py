@@ -6,8 +6,9 @@ import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
@@ -18,9 +19,6 @@ from compiler.stubs.test_clients import generated, nasty_tools
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def texts() -> dict[str, str]:

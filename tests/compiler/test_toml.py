@@ -1,11 +1,9 @@
 """TOML that is nested more deeply than Python reads is a mistake of the file, as any other that is no TOML."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from mcpc_runtime.tools.clients.toml_text import has_long_key
 from support.artifact import mcpc
 from support.files import write_files
 from support.projects import SMOKETEST
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEEP = f"x = {'[' * 3_000}{']' * 3_000}\n"
 PROGRAM = {"server.py": "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"}

@@ -1,7 +1,5 @@
 """How the servers of a system differ is data: set by its front end, kept when projects are merged."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,18 +1,13 @@
 """URI templates read backwards: RFC 6570's own examples, what cannot be told apart, and that no uri takes long."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.model.ir.uri_templates import MAX_VALUE_LENGTH, TemplateError, parse_template
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden/sources"
 TABLES = json.loads((Path(__file__).parent / "sources/uri_templates.json").read_text("utf-8"))

@@ -1,7 +1,5 @@
 """Why uv failed: what it prints, as it does, and the cause and the help that are made of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc.packages.uv_failures import HashMismatchError, NoWheelError, UvError, absent_version, failure_of, reason

@@ -1,19 +1,14 @@
 """What the compiler's adapter for Windows decides, where that needs no Windows: names, modes, and files in use."""
 
-from __future__ import annotations
-
 import os
 import threading
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.reading import Source, is_executable
 from mcpc.sandbox.platforms.windows import console, files, log_pipes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A built file behind the launcher for Windows, and the launchers themselves."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

@@ -1,14 +1,13 @@
 """The embeddable Python of Windows: where it is read from, what is refused, and what becomes of it."""
 
-from __future__ import annotations
-
 import io
 import struct
 import subprocess
 import sys
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +20,6 @@ from mcpc.interpreters.selfcontained.embeddable_library import minimal_python
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from support.artifact import mcpc
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 PROJECT = ROOT / "examples/files"
 CODES = {"x64": 0x8664, "arm64": 0xAA64, "x86": 0x14C}

@@ -3,8 +3,6 @@
 A row of messages.json says what a request has of its own; the envelope is made here, for each revision its own.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

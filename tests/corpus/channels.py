@@ -3,8 +3,6 @@
 Either gives the same: the messages that came, the answer last.  What a server asks meanwhile is answered.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -12,18 +10,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from corpus.cases import ANSWERS, INITIALIZED, STATELESS, VERSION_KEY, Case, encoded, initialize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 Message = dict[str, Any]
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

@@ -1,18 +1,11 @@
 """What the corpus is held against: a server of its own over HTTP, which nobody else has changed anything of."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served, served
 
 
 @pytest.fixture(scope="module")

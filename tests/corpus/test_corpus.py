@@ -1,8 +1,7 @@
 """The same messages through pipes and through HTTP: equal answers, and every message what its revision's schema says."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -10,11 +9,7 @@ import pytest
 from corpus.cases import INITIALIZED, REVISIONS, STATELESS, Case, cases, initialize
 from corpus.channels import Pipes, Posts, is_question, rounds, steady
 from corpus.validity import judge
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 pytestmark = pytest.mark.sampled(3)
 

@@ -1,19 +1,15 @@
 """What other servers get wrong on their pipes: each fault as a conversation, and what has to come of it."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from corpus.cases import CAPABILITIES, INITIALIZED, REVISIONS, STATELESS, envelope, initialize
 from support.artifact import converse
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Message = dict[str, Any]
 HANDSHAKES = REVISIONS[:-1]

@@ -1,10 +1,9 @@
 """What is more than a question and its answer, by pipes and by HTTP: tasks, and the schema's own examples."""
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +11,7 @@ from corpus.cases import CAPABILITIES, STATELESS, encoded, envelope
 from corpus.channels import Pipes, Posts
 from corpus.validity import judge
 from support.reference import protocol_requests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 Message = dict[str, Any]
 TASKS = "io.modelcontextprotocol/tasks"

@@ -1,7 +1,5 @@
 """Whether a message is what its revision's schema says: its kind, and what its method says of it."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -3,23 +3,18 @@
 Each page runs in a folder of its own with a copy of the examples.  What else pages say is checked by `make lint`.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from lint.pages import Page, read
 from support.artifact import SOURCES, with_bytecode
 from support.needs import ROOT, needs, needs_node
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGES = [page for page in map(read, sorted((ROOT / "docs").rglob("*.md"))) if "```console" in page.text]
 

@@ -1,20 +1,14 @@
 """Fuzz for so many seconds: `python -m fuzz SECONDS [stdio|web]` in `tests`; with atheris where it is installed."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fuzz.mutation import fuzz
-from fuzz.subject import image
+from fuzz.subject import Subject, image
 from fuzz.target import STDIO
 from fuzz.web import WEB
-
-if TYPE_CHECKING:
-    from fuzz.subject import Subject
 
 try:
     import atheris

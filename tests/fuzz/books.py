@@ -1,7 +1,5 @@
 """What a server owes for what it was sent, reckoned without it, and whether what it says is what its revision says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

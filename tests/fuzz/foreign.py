@@ -3,20 +3,16 @@
 What a handler is to answer is an argument of the call, so that one server and one process answer with thousands.
 """
 
-from __future__ import annotations
-
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+import random
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote
 
 from system.hostile_formats import Maker, changed, written
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
-    Json = Any
+Json = Any
 
 BLOCKS: list[Json] = [
     {"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}, "_meta": {"a": 1}},

@@ -3,15 +3,17 @@
 A handler is told by a word: how it ends, or what it says meanwhile.  What it asked for comes back to it once.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcpc_runtime import log
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import (
+    Call,
     CompletionOutcome,
+    Ending,
     Failure,
     Outcome,
     PromptOutcome,
@@ -21,12 +23,6 @@ from mcpc_runtime.protocol.effects import (
 from mcpc_runtime.server import dispatcher
 from mcpc_runtime.server.tasks import manager, store
 from mcpc_runtime.server.tasks.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcpc_runtime.artifact.image import Image
-    from mcpc_runtime.protocol.effects import Call, Ending
 
 MOST_ASKED = 8
 """So often does one handler ask, and call another: then it only ends."""

@@ -4,20 +4,15 @@ Inputs that reach a line of the runtime which none reached before are kept, and 
 lines, and what stands in the JSON of a line.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-    from typing import Any
-
-    from fuzz.subject import Subject
+from fuzz.subject import Subject
 
 LONGEST = 1 << 13
 STARTS = (0, 5, 70, 130, 165, 200, 230)

@@ -3,13 +3,8 @@
 What they print, and what is left in the shell when they end, is the same whether they were compiled or not.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
+import random
+from collections.abc import Callable
 
 HEADS = ['source "${MCP_SDK}/tool-sdk.sh"', 'source "${MCP_SDK:?}/tool-sdk.sh" # the SDK', '. "$MCP_SDK"/tool-sdk.sh']
 READS_LIBRARY = 'source "$(dirname "${BASH_SOURCE[0]}")/library.sh"'

@@ -1,19 +1,13 @@
 """What a fuzzer changes: seeds and words, whatever is fed; and the server that all of them are fed to."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
+from mcpc_runtime.artifact.image import Image
 from support.images import archive, image_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image import Image
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 COMMAND = {"command": "bin/mixed-content"}

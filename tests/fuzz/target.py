@@ -8,29 +8,22 @@ The first byte of the data says how the rest is cut and what handlers do.  A lin
 tells a handler what to do (see `handlers.py`); `@STATE@`, `@ASKED@` and `@TASK@` stand for what the server said last.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuzz.books import CAPABILITIES, NOBODY, check, declares, due, is_identifier, key
-from fuzz.handlers import playing
+from fuzz.handlers import Stage, playing
 from fuzz.subject import Subject, image
-from mcpc_runtime.protocol.effects import Call, SendMessage, SendResponse
+from mcpc_runtime.protocol.effects import Call, Effect, Request, SendMessage, SendResponse
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import MAX_STREAMS, MAX_WATCHED, close_listening
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.transports import stdio
 from support.images import MODERN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fuzz.handlers import Stage
-    from mcpc_runtime.protocol.effects import Effect, Request
 
 LIMIT = 1 << 12
 MOST_ROUNDS = 200
@@ -224,7 +217,7 @@ class Clock:
 class Driver(StdioDriver):
     """The driver, without threads and descriptors; what goes wrong in answering is an exception."""
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: "Books") -> None:
         super().__init__(image(), books.session, Quiet(), LIMIT)  # type: ignore[arg-type]
         self.clock = self.reactor = Clock()  # type: ignore[assignment]
         self._books = books
@@ -254,7 +247,7 @@ class Driver(StdioDriver):
 class Watched(Session):
     """A session of which is known what it dropped."""
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: "Books") -> None:
         super().__init__(image())
         self._books = books
 

@@ -3,13 +3,13 @@
 `TESTS_FOREIGN` sets how many answers of each system are tried in each revision (24).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,11 +23,7 @@ from support.needs import needs, needs_node
 from support.processes import Token, until
 from support.scale import seeds
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    Json = Any
+Json = Any
 
 pytestmark = pytest.mark.slow
 

@@ -1,24 +1,19 @@
 """A short run of what `make fuzz` does for longer: nothing that a client sends is more than an answer."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz.mutation import STARTS, fuzz
+from fuzz.subject import Subject
 from fuzz.target import STDIO
 from fuzz.web import WEB
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.protocol import calls
 from mcpc_runtime.protocol.client_requests import eras
-
-if TYPE_CHECKING:
-    from fuzz.subject import Subject
 
 SECONDS = float(os.environ.get("MCPC_FUZZ", "7"))
 SUBJECTS = {"stdio": STDIO, "web": WEB}

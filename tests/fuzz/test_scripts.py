@@ -3,13 +3,11 @@
 `MCPC_SCRIPTS` sets how many scripts are tried (60), `MCPC_SCRIPTS_FROM` the first one's number (0).
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +18,6 @@ from mcpc.languages.bash.inline_sdk_calls import without_substitutions
 from mcpc.reading import Source
 from support.needs import ROOT, needs
 from support.scale import seeds
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT = int(os.environ.get("MCPC_SCRIPTS", "60"))
 FIRST = int(os.environ.get("MCPC_SCRIPTS_FROM", "0"))

@@ -8,17 +8,16 @@ all clients have gone nothing is left.
 The first byte says how the application is set up, and what becomes of who writes to a client that has gone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import selectors
 from collections import Counter
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fuzz.books import check, due, key
-from fuzz.handlers import playing
+from fuzz.handlers import Stage, playing
 from fuzz.subject import Subject, image
 from fuzz.target import ABLE, COMPLETION, EVERYTHING, LISTEN, RESPONSES, UPDATE
 from mcpc_runtime import log
@@ -27,11 +26,6 @@ from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.request import is_stateless
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
-
-    from fuzz.handlers import Stage
 
 MOST_REQUESTS = 40
 METHODS = ("POST", "GET", "DELETE", "OPTIONS", "HEAD", "PUT", "BREW")

@@ -1,15 +1,10 @@
 """What `mcpc inspect --definitions` says of a project of mcp-bash that has something of everything."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from support.artifact import mcpc
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HERE = Path(__file__).parent
 LIBRARY = "file .mcpc/"

@@ -1,17 +1,12 @@
 """What `mcpc inspect --definitions` says of whole projects: how the compiler understood them, for a person to read."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.artifact import mcpc
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HERE = Path(__file__).parent
 PROJECTS = {

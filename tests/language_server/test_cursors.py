@@ -1,7 +1,5 @@
 """A cursor in any text, and texts as YAML and TOML have them."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 

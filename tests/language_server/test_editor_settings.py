@@ -1,21 +1,17 @@
 """The settings that docs/editors.md shows are valid, start `mcpc editor lsp`, and give schemas to the files that have them."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.workbench.file_schemas import kind_of
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ELISP = re.compile(r'"(?:[^"\\\\]|\\\\.)*"|;[^\n]*|[()]|[^\s()";]+')

@@ -1,10 +1,9 @@
 """What an editor gets from `mcpc editor lsp`: pygls' client talks to a real process over its standard input and output."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from lsprotocol import types
@@ -12,10 +11,6 @@ from lsprotocol import types
 from support.files import write_files
 from support.language_client import EditorClient, applied
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SERVER = '{"serverInfo": {"name": "demo", "version": "1.0.0"}}\n'
 TOOLS = """{

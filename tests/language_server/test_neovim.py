@@ -1,7 +1,5 @@
 """Neovim with the settings of docs/editors.md: problems arrive, fixes and completions are applied, definitions found."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

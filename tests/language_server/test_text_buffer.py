@@ -1,7 +1,5 @@
 """A text that changes has the lines and the positions of the same text as a whole, in every unit."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,17 +3,12 @@
 A check is a module with `check(root)`, which returns or yields lines that name a file and what is wrong with it.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from lint import late_imports, locks, pages, stripped_code, system_names, vocabulary
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 CHECKS: tuple[Callable[[Path], Iterable[str]], ...] = (
     vocabulary.check,

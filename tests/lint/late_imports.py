@@ -3,14 +3,9 @@
 The stand-in of a function that is imported late is no class to catch, to compare with, or to be passed on.
 """
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
 
 SYSTEM_OF_PLATFORM = "system = __import__(SYSTEM, fromlist=['read'])"
 """How `platforms` imports the system's calls."""

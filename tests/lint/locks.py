@@ -1,20 +1,16 @@
 """The locks hold every dependency to its hash, have what the project asks for, and name nothing of one machine."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
 from mcpc import DISTRIBUTION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 OF_ONE_MACHINE = re.compile(r"://|^--|find-links|index-url|/(home|root|tmp|opt|work)/", re.MULTILINE)
 LOCKED = ("dev", "launchers", "platforms", "start-up", "test")

@@ -3,13 +3,13 @@
 The commands of `docs/` are run by tests/docs; here only their words are looked at.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -18,10 +18,6 @@ from mcpc.cli.commands import PATHS, SUBCOMMANDS, find_command
 from mcpc.diagnostics.codes import CODES
 from mcpc_runtime.http.options import help_page
 from mcpc_runtime.http.settings import OPTIONS, settings_from
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 DIAGNOSTICS = "compiler/mcpc/diagnostics/pages"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import code_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 STORING = ("STORE_NAME", "STORE_GLOBAL", "IMPORT_NAME", "SETUP_ANNOTATIONS")
 STRIPPED = {"__annotations__", "__doc__", "__future__"}

@@ -4,15 +4,10 @@ A mention is an identifier, an imported module or a string; docstrings and comme
 them.  A table is a module and the name that is assigned in it; a whole module without one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
 
 SYSTEMS = {
     "bash_sdk": r"bash[_-]?sdk",

@@ -1,17 +1,12 @@
 """Each rule finds what it should, in trees with planted offences; `make lint` applies them to this one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from lint import late_imports, locks, pages, stripped_code, vocabulary
 from lint.system_names import foreign_names
 from lint.vocabulary import GLOSSARY, HEADING, MOST_TERMS, read_rules
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLE = f"""{HEADING}
 

@@ -1,17 +1,12 @@
 """Which tests a tier runs, and a change reaches, in a small tree: by imports, strings, builds, commands, data and names."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import tiers
 from support.needs import ROOT
 from support.reach import Imports
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TREE = {
     "compiler/mcpc/__init__.py": "",

@@ -3,17 +3,12 @@
 The table "Replaced words" of `docs/glossary.md` says what is refused: names as a whole, and phrases in text.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 GLOSSARY = "docs/glossary.md"
 HEADING = "## Replaced words"

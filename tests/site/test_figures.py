@@ -1,19 +1,15 @@
 """Figures: one file of data, from which tables and charts follow."""
 
-from __future__ import annotations
-
 import runpy
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from generation import figures
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHARTS: dict[str, Any] = runpy.run_path(str(ROOT / "bench/charts.py"))
 IMAGES = ROOT / "docs/images"

@@ -1,7 +1,5 @@
 """The documentation site: built strictly, complete, without a request that leaves the machine, and readable by everybody."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import re
@@ -10,15 +8,17 @@ import subprocess
 import sys
 import threading
 import tomllib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import axe_playwright_python
 import click
 import pytest
+from playwright.sync_api import Page
 
 from generation import commands, diagnostics, files
 from generation.site import build_site, write_sources
@@ -31,11 +31,6 @@ from mcpc_runtime.http.settings import OPTIONS, known_variables
 from support.artifact import locked, store
 from support.browser import page
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 CONFIG = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))

@@ -1,17 +1,12 @@
 """The picture of a terminal shows what the commands print now."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rich.text import Text
 
 from generation.terminal import SESSION, TARGET, picture, record, transcript
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_picture_shows_what_is_printed_now(tmp_path: Path) -> None:

@@ -1,19 +1,15 @@
 """Modules are described by a process, and those behind one that ends it by another; the test plays the processes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc.languages.bundling import module_inspection
 from mcpc.languages.bundling.module_inspection import Description, describe_modules
+from mcpc.sandbox.confinement import ConfinedProgram
 from mcpc.sandbox.confinement.model import ProgramOutcome
-
-if TYPE_CHECKING:
-    import pytest
-
-    from mcpc.sandbox.confinement import ConfinedProgram
 
 
 def test_modules_behind_one_that_ends_the_process_are_described(monkeypatch: pytest.MonkeyPatch) -> None:

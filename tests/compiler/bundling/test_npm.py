@@ -1,7 +1,5 @@
 """Packages of npm beside a project: which are found, which are copied, and what is said where npm fails."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,13 +1,12 @@
 """What registry, bundles and plugins get of rich and of plain servers, whole, and the limits of the registry."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,9 +24,6 @@ from mcpc.release.carriers.bundle import bundle, systems_of
 from mcpc.release.carriers.plugin import FORMS, plugin
 from mcpc.release.carriers.registry import Publication, published_icon, registry_file
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ELF = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little") + b"\1"
 WINDOWS = b"MZ" + bytes(58) + (64).to_bytes(4, "little") + b"PE\0\0" + (0xAA64).to_bytes(2, "little") + b"\1"

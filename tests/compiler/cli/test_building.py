@@ -1,7 +1,5 @@
 """Commands from a project to a file: what each passes on, writes, prints and exits with; nothing is compiled here."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -12,11 +10,12 @@ import stat
 import sys
 import time
 import zipfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -43,9 +42,6 @@ from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import SERVER_JSON, SMOKETEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 GOLDEN = ROOT / "tests/golden/cli"
 NOTE = Diagnostic("MCP291", Severity.NOTE, None, "a note", hint="do this")
@@ -558,7 +554,7 @@ def test_files_that_had_to_be_imported_are_refused() -> None:
 class Timer:
     """A timer that ends when a test says so."""
 
-    made: list[Timer]
+    made: list["Timer"]
 
     def __init__(self, seconds: float, begin: Callable[[], None]) -> None:
         self.seconds, self.begin, self.daemon, self.calls = seconds, begin, False, list[str]()

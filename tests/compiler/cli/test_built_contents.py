@@ -1,11 +1,11 @@
 """What is read of a built file: its facts and lists, `mcpc inspect` in all its forms, and what is refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -17,10 +17,6 @@ from mcpc.cli.built_contents import artifact_contents, completed_arguments, name
 from mcpc.sandbox import programs
 from support.archives import FACTS, built_file, table_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests/golden/cli"
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}

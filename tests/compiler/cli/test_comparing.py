@@ -1,14 +1,13 @@
 """Commands that compare and check: diff, changelog, verify, checksums, evidence, docs; the comparisons are not repeated."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -28,9 +27,6 @@ from mcpc.release.trust.statements import NoCommitError
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = ROOT / "tests/golden/cli"
 

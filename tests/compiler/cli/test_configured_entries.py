@@ -1,12 +1,11 @@
 """Entries of servers in clients' files as a scan reads them, and who can replace what they start."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -42,9 +41,6 @@ from mcpc.workbench.doctor.report import Examination, Level, Symptom, as_json, f
 from mcpc_runtime.tools.clients.installing import Target
 from mcpc_runtime.tools.clients.table import CLIENTS, PROJECT, USER
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 

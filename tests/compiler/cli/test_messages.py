@@ -1,7 +1,5 @@
 """The texts of commands: each has its own name, so that none stands in the place of another."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

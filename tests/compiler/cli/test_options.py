@@ -1,12 +1,11 @@
 """Options that commands share: what each word becomes, what is refused, the help, and what shells complete."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -39,9 +38,6 @@ from support.archives import FACTS, built_file
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import SERVER_JSON
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = ROOT / "tests/golden/cli"
 

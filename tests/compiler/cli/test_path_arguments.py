@@ -1,8 +1,7 @@
 """Paths on the command line: folders, built files, Python files that stand for their folder, and what is not there."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -11,9 +10,6 @@ from click.testing import CliRunner
 from mcpc.cli import command_options
 from mcpc.cli.path_arguments import ENTRY_KEY, PROJECT, TARGET, ProjectPath
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {
     "weather/server.py": "",

@@ -1,14 +1,13 @@
 """Commands that write files from a built server: what they pass on, write and refuse; the carriers are tested elsewhere."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -45,9 +44,6 @@ from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import SERVER_JSON, SMOKETEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = ROOT / "tests/golden/cli"
 REGISTRY = RegistryEntry(

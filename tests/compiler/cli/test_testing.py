@@ -1,13 +1,12 @@
 """`mcpc test`: which cases are run on what, and what is printed, written and returned; no server is started."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -25,16 +24,11 @@ from mcpc.cli.test_steps import (
     selection_of,
     served_target,
 )
-from mcpc.workbench.testing.model import Fault, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.model import Case, Fault, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.running import OutputValidators, VariantSelection
+from mcpc.workbench.testing.servers import Served
 from support.archives import built_file
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mcpc.workbench.testing.model import Case
-    from mcpc.workbench.testing.running import OutputValidators, VariantSelection
-    from mcpc.workbench.testing.servers import Served
 
 CASES = """\
 tests:
@@ -83,7 +77,7 @@ class Connection:
     def __init__(self, served: Served) -> None:
         ran.append(served.folder)
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> "Connection":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -4,25 +4,24 @@ Such a file begins with the project and its correction (`support/project_text.py
 which `make golden` writes.  What only a process, a network or a machine can produce is tested elsewhere.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import platform
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.diagnostics import CODES, Span, in_order
+from mcpc.diagnostics import CODES, Diagnostics, Span, in_order
 from mcpc.frontends.toolbox.diagnostics import missing_lock
 from mcpc.interpreters.selfcontained.executable import run_tool
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from mcpc.interpreters.selfcontained.shared_objects import tool_output
 from mcpc.languages.bundling import Bundle
 from mcpc.model.ir.layer import ResolvedPackage
+from mcpc.options import Options
 from mcpc.packages import declare_packages
 from mcpc.packages.installation_failures import installation_failure
 from mcpc.packages.installed_files import UnfitPackageError
@@ -35,12 +34,6 @@ from mcpc.workbench.language_server.workspace import case_problems
 from mcpc.workbench.testing.case_files import case_sources
 from support.needs import ROOT
 from support.project_text import ProjectFile, parse_project_text, tree_of, write_project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.options import Options
 
 CASES = sorted(path.stem for path in Path(__file__).parent.glob("MCP*.txt"))
 FAULTY, CORRECTED = "=== what is reported\n", "=== what is reported of the corrected project\n"

@@ -1,11 +1,11 @@
 """A confined program is ended at each limit and not before (`watching.txt`); what is measured of its processes."""
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,10 +13,6 @@ from mcpc.sandbox.confinement import limits, model, watching
 from mcpc.sandbox.confinement.posix import launcher, processes
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SMALL = {"ANSWER_BYTES": 4, "OUTPUT_BYTES": 6, "MAX_OUTPUT_KEPT": 3, "FOLDER_BYTES": 600, "FOLDER_FILES": 10}
 

@@ -1,9 +1,5 @@
 """Members of definitions that only the compiler reads, and the words for kinds of values."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from mcpc.diagnostics import Span
@@ -17,11 +13,9 @@ from mcpc.model.definitions import (
     options_node,
 )
 from mcpc.model.definitions.field_descriptions import description_of
+from mcpc.reading import Json, Node
 from mcpc.reading.json_tree import implied_node
 from mcpc_runtime.protocol.media import media_type
-
-if TYPE_CHECKING:
-    from mcpc.reading import Json, Node
 
 
 def node_of(value: Json) -> Node:

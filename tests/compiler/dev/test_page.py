@@ -1,16 +1,15 @@
 """The page of `mcpc dev`: its builds, its port, what is relayed, and how the command serves; nothing is built."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json
 import os
 import socket
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -32,9 +31,6 @@ from mcpc.workbench.dev.page import (
     request_head,
 )
 from support.archives import built_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROBLEM = BuildProblem("MCP110", "error", "a.json", "wrong", "plain", "painted")
 TOKEN = {"Authorization": "Bearer secret"}

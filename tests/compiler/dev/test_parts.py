@@ -1,7 +1,5 @@
 """Parts of `mcpc dev`: builds, calls, processes, servers over HTTP, the screen, and the files that are watched."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -9,10 +7,11 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -44,9 +43,6 @@ from mcpc.workbench.dev.reporting import (
     terminal_columns,
 )
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROBLEM = BuildProblem("MCP110", "error", "a.json", "wrong", "plain", "painted")
 ROW = {
@@ -85,7 +81,7 @@ class Build:
     def __init__(self, returncode: int, printed: bytes = b"[]", errors: bytes = b"") -> None:
         self.returncode, self.output, self.done = returncode, (printed, errors), list[str]()
 
-    def __enter__(self) -> Build:
+    def __enter__(self) -> "Build":
         return self
 
     def __exit__(self, *_: object) -> None:

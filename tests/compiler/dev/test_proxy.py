@@ -1,14 +1,13 @@
 """One client, and builds that replace each other: every message that passes, with servers in this process."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -30,9 +29,6 @@ from mcpc.workbench.dev.conversation import (
 )
 from mcpc.workbench.dev.proxy import Messages, Proxy
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Message = dict[str, Any]
 TOOLS = json.dumps([{"name": "t"}])
 
@@ -40,7 +36,7 @@ TOOLS = json.dumps([{"name": "t"}])
 class Server:
     """A server in this process: it answers a request with the next of `answers`, or not at all; `None` ends it."""
 
-    made: list[Server]
+    made: list["Server"]
 
     def __init__(self, argv: Any, receive: Callable[[Any, bytes | None], None]) -> None:
         self.argv, self.receive = argv, receive

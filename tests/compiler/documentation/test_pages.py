@@ -1,9 +1,9 @@
 """Pages of servers: every part as a value, and whole pages compared with golden HTML and Markdown."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,10 +39,6 @@ from mcpc.workbench.documentation.schema_view import (
 from mcpc.workbench.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
 from mcpc_runtime.tools.clients.table import CLIENTS
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests/golden/documentation"
 ICON = "data:image/png;base64,iVBORw0KGgo="

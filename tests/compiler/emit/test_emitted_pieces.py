@@ -1,12 +1,10 @@
 """Small parts of an artifact, each by itself: tables of names, layers of packages, names of bytecode, stripped sources."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import marshal
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,6 @@ from mcpc.emit.projections import without_boolean_properties
 from mcpc.emit.table import add_table, prime_from
 from mcpc.model.ir import Layer
 from mcpc.pack.packages import bytecode_path, layer_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

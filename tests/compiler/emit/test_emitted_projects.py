@@ -1,10 +1,10 @@
 """What is written to an artifact: the index, each piece of the blob that it refers to, and every generated file."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,16 +12,10 @@ from mcpc.emit import ArtifactFile, build_index, emit
 from mcpc.emit.blob import Blob, Reference
 from mcpc.emit.static_answers import place_static_results
 from mcpc.emit.validators import Validators
-from mcpc.model.ir import Layer, VirtualServer
+from mcpc.model.ir import CheckedServer, Layer, VirtualServer
 from mcpc.options import Options
 from support.golden_projects import PROJECTS, decoded, files_of, shown
 from support.projects import checked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mcpc.model.ir import CheckedServer
 
 OPTIONS = {"rich": Options(), "functions": Options(), "other": Options(dialect="mcbox", tools_page_size=2, live=True, defaults=False,
                                                tools_prefix="t_", prompts_prefix="p_")}  # fmt: skip

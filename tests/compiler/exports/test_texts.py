@@ -1,9 +1,9 @@
 """The text of every export, of a plain server and of one with everything, compared with golden files; and its parts."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -33,10 +33,6 @@ from mcpc.release.exports import (
     yaml_scalar,
 )
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SETTINGS = (
     DeclaredSetting("API_KEY", description="The key", required=True, secret=True),

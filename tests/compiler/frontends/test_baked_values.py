@@ -1,7 +1,5 @@
 """A value of `--build-env` is found wherever, and however, it is written in what a program offers."""
 
-from __future__ import annotations
-
 import base64
 import json
 from types import MappingProxyType

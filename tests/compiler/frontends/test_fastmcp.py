@@ -1,16 +1,15 @@
 """Programs for FastMCP and the SDK without a run: what their files say, and what becomes of what a run would say."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics import Diagnostics, Span, diagnose
 from mcpc.frontends import fastmcp
 from mcpc.frontends.causes import Raised
 from mcpc.frontends.fastmcp import failures, late_imports
@@ -35,18 +34,12 @@ from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
 from mcpc.frontends.fastmcp.summary import SAME, SAME_PATCH, SAME_UNKNOWN, counted, lines_of, noted, packages, same
 from mcpc.model.ir import ExternalHandler
+from mcpc.options import Options
 from mcpc.packages.model import Distribution, StagedPackages
-from mcpc.reading import Source
+from mcpc.reading import Source, SourceTree
 from mcpc.sandbox.confinement.model import ProgramOutcome
 from support.projects import tree
 from support.whole_projects import print_parsed, read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.options import Options
-    from mcpc.reading import SourceTree
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """Which names of a framework the files of a program use."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc.frontends.fastmcp.entry_points import EntryPoint

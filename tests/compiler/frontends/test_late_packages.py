@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from mcpc.frontends.fastmcp.packages import ProgramPackages
 from mcpc.model.ir.layer import RequestedPackage
 from mcpc.reading import Source
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 INSTALLED = {
     "starlette/__init__.py": "",

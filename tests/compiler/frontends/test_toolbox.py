@@ -1,10 +1,9 @@
 """ToolBox's projects without Node: what becomes of what a bundler and an import of the modules would say."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,14 +16,9 @@ from mcpc.frontends.toolbox.modules import read_module
 from mcpc.frontends.toolbox.scripts import HOME, bundle_path, module_path, reload_answer
 from mcpc.frontends.toolbox.tool_definitions import is_tool_path, schema_span, tool_name
 from mcpc.languages.bundling import Bundle, BundleError, Description, NodeError
-from mcpc.reading import Source
+from mcpc.reading import Source, SourceTree
 from support.projects import tree
 from support.whole_projects import print_parsed, read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from mcpc.reading import SourceTree
 
 GOLDEN = Path(__file__).parents[2] / "golden/frontends"
 

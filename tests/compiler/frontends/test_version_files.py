@@ -1,18 +1,13 @@
 """Files with the version that a build backend writes: which version they get, and what a project without one is told."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc.pipeline import read_project
 from support.files import write_files
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETUPTOOLS = (
     '[project]\nname = "my-demo"\ndynamic = ["version"]\n[tool.setuptools_scm]\nversion_file = "src/demo/_version.py"\n'

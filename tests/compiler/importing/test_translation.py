@@ -1,12 +1,11 @@
 """A project in the native format: its files, what became of each definition, and the report of it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
+from mcpc.model.ir import Server
 from mcpc.workbench.importing import (
     definition_name,
     import_report,
@@ -18,11 +17,6 @@ from mcpc.workbench.importing import (
 )
 from support.projects import SERVER_JSON, lowered
 from support.whole_projects import read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.model.ir import Server
 
 GOLDEN = Path(__file__).parents[2] / "golden/frontends"
 

@@ -1,14 +1,13 @@
 """What is believed of the output of the process that describes a project, and how it is started."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc.frontends.introspection import find_decorated, process
+from mcpc.frontends.introspection.model import DecoratedFile
 from mcpc.frontends.introspection.process import (
     FileDescription,
     ImportFailure,
@@ -21,9 +20,6 @@ from mcpc.frontends.introspection.process import (
 from mcpc.reading import Source
 from mcpc.sandbox.confinement.model import ProgramOutcome
 from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
-
-if TYPE_CHECKING:
-    from mcpc.frontends.introspection.model import DecoratedFile
 
 ROOT = Path("/r")
 ROW = {"definition": {}, "binding": [], "context": "", "problems": []}

@@ -1,23 +1,17 @@
 """What is read of Python files without running them: decorators, servers, variables, descriptions by syntax."""
 
-from __future__ import annotations
-
 import ast
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from mcpc.diagnostics import Span
 from mcpc.frontends.introspection import decorators, reach, unimported, variables
 from mcpc.frontends.introspection.decorators import find_decorated, server_names
 from mcpc.reading import Source
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcpc.diagnostics import Span
 
 FOLDER = Path(__file__).with_name("files")
 FILES = sorted(path.stem for path in FOLDER.iterdir())

@@ -1,7 +1,5 @@
 """Values of the IR: what a server, its definitions and its metadata say of themselves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any

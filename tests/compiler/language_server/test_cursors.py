@@ -1,10 +1,8 @@
 """Where every offset of some texts is, as their syntaxes understand them."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -13,9 +11,6 @@ from mcpc.workbench.language_server import cursors, yaml_cursor
 from mcpc.workbench.language_server.completion import WRITERS
 from mcpc.workbench.language_server.descriptions import CURSORS, cursor_at, ending_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXTS = sorted(path.name for path in Path(__file__).with_name("cursors").iterdir())
 

@@ -1,13 +1,10 @@
 """An open project: what changes, what moves along, and what is forgotten."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics import Diagnostic, Span, diagnose
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult
 from mcpc.workbench.language_server import open_project
@@ -20,9 +17,6 @@ from mcpc.workbench.language_server.open_project import (
     with_texts,
 )
 from support.projects import tree
-
-if TYPE_CHECKING:
-    from mcpc.diagnostics import Diagnostic
 
 TOOLS = '{"tools": [\n  {"name": "a"},\n  {"name": "b.c", "uri": "d"}\n]}\n'
 PYTHON = "import os\n\n\ndef a():\n    pass\n"

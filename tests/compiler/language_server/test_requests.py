@@ -1,31 +1,26 @@
 """What an editor is answered about open projects: proposals, what is shown, places, fixes, diagnostics, symbols."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pygls.protocol import default_converter
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.options import Options
+from mcpc.pipeline import CheckResult
+from mcpc.reading import SourceTree
 from mcpc.reading.source import source_of_text
 from mcpc.workbench.language_server import completion, descriptions, fixes, open_project, protocol_values
 from mcpc.workbench.language_server.open_project import OpenProject
 from mcpc.workbench.language_server.workspace import check_project
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcpc.pipeline import CheckResult
-    from mcpc.reading import SourceTree
 
 HERE, GOLDEN = Path(__file__).parent, ROOT / "tests/golden/language_server"
 OPTIONS = Options(imports=False)

@@ -1,23 +1,18 @@
 """When the projects of an editor are checked, what is dropped, and what is published; a test lets time pass."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.options import Options
 from mcpc.workbench.language_server import workspace
+from mcpc.workbench.language_server.open_project import OpenProject
 from mcpc.workbench.language_server.workspace import PAUSE_SECONDS, Workspace
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from mcpc.workbench.language_server.open_project import OpenProject
 
 TOOLS = '{"tools": [{"name": "greet", "description": "d", "inputSchema": {"type": "object"}}]}\n'
 PYTHON = "def greet():\n    return 1\n"

@@ -1,7 +1,5 @@
 """Schemas of own definitions in the form that clients take: what is written in place of what, and what stays."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,26 +1,20 @@
 """What whole projects mean: every field of the lowered server, and all that is said of faulty ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from mcpc.diagnostics import Diagnostics
 from mcpc.frontends import parse_project
 from mcpc.lower import lower
+from mcpc.model.ir import Server
 from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from support.golden_projects import PROJECTS, files_of, reported, shown
 from support.needs import ROOT
 from support.projects import parsed
 from support.whole_projects import print_parsed, read_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.ir import Server
 
 OTHER = Options(
     dialect="mcbox", tools_page_size=2, prompts_page_size=3, resources_page_size=4, validate=True, assert_formats=True,

@@ -4,26 +4,19 @@
 part of each, in the order of the report.  The expected places stand between « and ».
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.diagnostics import in_order
 from mcpc.frontends.fastmcp import runs
 from mcpc.packages import StagedPackages
-from support.projects import checked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.projects import Files
+from support.projects import Files, checked
 
 HERE = Path(__file__).with_name("projects")
 HEADS = {

@@ -1,7 +1,5 @@
 """What decides beside the code whether a Python project can be imported: the Python, the library, the variables."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,13 +1,13 @@
 """Each module of the parts of a built file: what its functions return (`*.txt`)."""
 
-from __future__ import annotations
-
 import io
 import json
 import marshal
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,11 +32,6 @@ from support.expressions import Display, check_expressions
 from support.images import project, tool
 from support.needs import ROOT
 from support.projects import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests/golden/pack"
 MODULES = [

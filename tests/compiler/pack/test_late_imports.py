@@ -1,9 +1,7 @@
 """The imports of the runtime's modules as they are packed: eager, late, or left out."""
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from mcpc.pack import late_imports
 from mcpc.pack.carried import START_MODULES, runtime_modules
 from mcpc.pack.late_imports import packed_modules
 from mcpc_runtime.systems.fastmcp.standins import exports
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "from __future__ import annotations\n"
 

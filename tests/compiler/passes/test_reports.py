@@ -1,9 +1,7 @@
 """What each pass reports of a project with the mistakes that it looks for: all places, texts and hints."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +11,6 @@ from mcpc.lower import lower
 from mcpc.passes import PASSES, clients, handlers, hidden_characters, machines, names, schemas, unused
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROJECTS = sorted(path.stem for path in Path(__file__).with_name("projects").iterdir())
 CHECKS = {

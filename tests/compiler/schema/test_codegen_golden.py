@@ -1,23 +1,17 @@
 """The code of many small schemas, compared as a whole, and what it says of values."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mcpc.schema import CompileRequest, compilation, compile_schema
+from mcpc.schema import CompiledSchema, CompileRequest, compilation, compile_schema
 from mcpc.schema.codegen.program import SUPPORT
 from mcpc.schema.dialects import DRAFT_2020_12, DRAFT_BY_NAME
 from support.needs import ROOT
 from support.schemas import functions, node_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mcpc.schema import CompiledSchema
 
 FOLDER = ROOT / "tests/golden/schemas"
 SUBJECTS = ("arrays", "combinations", "defaults", "drafts", "objects", "references", "texts", "unevaluated", "values")

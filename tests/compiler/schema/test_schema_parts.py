@@ -1,16 +1,14 @@
 """Parts of the compiler of schemas by themselves: references, documents, other validators, and the way in by values."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc.reading import Source
 from mcpc.schema import CompileRequest, SchemaError, compilation, compile_schema
 from mcpc.schema import compile as compiled
-from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
+from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12, Dialect
 from mcpc.schema.graph import components, cycles, is_cycle
 from mcpc.schema.jsonschema_oracle import DRAFTS, ReferenceValidator, TooLongError, is_valid, panics_named
 from mcpc.schema.metaschema import check_by_metaschema
@@ -26,9 +24,6 @@ from mcpc.schema.resources import (
     uri_of_file,
 )
 from support.schemas import node_of
-
-if TYPE_CHECKING:
-    from mcpc.schema.dialects import Dialect
 
 
 @pytest.mark.parametrize(

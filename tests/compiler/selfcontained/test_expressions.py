@@ -1,7 +1,5 @@
 """Each module of self-contained files: what its functions return (`*.txt`)."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json
@@ -9,10 +7,11 @@ import marshal
 import struct
 import tarfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -36,10 +35,6 @@ from mcpc.interpreters.selfcontained.request import EmbeddingRequest
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from support.expressions import Display, check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests/golden/selfcontained"
 MODULES = [

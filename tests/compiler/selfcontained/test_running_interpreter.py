@@ -1,18 +1,13 @@
 """An interpreter can be linked if it has a static library and its headers."""
 
-from __future__ import annotations
-
 import shutil
 import sysconfig
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc.interpreters.selfcontained.interpreter import running_interpreter
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """The client of a server's lists, over a transport that answers from a table: what it sends, takes and refuses."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,10 +25,7 @@ from mcpc.client.contents import Content, ServerContents, read_contents
 from mcpc.client.http_requests import events
 from mcpc.client.model import ServerLists, lists_from_json
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Object = dict[str, Any]
+Object = dict[str, Any]
 
 TOOL = {"name": "t", "inputSchema": {"type": "object"}}
 NOT_FOUND = {"error": {"code": -32601, "message": "no"}}

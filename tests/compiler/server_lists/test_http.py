@@ -1,15 +1,14 @@
 """Connections to addresses, older streams and processes: what is sent, which messages are taken, and their limits."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +17,6 @@ from mcpc.client.http import UnsafeAddressError, connected, header_value, is_add
 from mcpc.client.http_requests import as_object, read_body, read_lines
 from mcpc.client.legacy_sse import LegacySseTransport, NoStreamError
 from mcpc.client.processes import ProcessTransport
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CALL = {"id": 1, "method": "tools/call", "params": {"name": "ü"}}
 QUESTION, ANSWER = {"id": "own", "method": "ping"}, {"id": 1, "result": {}}

@@ -1,19 +1,14 @@
 """What is wrong with a text that is not TOML: the place, the message and the fix of common mistakes."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from mcpc.reading.toml import toml_mistake
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CASES = ROOT / "tests/golden/sources/toml_mistakes.cases"
 

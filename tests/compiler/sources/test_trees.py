@@ -1,10 +1,8 @@
 """Trees of values with places: what a tree of JSON or YAML knows, and what is built of parts of several files."""
 
-from __future__ import annotations
-
 import ast
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,9 +20,6 @@ from mcpc.reading.json_tree import (
     text_of,
 )
 from mcpc.reading.yaml_tree import MAX_DEPTH, YamlError, read_yaml, scalar_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[2] / "golden/sources"
 

@@ -1,9 +1,9 @@
 """Source of typed clients: golden modules of nasty schemas, and the parts from which they are made."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,10 +23,6 @@ from mcpc.workbench.stubs.annotations import (
 )
 from mcpc.workbench.stubs.client_module import class_name, is_member_name, is_method_name, method_names, used_types
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
 NAMES = (

@@ -1,7 +1,5 @@
 """Tests of case files: what is read of them, and every problem with its place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Calls of cases in both eras: requests, answers to questions, replies and headers, with a transport in this process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

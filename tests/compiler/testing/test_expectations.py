@@ -1,7 +1,5 @@
 """Tests of expectations: which differences a reply has from what a case expects."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,7 @@
 """Fuzzing of a tool in this process: which tools, which replies are faults, and the smallest arguments of each."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -18,11 +17,7 @@ from mcpc.workbench.testing.fuzzing import (
     select_tools,
 )
 from mcpc.workbench.testing.model import Fault, Reply, Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.workbench.testing.servers import CallRoute
+from mcpc.workbench.testing.servers import CallRoute
 
 READ_ONLY = {"readOnlyHint": True}
 TOOLS = [{"name": "a", "annotations": READ_ONLY}, {"name": "b"}, {"name": "c", "annotations": READ_ONLY}]

@@ -1,7 +1,5 @@
 """Tests of recorded cases: what is written is read back, secrets are not in it, and nothing else of a file changes."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,26 +1,20 @@
 """Results of a run, from outcomes to every format, compared with golden reports; and the texts of YAML that are written."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.reading import Source
 from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.coverage import Item, coverage, coverage_lines, percentage
-from mcpc.workbench.testing.model import NOTHING, Fault, Mismatch, Outcome, Reply, Variant
+from mcpc.workbench.testing.model import NOTHING, Case, Fault, Mismatch, Outcome, Reply, Variant
 from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, describe_variants, gathered, mismatch_lines, place_of
 from mcpc.workbench.testing.writing import redacted
 from mcpc.workbench.testing.yaml_text import block_text, flow_value, list_item
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc.workbench.testing.model import Case
 
 GOLDEN = ROOT / "tests/golden/testing"
 TEXT = """\

@@ -1,14 +1,13 @@
 """Runs of cases: which calls are made together, on which servers, and what is found; the servers are in this process."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import urllib.error
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -32,10 +31,6 @@ from mcpc.workbench.testing.running import (
     run_cases,
 )
 from mcpc.workbench.testing.servers import CallRoute, Connection, RunningServer, Served, has_http
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TEXT = """\
 tests:
@@ -112,7 +107,7 @@ class FakeConnection:
     def __init__(self, served: Served) -> None:
         self.served = served
 
-    def __enter__(self) -> FakeConnection:
+    def __enter__(self) -> "FakeConnection":
         self.log.append(("start", dict(self.served.variables)))
         return self
 

@@ -1,7 +1,5 @@
 """Tests of a process that answers several calls at a time: each message reaches the call that it is for."""
 
-from __future__ import annotations
-
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any

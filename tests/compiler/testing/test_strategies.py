@@ -1,10 +1,9 @@
 """Tests of proposals: for schemas of all kinds there are values that the compiled validator accepts, and some it refuses."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis
 import pytest
@@ -12,9 +11,6 @@ import pytest
 from mcpc.schema import compile
 from mcpc.workbench.testing.fuzzing import refused_arguments
 from mcpc.workbench.testing.strategies import WORDS, Proposals, alternatives_of, combined, near_misses, types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LETTERS = {"type": "string", "enum": ["a", "b"]}
 SCHEMAS: list[Any] = json.loads(Path(__file__).with_name("schemas.json").read_text("utf-8"))

@@ -1,7 +1,5 @@
 """Tests of updates: values are replaced in place, and a file in which anything else would change is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc.reading import Source

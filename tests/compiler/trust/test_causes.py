@@ -1,7 +1,5 @@
 """The cause of each difference, the verdict on all of them, and what of definitions and packages differs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

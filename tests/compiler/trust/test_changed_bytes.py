@@ -3,15 +3,14 @@
 TESTS_CHANGES=20000 tries so many of each kind of file: 120,000, in half an hour.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import random
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,10 +23,6 @@ from support import wheels
 from support.artifact import build
 from support.needs import lacking
 from support.scale import scaled, seeds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 TOOLS = """from pure import value
 from mcpc import Server, tool

@@ -1,7 +1,5 @@
 """How two built files differ: every kind of difference, each with all that is found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,9 +1,7 @@
 """What a built file has besides its entries is reported, and a file that would inflate to too much is not read."""
 
-from __future__ import annotations
-
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -12,9 +10,6 @@ from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc.pack.manifest import FACTS
 from mcpc.release.trust import contents
 from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENTRIES = {
     FACTS: b"{}",

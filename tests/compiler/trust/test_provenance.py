@@ -1,7 +1,5 @@
 """Parameters of a build in its provenance: options, an interpreter inside, a program for Windows; what it used."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
