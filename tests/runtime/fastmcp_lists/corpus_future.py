@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from frameworks import Context, Image, TextContent  # noqa: TC002  # the frameworks resolve it
+from frameworks import Context, Image, TextContent  # the frameworks resolve it
 from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import AsyncIterator  # noqa: TC003 - read at run time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import date
 from typing import Annotated, Any, Literal, TypedDict
@@ -13,7 +13,7 @@ from mcp.server.fastmcp import Context, FastMCP, Image
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.fastmcp.prompts.base import AssistantMessage, UserMessage
 from mcp.server.fastmcp.resources import TextResource
-from mcp.server.session import ServerSession  # noqa: TC002 - read at run time
+from mcp.server.session import ServerSession
 from mcp.types import Completion, EmbeddedResource, TextContent, TextResourceContents, ToolAnnotations
 from pydantic import BaseModel, Field
 
