@@ -173,13 +173,9 @@ def described(tab: Page, label: str) -> str:
 
 def test_texts_of_a_schema_are_never_html(tab: Page) -> None:
     part = {
-        "type": "string",
-        "title": HOSTILE,
-        "description": HOSTILE,
-        "default": HOSTILE,
-        "examples": [HOSTILE],
+        "type": "string", "title": HOSTILE, "description": HOSTILE, "default": HOSTILE, "examples": [HOSTILE],
         "format": HOSTILE,
-    }
+    }  # fmt: skip
     schema = {
         "title": HOSTILE,
         "properties": {HOSTILE: part, "e": {"enum": [HOSTILE, "b"]}, "p": {"type": "string", "pattern": HOSTILE}},

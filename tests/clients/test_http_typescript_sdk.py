@@ -26,13 +26,8 @@ MODES = {"v1": HANDSHAKE, "legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STA
 def test_it_understands_the_server(mode: str, typescript: Path, http_server: Served) -> None:
     seconds = everything.duration()
     say = {
-        "question": QUESTION,
-        "form": FORM,
-        "name": NAME,
-        "sample": SAMPLE,
-        "watched": WATCHED,
-        "seconds": seconds,
-    }
+        "question": QUESTION, "form": FORM, "name": NAME, "sample": SAMPLE, "watched": WATCHED, "seconds": seconds,
+    }  # fmt: skip
     argv = ["node", typescript / "everything.mjs", mode, http_server.url, json.dumps(say)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as client:
         said, complained = heard(client, seconds)

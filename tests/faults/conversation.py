@@ -434,16 +434,10 @@ ENVELOPES = (
     Case("B11", "no method, result or error: -32600", bad_envelope(method=REMOVED), (BASH,)),
     Case("B12", "method is a number: -32600", bad_envelope(method=5), (BASH,)),
     Case("B13", "unknown method: -32601 with the id", refused_with("no/such", {}, METHOD_NOT_FOUND), (BASH,)),
-    Case(
-        "B14",
-        "params is an array: -32602/-32600",
-        refused_with("tools/list", [1], INVALID_PARAMS, INVALID_REQUEST),
-        (BASH,),
-    ),
+    Case("B14", "params is an array: -32602/-32600", refused_with("tools/list", [1], INVALID_PARAMS, INVALID_REQUEST), (BASH,)),
     Case("B15", "tools/call without params: -32602", refused_with("tools/call", None, INVALID_PARAMS), (BASH,)),
     Case(
-        "B17",
-        "unknown tool: -32602",
+        "B17", "unknown tool: -32602",
         refused_with("tools/call", {"name": "nobody", "arguments": {}}, INVALID_PARAMS),
         (BASH,),
     ),
@@ -458,7 +452,7 @@ ENVELOPES = (
     Case("B28", "shell metacharacters in an argument: exact, nothing run", metacharacters, eras=ONE),
     Case("B29", "arguments that look like options: exact", options, eras=ONE),
     Case("B31", "naughty strings: exact, or refused where they cannot be carried", naughty),
-)
+)  # fmt: skip
 ORDER = (
     Case("C01", "tools/list before initialize: answered", early_list, (BASH,)),
     Case("C02", "initialize twice: answered, still serving", twice, (BASH,), OLD),

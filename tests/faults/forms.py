@@ -29,33 +29,17 @@ SECOND = {"timeout": 30}
 LONG = {"timeout": 120}
 
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]] = {
-    "echo": (TEXT, TEXT, {}),
-    "say": (TEXT, None, {}),
-    "size": (TEXT, None, {}),
-    "digest": (TEXT, None, {}),
-    "ignore": (TEXT, None, {}),
-    "sleep": (SECONDS, None, {}),
-    "burn": (SECONDS, None, {}),
-    "hold": (SECONDS, None, {}),
+    "echo": (TEXT, TEXT, {}), "say": (TEXT, None, {}), "size": (TEXT, None, {}), "digest": (TEXT, None, {}),
+    "ignore": (TEXT, None, {}), "sleep": (SECONDS, None, {}), "burn": (SECONDS, None, {}), "hold": (SECONDS, None, {}),
     "spawn": (SECONDS, None, {}),
     "flood": ({"mib": {"type": "integer"}, "to": {"type": "string"}}, None, LONG),
     "lines": ({"count": {"type": "integer"}}, None, SECOND),
     "notes": ({"count": {"type": "integer"}}, None, LONG),
-    "fail": (HOW, None, {}),
-    "never": (HOW, None, LIMIT),
-    "broken": ({}, TEXT, {}),
-    "empty": ({}, None, {}),
-    "noise": ({}, None, {}),
-    "colours": ({}, None, {}),
-    "change": ({}, None, {}),
-    "input": ({}, None, {}),
-    "daemon": ({}, None, {}),
-    "straggler": ({}, None, {}),
-    "stubborn": ({}, None, {}),
-    "child": ({}, None, {}),
-    "where": ({}, None, {}),
-    "loop": ({}, None, {}),
-}
+    "fail": (HOW, None, {}), "never": (HOW, None, LIMIT), "broken": ({}, TEXT, {}), "empty": ({}, None, {}),
+    "noise": ({}, None, {}), "colours": ({}, None, {}), "change": ({}, None, {}), "input": ({}, None, {}),
+    "daemon": ({}, None, {}), "straggler": ({}, None, {}), "stubborn": ({}, None, {}), "child": ({}, None, {}),
+    "where": ({}, None, {}), "loop": ({}, None, {}),
+}  # fmt: skip
 """Every tool: its parameters, what its output is to be, and how it is to be run."""
 NEVER_INLINE = ("child", "daemon", "straggler", "stubborn", "notes", "lines", "flood", "change", "where", "loop")
 

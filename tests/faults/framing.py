@@ -48,21 +48,16 @@ CHUNKS = {
 }
 NO_REQUESTS = {"HTTP/0.9": "GET /healthz\r\n", "TLS hello": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"}
 HEADS = {
-    "carriage return in a value": POST + "X-A: a\rb\r\n\r\n",
-    "line feed alone": POST.replace("\r\n", "\n") + "\n",
-    "one line feed alone": POST + "X-A: b\nX-B: c\r\n\r\n",
-    "NUL in a value": POST + "X-A: a\0b\r\n\r\n",
-    "folded line": POST + "X-A: a\r\n b\r\n\r\n",
-    "space before the colon": POST + "X-A : a\r\n\r\n",
-    "no colon": POST + "nothing\r\n\r\n",
-    "empty name": POST + ": a\r\n\r\n",
+    "carriage return in a value": POST + "X-A: a\rb\r\n\r\n", "line feed alone": POST.replace("\r\n", "\n") + "\n",
+    "one line feed alone": POST + "X-A: b\nX-B: c\r\n\r\n", "NUL in a value": POST + "X-A: a\0b\r\n\r\n",
+    "folded line": POST + "X-A: a\r\n b\r\n\r\n", "space before the colon": POST + "X-A : a\r\n\r\n",
+    "no colon": POST + "nothing\r\n\r\n", "empty name": POST + ": a\r\n\r\n",
     "two codings": POST + "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
     "coding twice": POST + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "unknown coding": POST + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-    "no host": "GET /healthz HTTP/1.1\r\n\r\n",
+    "unknown coding": POST + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "no host": "GET /healthz HTTP/1.1\r\n\r\n",
     "two hosts": "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
     "target at odds with the host": "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
-}
+}  # fmt: skip
 
 
 def serves(site: Site, seconds: float = 1.0) -> float:

@@ -261,13 +261,7 @@ def limited_end(trial: Trial) -> None:
 
 HANDLERS = (
     Case("D01", "tool fails: isError with some text", dies("status", warm=True, words=True)),
-    Case(
-        "D02",
-        "child writes 256 MiB to stdout: answered, memory +128 MiB at most",
-        flood(256, "stdout", 128),
-        APART,
-        ONE,
-    ),
+    Case("D02", "child writes 256 MiB to stdout: answered, memory +128 MiB at most", flood(256, "stdout", 128), APART, ONE),
     Case("D03", "tool writes 64 MiB to stderr: answered", flood(64, "stderr", 128), APART, ONE),
     Case("D05", "4 MiB argument to a tool that never reads it", unread, eras=ONE),
     Case("D06", "200 KiB argument: right length", sizes, eras=ONE),
@@ -298,7 +292,7 @@ HANDLERS = (
     Case("D21b", "tool burns the CPU 4 s: others answered within 1 s", head_of_line("burn"), eras=ONE),
     Case("D23", "tool changes cwd, PATH, SIGTERM: next call works, SIGTERM ends", change, APART),
     Case("D24", "tool reads stdin: EOF at once, steals no message", no_input),
-)
+)  # fmt: skip
 LIMITS = (
     Case("T01", "time limit: sleeps", limited("sleep"), eras=ONE),
     Case("T02", "time limit: burns CPU", limited("burn"), eras=ONE),

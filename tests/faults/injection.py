@@ -24,20 +24,9 @@ if TYPE_CHECKING:
 
 ERRORS = ("ENOMEM", "EMFILE", "EAGAIN", "EINTR", "ENOSPC", "EIO")
 FUNCTIONS = (
-    "fork",
-    "pipe",
-    "pipe2",
-    "read",
-    "write",
-    "open",
-    "memfd_create",
-    "posix_spawn",
-    "pidfd_open",
-    "lseek",
-    "dup",
-    "dup2",
-    "poll",
-)
+    "fork", "pipe", "pipe2", "read", "write", "open", "memfd_create", "posix_spawn", "pidfd_open", "lseek", "dup",
+    "dup2", "poll",
+)  # fmt: skip
 LONGEST = int(os.environ.get("MCPC_INJECT", "40"))
 """The largest n: a call of a tool makes fewer system calls than that."""
 

@@ -126,14 +126,8 @@ STARTS = {
 }
 """What the one who starts the server may have done before."""
 WITHOUT = (
-    "proc",
-    "memfd",
-    "pidfd",
-    "subreaper",
-    "seqpacket",
-    "closerange,hangup",
-    "proc,memfd,pidfd,subreaper,seqpacket",
-)
+    "proc", "memfd", "pidfd", "subreaper", "seqpacket", "closerange,hangup", "proc,memfd,pidfd,subreaper,seqpacket",
+)  # fmt: skip
 
 
 def prepared(code: str) -> Callable[[Trial], None]:
@@ -422,20 +416,14 @@ STARTED = (
     Case("Y03.closed", "standard streams closed: it ends", no_input_at_all, (BASH,), ONE),
 )
 FLOODS = (
-    Case(
-        "Y04.gibibyte",
-        f"{scaled(1024, 256)} MiB without a newline: capped, memory +32 MiB at most",
-        gibibyte,
-        APART,
-        ONE,
-    ),
+    Case("Y04.gibibyte", f"{scaled(1024, 256)} MiB without a newline: capped, memory +32 MiB at most", gibibyte, APART, ONE),
     Case("Y04.lines", "10^7 empty lines: exact, or capped with a mark", empty_lines, APART, ONE),
     Case("Y04.colours", "escape sequences and protocol lines: text passed as text", colours, eras=ONE),
     Case("Y05.limits", "64 calls at their time limit at once", limits_at_once, APART, ONE),
     Case("Y05.cancel", "a storm of cancelled calls", cancel_storm, eras=ONE),
     Case("Y05.progress", "a flood of progress: bounded, in order, the answer kept", progress_flood, (BASH,)),
     Case("Y05.unread", "a client that stops reading: back-pressure, nothing lost", unread_output, eras=ONE),
-)
+)  # fmt: skip
 WAYS = (
     Case("P9", "nothing is written to disk", nothing_written, APART),
     Case("S11.isolated", "python -I -S -O -b", flagged("-I", "-S", "-O", "-b"), eras=ONE),

@@ -221,9 +221,7 @@ STRANGE = tuple(host for chosen, host, status in HOSTS if not chosen and status 
 CASES = (
     over_http("H01", "initialize or discover, and calls", conversation, FORMS),
     over_http("H02", "Host: evil.example: 421", names((421,), "evil.example"), ALONE, NEW),
-    over_http(
-        "H03", "other names, with our port, almost ours, malformed: 421 or 400", names((400, 421), *STRANGE), ALONE, NEW
-    ),
+    over_http("H03", "other names, with our port, almost ours, malformed: 421 or 400", names((400, 421), *STRANGE), ALONE, NEW),
     over_http("H03b", "our own names: 200", names((0,)), ALONE, NEW),
     over_http("H04", "Origin of another page: 403", origins, ALONE, NEW),
     over_http("H06", "same-origin Origin accepted", own_origins, ALONE, NEW),
@@ -237,7 +235,5 @@ CASES = (
     over_http("H26", "unknown MCP-Protocol-Version header: 400", versions, ALONE),
     over_http("H27", "GET, PUT, DELETE, TRACE … on odd paths: 4xx", odd_methods, ALONE, NEW),
     over_http("H28", "tool prints to stdout: reply right", noise, FORMS),
-    over_http(
-        "H29", f"SIGTERM with calls running (grace: {10 if FULL else 1} s): exit, no orphan", told_to_stop, APART, NEW
-    ),
-)
+    over_http("H29", f"SIGTERM with calls running (grace: {10 if FULL else 1} s): exit, no orphan", told_to_stop, APART, NEW),
+)  # fmt: skip

@@ -196,12 +196,8 @@ ABSOLUTE = (
     "file:///shelf/%2fetc/passwd",
 )
 NULLS = (
-    "file:///shelf/plain.txt%00.png",
-    "file:///shelf/plain.txt\0",
-    "data://a%00b",
-    "data://\0",
-    "file:///shelf/a%2500b",
-)
+    "file:///shelf/plain.txt%00.png", "file:///shelf/plain.txt\0", "data://a%00b", "data://\0", "file:///shelf/a%2500b",
+)  # fmt: skip
 APART = (BASH, PYTHON)
 CASES = (
     Case("R01", "a uri that leads upward, however it is written", refuses(*UPWARD), APART),

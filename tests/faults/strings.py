@@ -18,48 +18,13 @@ SCRIPTS = [
     "👾 🙇 💁 🙅", "👨‍👩‍👧‍👦", "🏳️‍🌈", "🇺🇸🇷🇺", "👩🏽", "❤️", "1️⃣", "😀" * 50, "🐵 🙈 🙉 🙊", "✋🏿", "ಠ_ಠ", "(╯°□°）╯︵ ┻━┻", "( ͡° ͜ʖ ͡°)", "⟦⟧", "‮txet desrever‬",
 ]  # fmt: skip
 BLANKS = [
-    "",
-    " ",
-    "  ",
-    "\t",
-    "\n",
-    "\r\n",
-    "\n\n",
-    " a",
-    "a ",
-    "\na",
-    "a\n",
-    "a\n\n",
-    " \n ",
-    "a\r",
-    "\ra",
-    "a\vb",
-    "a\fb",
-    "\\n",
-    "\\",
-    "\\\\",
-    "a\\",
-]
+    "", " ", "  ", "\t", "\n", "\r\n", "\n\n", " a", "a ", "\na", "a\n", "a\n\n", " \n ", "a\r", "\ra", "a\vb", "a\fb",
+    "\\n", "\\", "\\\\", "a\\",
+]  # fmt: skip
 QUOTES = [
-    "'",
-    '"',
-    "''",
-    '""',
-    "'\"'",
-    "\"'\"'\"''''\"",
-    "`",
-    "``",
-    "“x”",
-    "‘x’",
-    "«x»",
-    "<foo val='bar'/>",
-    '\\"',
-    "\\'",
-    "'\\''",
-    '"""',
-    "'''",
-    "$'\\n'",
-]
+    "'", '"', "''", '""', "'\"'", "\"'\"'\"''''\"", "`", "``", "“x”", "‘x’", "«x»", "<foo val='bar'/>", '\\"', "\\'",
+    "'\\''", '"""', "'''", "$'\\n'",
+]  # fmt: skip
 SHELL = [
     "$HOME", "${HOME}", "$(touch /tmp/owned)", "`touch /tmp/owned`", "; touch owned", "| touch owned", "&& touch owned", "|| touch owned", "& touch owned",
     "$(( 1+1 ))", "$((`touch owned`))", "a[$(touch owned)]", "${x:=y}", "${!x}", "${@}", "$*", "$#", "$?", "$$", "$!", "$-", "$0", "$1", "~", "~root", "*", "?", "[a-z]*",
@@ -69,40 +34,17 @@ SHELL = [
     "x[0]", "x[@]", "-v x", "${x@P}", "coproc", "time", "!", "test", "$BASH_COMMAND", "$(<x)", "\\$(id)",
 ]  # fmt: skip
 OPTIONS = [
-    "-",
-    "--",
-    "-n",
-    "-e",
-    "-E",
-    "-ne x",
-    "-c id",
-    "--help",
-    "--version",
-    "-v",
-    "-x",
-    "-rf /",
-    "--output=owned",
-    "+x",
-    "-0",
-    "-1",
-    "@file",
-    "-- -x",
-    "-a b",
-    "/?",
-]
+    "-", "--", "-n", "-e", "-E", "-ne x", "-c id", "--help", "--version", "-v", "-x", "-rf /", "--output=owned", "+x",
+    "-0", "-1", "@file", "-- -x", "-a b", "/?",
+]  # fmt: skip
 TEMPLATES = [
     "{{7*7}}", "{{ config }}", "{% raw %}", "${7*7}", "#{7*7}", "<%= 7*7 %>", "{0}", "{0.__class__}", "{}", "{x!r}", "f'{x}'", "%(x)s", "$x", "${x}", "@{x}", "[[x]]", "]]>", "<![CDATA[",
     "<script>alert(1)</script>", "&lt;", "&#x41;", "<!--", "-->", "javascript:alert(1)", "\\u0041", "\\ud800", "\\N{BELL}", "__import__('os').system('id')", "__class__", "__proto__",
 ]  # fmt: skip
 DATABASES = [
-    "' OR 1=1 -- 1",
-    "1;DROP TABLE users",
-    "'; EXEC sp_MSForEachTable 'DROP TABLE ?'; --",
-    "1'; DROP TABLE users-- 1",
-    "%' --",
-    "x' AND 1=1",
-    "*)(uid=*))(|(uid=*",
-]
+    "' OR 1=1 -- 1", "1;DROP TABLE users", "'; EXEC sp_MSForEachTable 'DROP TABLE ?'; --", "1'; DROP TABLE users-- 1",
+    "%' --", "x' AND 1=1", "*)(uid=*))(|(uid=*",
+]  # fmt: skip
 WORDS = [
     "undefined", "undef", "null", "NULL", "nil", "None", "true", "false", "True", "hasOwnProperty", "then", "constructor", "NaN", "Infinity", "-Infinity", "inf", "0", "1", "-1", "00",
     "0x0", "1e5", "1.0", "1/0", "1,000", "0b1", "１", "9" * 400, "1E+02", "-0", "0.0", "-", ".", "..", "/", "//", "../../../etc/passwd", "..\\..", "C:\\x", "CON", "NUL", "/dev/null", "/dev/tcp/x/1",
@@ -110,31 +52,13 @@ WORDS = [
     "\r\n\r\nHTTP/1.1", "a\r\nb", "\x1b[31m", "\x1b]0;x\x07", "\x1b[2J", "\x07", "\x9b31m", "a\bb", "\x7f\x7f",
 ]  # fmt: skip
 SURROGATES = [
-    "\ud800",
-    "\udfff",
-    "a\ud800b",
-    "\udc00\ud800",
-    "\udcff",
-    "\ud83d",
-    "\ude00",
-    "\udc80",
-    "\udcc3\udca9",
+    "\ud800", "\udfff", "a\ud800b", "\udc00\ud800", "\udcff", "\ud83d", "\ude00", "\udc80", "\udcc3\udca9",
     "x\udcff" * 20,
-]
+]  # fmt: skip
 LONG = [
-    "a" * 1000,
-    "a" * 4096,
-    "a" * 65536,
-    "a" * 131_071,
-    "a" * 131_072,
-    "a" * 200_000,
-    "\n" * 10_000,
-    "é" * 70_000,
-    "'" * 40_000,
-    "\\" * 40_001,
-    "$(" * 5_000,
-    "(" * 20_000,
-]
+    "a" * 1000, "a" * 4096, "a" * 65536, "a" * 131_071, "a" * 131_072, "a" * 200_000, "\n" * 10_000, "é" * 70_000,
+    "'" * 40_000, "\\" * 40_001, "$(" * 5_000, "(" * 20_000,
+]  # fmt: skip
 
 STRINGS: tuple[str, ...] = tuple(
     dict.fromkeys(

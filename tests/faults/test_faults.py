@@ -27,45 +27,12 @@ if TYPE_CHECKING:
 
 LONG = frozenset(
     [
-        "D02",
-        "D21",
-        "D21b",
-        "G02",
-        "G05",
-        "G06",
-        "H20",
-        "H20b",
-        "H25",
-        "H29",
-        "R04.race",
-        "S11.places",
-        "T02",
-        "T03",
-        "T04",
-        "T05",
-        "T06",
-        "T07",
-        "X03",
-        "X09",
-        "X09b",
-        "X09c",
-        "X09d",
-        "X11",
-        "X11b",
-        "Y01.memfd_create.first",
-        "Y01.pipe.first",
-        "Y01.sendmsg.first",
-        "Y01.socketpair.first",
-        "Y02.any",
-        "Y02.bash",
-        "Y02.supervisor",
-        "Y03.without-proc-memfd-pidfd-subreaper-seqpacket",
-        "Y04.gibibyte",
-        "Y05.limits",
-        "Y05.progress",
-        "Y05.unread",
+        "D02", "D21", "D21b", "G02", "G05", "G06", "H20", "H20b", "H25", "H29", "R04.race", "S11.places", "T02", "T03",
+        "T04", "T05", "T06", "T07", "X03", "X09", "X09b", "X09c", "X09d", "X11", "X11b", "Y01.memfd_create.first",
+        "Y01.pipe.first", "Y01.sendmsg.first", "Y01.socketpair.first", "Y02.any", "Y02.bash", "Y02.supervisor",
+        "Y03.without-proc-memfd-pidfd-subreaper-seqpacket", "Y04.gibibyte", "Y05.limits", "Y05.progress", "Y05.unread",
     ]
-)
+)  # fmt: skip
 """The ids of cases that take some seconds in any form."""
 
 

@@ -79,25 +79,13 @@ def test_a_token_is_valid_for_a_time(claims: Any, is_valid: bool) -> None:
 
 
 def test_claims_are_read_as_they_are_meant() -> None:
-    assert [timestamp(value) for value in (1, 1.5, True, "1", None, -1e15, -1)] == [
-        1.0,
-        1.5,
-        None,
-        None,
-        None,
-        None,
-        -1.0,
-    ]
+    assert [
+        timestamp(value) for value in (1, 1.5, True, "1", None, -1e15, -1)
+    ] == [1.0, 1.5, None, None, None, None, -1.0]  # fmt: skip
     audiences = frozenset({"a", "b"})
     rows = [
-        ("a", True),
-        ("c", False),
-        (["c", "b"], True),
-        (["c", 5], False),
-        ([], False),
-        ({"a": 1}, False),
-        (None, False),
-    ]
+        ("a", True), ("c", False), (["c", "b"], True), (["c", 5], False), ([], False), ({"a": 1}, False), (None, False),
+    ]  # fmt: skip
     assert [passes(check_audience, {"aud": value}, audiences) for value, _ in rows] == [is_ours for _, is_ours in rows]
     assert granted_scopes({"scope": "a  b", "scp": ["c", 5, "a"], "x": "d"}) == {"a", "b", "c"}
     assert granted_scopes({"scope": {"a": 1}, "scp": None}) == set()
@@ -442,14 +430,8 @@ def test_keys_are_due_when_they_are_old_or_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("address", "source"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("2001:db8::1:2", "2001:db8::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        (":x", ":x"),
-        ("", ""),
-    ],
-)
+    [("192.0.2.1", "192.0.2.1"), ("2001:db8::1:2", "2001:db8::/64"), ("fe80::1%eth0", "fe80::/64"), (":x", ":x"), ("", "")],
+)  # fmt: skip
 def test_addresses_of_one_network_are_one_source(address: str, source: str) -> None:
     assert source_of(address) == source
 

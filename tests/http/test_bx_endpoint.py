@@ -251,21 +251,13 @@ def test_pages_and_names_that_may_ask(host: str, origin: str | None, status: int
     ("pattern", "yes", "no"),
     [
         ("*", ["https://a.example", "http://localhost:3000"], ["null", "", "a.example", "ftp://a.example"]),
-        (
-            "*.a.example",
-            ["https://b.a.example", "http://c.b.a.example:8080"],
-            ["https://a.example", "https://ba.example"],
-        ),
+        ("*.a.example", ["https://b.a.example", "http://c.b.a.example:8080"], ["https://a.example", "https://ba.example"]),
         ("https://*.a.example", ["https://b.a.example"], ["http://b.a.example", "https://a.example"]),
         ("https://*.a.example:8443", ["https://b.a.example:8443"], ["https://b.a.example"]),
         ("http://a.example:80", ["http://a.example"], ["https://a.example"]),
-        (
-            "https://a.example",
-            ["https://a.example:443"],
-            ["https://a.example.", "https://a.example@b", "https://a.example/x"],
-        ),
+        ("https://a.example", ["https://a.example:443"], ["https://a.example.", "https://a.example@b", "https://a.example/x"]),
     ],
-)
+)  # fmt: skip
 def test_origins(pattern: str, yes: list[str], no: list[str]) -> None:
     origins = Origins((pattern,))
     assert all(one.encode() in origins for one in yes)
@@ -383,21 +375,17 @@ METHODS = ("ping", "initialize", "tools/list", "tools/call", "prompts/get", "res
 SAID = st.fixed_dictionaries(
     {},
     optional={
-        "jsonrpc": st.sampled_from(("2.0", "1.0")) | VALUES,
-        "id": VALUES,
-        "method": st.sampled_from(METHODS) | VALUES,
-        "params": VALUES
-        | st.fixed_dictionaries(
+        "jsonrpc": st.sampled_from(("2.0", "1.0")) | VALUES, "id": VALUES, "method": st.sampled_from(METHODS) | VALUES,
+        "params": VALUES | st.fixed_dictionaries(
             {},
             optional={
                 "name": st.sampled_from(("a_get", "b_get", "ask")) | VALUES,
                 "arguments": VALUES | st.dictionaries(st.sampled_from(("text", "topic", "x")), VALUES),
-                "uri": st.just("bxmcp://note") | VALUES,
-                "_meta": VALUES,
+                "uri": st.just("bxmcp://note") | VALUES, "_meta": VALUES,
             },
         ),
     },
-)
+)  # fmt: skip
 
 
 @pytest.mark.slow

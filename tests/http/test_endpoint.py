@@ -134,17 +134,8 @@ def test_a_server_stops_once_in_order(looks, is_late, monkeypatch):
     reason = "abandon Internal error: the server is being stopped"
     late = ["log: calls were ended that had not finished in 0.1 s"] * is_late
     assert said == [
-        "rotation",
-        "end_streams",
-        "end_streams",
-        *late,
-        reason,
-        reason,
-        "close",
-        "close",
-        "refusals",
-        "spans",
-    ]
+        "rotation", "end_streams", "end_streams", *late, reason, reason, "close", "close", "refusals", "spans",
+    ]  # fmt: skip
 
 
 def test_headers_are_cached_within_bounds(monkeypatch):

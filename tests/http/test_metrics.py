@@ -126,13 +126,9 @@ def test_requests_are_counted_when_their_answer_begins() -> None:
         messages = [{"method": "ping"}, {"method": "tools/call"}, {"result": {}}, [], {"method": 5}, {"method": "x"}, 7]
         await asyncio.gather(*(request(message, 200) for message in messages), request(None, 401), request({}, 0))
         assert families(metrics)["mcpc_requests_total"] == {
-            ("ping", "200"): 1,
-            ("tools/call", "200"): 1,
-            ("response", "200"): 1,
-            ("batch", "200"): 2,
-            ("other", "200"): 2,
-            ("POST", "401"): 1,
-        }
+            ("ping", "200"): 1, ("tools/call", "200"): 1, ("response", "200"): 1, ("batch", "200"): 2,
+            ("other", "200"): 2, ("POST", "401"): 1,
+        }  # fmt: skip
         assert len(sent) == 16
 
     asyncio.run(scenario())

@@ -99,12 +99,8 @@ def test_an_address_is_a_port_or_a_host_and_a_port(text: str, host: str | None, 
 def test_options_and_variables_are_the_same_settings() -> None:
     words = ["--http", "[::1]:1", "--sse", "--allow-host=a", "--allow-host", "B", "--also", "/x=y=z", "--grace=2.5"]
     variables = {
-        "MCPC_HTTP": "[::1]:1",
-        "MCPC_SSE": "1",
-        "MCPC_ALLOW_HOST": "a  B",
-        "MCPC_ALSO": "/x=y=z",
-        "MCPC_GRACE": "2.5",
-    }
+        "MCPC_HTTP": "[::1]:1", "MCPC_SSE": "1", "MCPC_ALLOW_HOST": "a  B", "MCPC_ALSO": "/x=y=z", "MCPC_GRACE": "2.5",
+    }  # fmt: skip
     expected = {"host": "::1", "port": 1, "listens": True, "sse": True, "hosts": ("a", "b"), "also": (("/x", "y=z"),)}
     assert (
         parse_arguments(OPTIONS, words) == parse_environment(OPTIONS, variables) == {**expected, "grace_seconds": 2.5}
@@ -124,13 +120,9 @@ def test_options_and_variables_are_the_same_settings() -> None:
         (["--grace", "x"], {}, "--grace: expected seconds, such as 10 or 0.5, not 'x'"),
         ([], {"MCPC_GRACE": "x"}, "MCPC_GRACE: expected seconds, such as 10 or 0.5, not 'x'"),
         ([], {"MCPC_SSE": "yes"}, "MCPC_SSE: expected 1 or 0, not 'yes'"),
-        (
-            ["--tasks", "redis://:p@h"],
-            {},
-            "--tasks: whoever lists processes would see the password: set MCPC_TASKS instead",
-        ),
+        (["--tasks", "redis://:p@h"], {}, "--tasks: whoever lists processes would see the password: set MCPC_TASKS instead"),
     ],
-)
+)  # fmt: skip
 def test_an_option_that_cannot_be_used_is_named(words: list[str], variables: dict[str, str], problem: str) -> None:
     with pytest.raises(OptionError) as refused:
         settings_from(words, variables)

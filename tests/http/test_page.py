@@ -83,17 +83,8 @@ def test_an_app_may_load_and_send_nothing():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../index.html",
-        "a/../index.html",
-        "client//http.js",
-        "%2e%2e/x.js",
-        "client/http.py",
-        "x\0.js",
-        "A.js",
-        "/etc/x.js",
-    ],
-)
+    ["../index.html", "a/../index.html", "client//http.js", "%2e%2e/x.js", "client/http.py", "x\0.js", "A.js", "/etc/x.js"],
+)  # fmt: skip
 def test_only_files_of_the_page_are_served(name):
     assert page_reply(f"/ui/{name}", lambda _: b"reached") is None
 

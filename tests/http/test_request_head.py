@@ -11,20 +11,8 @@ from mcpc_runtime.http.embedded.messages import CHUNKED, END, BadRequestError, c
 from support.scale import scaled
 
 NAMES = st.sampled_from(
-    [
-        "Host",
-        "host",
-        "Content-Length",
-        "Transfer-Encoding",
-        "Connection",
-        "Expect",
-        "X-A",
-        "Accept",
-        "Mcp-Name",
-        "X A",
-        "",
-    ]
-)
+    ["Host", "host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "X-A", "Accept", "Mcp-Name", "X A", ""]
+)  # fmt: skip
 VALUES = st.sampled_from(
     ["localhost", "0", "4", "04", "+4", "4,4", "chunked", "Chunked", "gzip", "chunked, chunked", "close", "keep-alive, Close",
      "100-continue", "", " ", "\tx\t", "a:b", "\x00", "a\rb", "é", "x\x7f"]

@@ -37,17 +37,8 @@ def test_what_is_usual() -> None:
     }
     assert not plain.pop("start").chooses
     assert plain == {
-        "host": "127.0.0.1",
-        "port": 0,
-        "head_limit": 32768,
-        "max_streams": 4096,
-        "max_sessions": 4096,
-        "decide_seconds": 1.0,
-        "retry_ms": 1000,
-        "resume_events": 256,
-        "resume_bytes": 1048576,
-        "resume_seconds": 300.0,
-        "authenticator": None,
-        "spans": None,
-    }
+        "host": "127.0.0.1", "port": 0, "head_limit": 32768, "max_streams": 4096, "max_sessions": 4096,
+        "decide_seconds": 1.0, "retry_ms": 1000, "resume_events": 256, "resume_bytes": 1048576, "resume_seconds": 300.0,
+        "authenticator": None, "spans": None,
+    }  # fmt: skip
     assert DEFAULTS["body_limit"] == 18 * 1048576 and DEFAULTS.keys() == vars(HttpSettings()).keys()

@@ -202,13 +202,9 @@ EXECUTABLES = [
     }
 ]
 MIXED = {
-    "server.json": SERVER,
-    "server.py": MIXED_RESOURCES,
-    "tools.py": MIXED_TOOLS,
-    "tools.json": json.dumps({"tools": EXECUTABLES}),
-    "bin/convert.py": EXECUTABLE,
-    "data/grün 緑.txt": "four",
-}
+    "server.json": SERVER, "server.py": MIXED_RESOURCES, "tools.py": MIXED_TOOLS,
+    "tools.json": json.dumps({"tools": EXECUTABLES}), "bin/convert.py": EXECUTABLE, "data/grün 緑.txt": "four",
+}  # fmt: skip
 SOURCES = {"files": ROOT / "examples/files", "everything": ROOT / "examples/everything"}
 NAMES = ("mixed", *SOURCES)
 

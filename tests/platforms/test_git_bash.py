@@ -32,21 +32,12 @@ if TYPE_CHECKING:
 
 TEXT = {"text": {"type": "string"}}
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "say": (TEXT, {}),
-    "both": ({}, {}),
-    "fail": ({}, {}),
-    "missing": ({}, {}),
+    "say": (TEXT, {}), "both": ({}, {}), "fail": ({}, {}), "missing": ({}, {}),
     "shape": (TEXT, {"outputSchema": {"type": "object", "properties": TEXT}}),
-    "steps": ({}, {}),
-    "ask_other": (TEXT, {}),
-    "ask_user": ({}, {}),
-    "size": (TEXT, {}),
-    "where": ({}, {}),
-    "environment": ({}, {}),
-    "input": ({}, {}),
-    "home": ({}, {}),
+    "steps": ({}, {}), "ask_other": (TEXT, {}), "ask_user": ({}, {}), "size": (TEXT, {}), "where": ({}, {}),
+    "environment": ({}, {}), "input": ({}, {}), "home": ({}, {}),
     "connect": ({"port": {"type": "integer"}}, {}),
-}
+}  # fmt: skip
 LIBRARY = r"""
 here=${BASH_SOURCE[0]%/*}
 text() { local value=${1#*\"text\": \"}; printf '%s' "${value%\"*}"; }
@@ -67,19 +58,14 @@ tool_connect() { local port=${1//[!0-9]/}; exec 9<>"/dev/tcp/127.0.0.1/$port"; (
 """
 CALLS: tuple[tuple[str, Message], ...] = (
     ("say", {"text": "Grüße 緑 $HOME `x` 'q' \\ %PATH%"}),
-    ("say", {"text": ""}),
-    ("both", {}),
-    ("fail", {}),
-    ("missing", {}),
+    ("say", {"text": ""}), ("both", {}), ("fail", {}), ("missing", {}),
     ("shape", {"text": "structured"}),
     ("steps", {}),
     ("ask_other", {"text": "through"}),
     ("ask_user", {}),
     ("size", {"text": "x" * 3_000_000}),
-    ("where", {}),
-    ("environment", {}),
-    ("input", {}),
-)
+    ("where", {}), ("environment", {}), ("input", {}),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -20,15 +20,9 @@ if TYPE_CHECKING:
     from support.machines import Machine
 
 NAMES = (
-    "with space.pyz",
-    "no-suffix",
-    "Ünïcödé 緑.pyz",
-    "-dash.pyz",
-    "a'quote.pyz",
-    "per%PATH%cent.pyz",
-    "a&b^c.pyz",
+    "with space.pyz", "no-suffix", "Ünïcödé 緑.pyz", "-dash.pyz", "a'quote.pyz", "per%PATH%cent.pyz", "a&b^c.pyz",
     "(1).pyz",
-)
+)  # fmt: skip
 LONG = "a folder whose name is long " * 3
 CANNOT_RUN = 8
 

@@ -122,16 +122,12 @@ def places(prefix: Prefix, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     folder = tmp_path_factory.mktemp("pythons")
     real = (prefix.pythons["3.13"] / "python.exe").read_bytes()
     files = {
-        "stub/python.exe": b"",
-        "text/python.exe": b"print('this is a script')\n",
-        "broken/python.exe": b"MZ this is no program",
-        "broken/python313.dll": b"",
-        "old/python.exe": real,
+        "stub/python.exe": b"", "text/python.exe": b"print('this is a script')\n",
+        "broken/python.exe": b"MZ this is no program", "broken/python313.dll": b"", "old/python.exe": real,
         "old/python38.dll": b"",
         "environment/pyvenv.cfg": b"home = C:\\nowhere\nimplementation = CPython\nversion_info = 3.9.1\n",
-        "environment/Scripts/python.exe": real,
-        "alone/python.exe": real,
-    }
+        "environment/Scripts/python.exe": real, "alone/python.exe": real,
+    }  # fmt: skip
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

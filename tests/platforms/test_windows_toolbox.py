@@ -35,16 +35,12 @@ export default async function () {{
 }}
 """
 BODIES = {
-    "fine": "",
-    "throws": 'throw new Error("no good");',
-    "exits": "process.exit(3);",
-    "aborts": "process.abort();",
-    "blocks": "for (;;) ;",
-    "closes": "for (const number of [3, 4]) closeSync(number);",
+    "fine": "", "throws": 'throw new Error("no good");', "exits": "process.exit(3);", "aborts": "process.abort();",
+    "blocks": "for (;;) ;", "closes": "for (const number of [3, 4]) closeSync(number);",
     "prints": 'console.log("printed"); process.stdout.write("more");',
     "large": 'return { content: [{ type: "text", text: "x".repeat(3_000_000) }] };',
     "never": "await new Promise((done) => setTimeout(done, 3_600_000));",
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -10,11 +10,7 @@ from mcpc_runtime.tools.cli.requests import ArgumentValueError, parse_arguments
 
 STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 ROWS: list[tuple[Any, str, Any]] = [
-    (STRING, "5", "5"),
-    (STRING, "true", "true"),
-    (STRING, '"5"', '"5"'),
-    (STRING, "", ""),
-    (STRING, "a=b", "a=b"),
+    (STRING, "5", "5"), (STRING, "true", "true"), (STRING, '"5"', '"5"'), (STRING, "", ""), (STRING, "a=b", "a=b"),
     ({"enum": ["1", "2"]}, "1", "1"),
     ({"const": "1"}, "1", "1"),
     ({"$ref": "#/$defs/Text"}, "5", "5"),
@@ -35,16 +31,14 @@ ROWS: list[tuple[Any, str, Any]] = [
     ({"anyOf": [STRING, INTEGER]}, '"5"', "5"),
     ({"anyOf": [STRING, INTEGER]}, "true", "true"),
     ({"oneOf": [STRING, {"type": "array"}]}, '["a"]', ["a"]),
-    ({}, "5", 5),
-    (True, "5", 5),
-    ({}, "five", "five"),
+    ({}, "5", 5), (True, "5", 5), ({}, "five", "five"),
     ({"type": "number"}, "NaN", "NaN"),
     (INTEGER, "[" * 100_000, "[" * 100_000),
     ({"$ref": "#/$defs/Loop"}, "5", 5),
     ({"$ref": "#/nowhere"}, "5", 5),
     ({"$ref": "https://x/y"}, "5", 5),
     ({"type": 5, "enum": 5, "anyOf": 5}, "5", 5),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "text", "wanted"), ROWS, ids=range(len(ROWS)))

@@ -101,13 +101,7 @@ def test_marks_import_next_to_nothing() -> None:
     )
     ours = ("mcpc_runtime", "mcpc_runtime.handlers.python.authoring", "mcpc_runtime.handlers.python.context")
     found = {
-        "__future__",
-        "mcpc_runtime.handlers",
-        "mcpc_runtime.handlers.python",
-        "mcpc_runtime.handlers.python.bindings",
-        *ours,
-        "mcpc_runtime.handlers.python.errors",
-        "mcpc_runtime.handlers.python.settings",
-        "mcpc_runtime.lazy",
-    }
+        "__future__", "mcpc_runtime.handlers", "mcpc_runtime.handlers.python", "mcpc_runtime.handlers.python.bindings",
+        *ours, "mcpc_runtime.handlers.python.errors", "mcpc_runtime.handlers.python.settings", "mcpc_runtime.lazy",
+    }  # fmt: skip
     assert eval(done.stdout) == found, done.stderr

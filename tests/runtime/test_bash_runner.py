@@ -186,20 +186,14 @@ def test_streams_apart_and_merged(shells) -> None:
 
 
 STATUS = {
-    "nothing": (":", 0),
-    "exit 0": ("exit 0", 0),
-    "exit": ("exit 7", 7),
+    "nothing": (":", 0), "exit 0": ("exit 0", 0), "exit": ("exit 7", 7),
     "exit deep": ("f() { g; }; g() { command exit 5; }; f", 5),
-    "exit 0 by another name": ("builtin exit 0", 0),
-    "return": ("return 3", 3),
-    "last command": ("false", 1),
+    "exit 0 by another name": ("builtin exit 0", 0), "return": ("return 3", 3), "last command": ("false", 1),
     "errexit does not hold": ("set -e; false; true", 0),
     "errexit does not hold in a pipe": ("false | true; true", 0),
-    "pipefail": ("(exit 4) | true", 4),
-    "unset variable in a subshell": ("x=$(echo $nope)", 1),
+    "pipefail": ("(exit 4) | true", 4), "unset variable in a subshell": ("x=$(echo $nope)", 1),
     "unknown command": ("no-such-command-xyz 2>/dev/null", 127),
-    "read-only": ("R=2", 1),
-    "exec": ("exec true", 0),
+    "read-only": ("R=2", 1), "exec": ("exec true", 0),
     "exec that fails": ("exec sh -c 'exit 9'", 9),
     "own trap": ("trap 'echo bye' EXIT; exit 5", 5),
     "own trap and no exit": ("trap 'echo bye' EXIT", 0),
@@ -207,7 +201,7 @@ STATUS = {
     "closed everything": ('for fd in {3..20}; do eval "exec $fd>&-"; done; return 6', 6),
     "other input": ("exec </etc/passwd; read -r x; [[ -n $x ]]", 0),
     "debug trap": ("trap : DEBUG; true; return 2", 2),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", STATUS)
@@ -374,16 +368,10 @@ def test_variables_are_only_this_call_s(shells, monkeypatch: pytest.MonkeyPatch)
 def test_nothing_of_the_environment_has_a_hand_in_it(shells, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     (tmp_path / "env").write_text("echo hostile\n")
     hostile = {
-        "BASH_ENV": f"{tmp_path}/env",
-        "ENV": f"{tmp_path}/env",
-        "BASH_FUNC_printf%%": "() { echo hostile; }",
-        "SHELLOPTS": "xtrace:noexec",
-        "BASHOPTS": "nullglob",
-        "PS4": "$(echo hostile)",
-        "CDPATH": "/",
-        "IFS": "o",
+        "BASH_ENV": f"{tmp_path}/env", "ENV": f"{tmp_path}/env", "BASH_FUNC_printf%%": "() { echo hostile; }",
+        "SHELLOPTS": "xtrace:noexec", "BASHOPTS": "nullglob", "PS4": "$(echo hostile)", "CDPATH": "/", "IFS": "o",
         "POSIXLY_CORRECT": "1",
-    }
+    }  # fmt: skip
     for name, value in hostile.items():
         monkeypatch.setenv(name, value)
     each = shells("tool() { printf %s hello; cd etc 2>/dev/null || echo no; }")

@@ -33,48 +33,35 @@ NAMED: dict[str, Any] = {"name": "w", **ENTRY}
 OWNED = frozenset(("command", "args", "env"))
 KINDS: dict[str, tuple[Editor, EntryPlace, Callable[[Random], str], Callable[[str], Any], dict[str, Any]]] = {
     "json": (
-        JSON,
-        EntryPlace((("mcpServers",),)),
-        lambda random: client_texts.json_text(random, "mcpServers"),
-        client_texts.read_json,
-        ENTRY,
+        JSON, EntryPlace((("mcpServers",),)), lambda random: client_texts.json_text(random, "mcpServers"),
+        client_texts.read_json, ENTRY,
     ),
     "json with a dotted key": (
-        JSON,
-        EntryPlace((("amp.mcpServers",),)),
+        JSON, EntryPlace((("amp.mcpServers",),)),
         lambda random: client_texts.json_text(random, "amp.mcpServers"),
-        client_texts.read_json,
-        ENTRY,
+        client_texts.read_json, ENTRY,
     ),
     "toml": (
-        TOML,
-        EntryPlace((("mcp_servers",),)),
-        lambda random: client_texts.toml_text(random, "mcp_servers"),
-        client_texts.read_toml,
-        ENTRY,
+        TOML, EntryPlace((("mcp_servers",),)), lambda random: client_texts.toml_text(random, "mcp_servers"),
+        client_texts.read_toml, ENTRY,
     ),
     "list in toml": (
         TOML,
         EntryPlace((("mcp_servers",),), True),
         lambda random: client_texts.toml_text(random, "mcp_servers", is_list=True),
-        client_texts.read_toml,
-        NAMED,
+        client_texts.read_toml, NAMED,
     ),
     "yaml": (
-        YAML,
-        EntryPlace((("extensions",),)),
-        lambda random: client_texts.yaml_text(random, "extensions"),
-        client_texts.read_yaml,
-        ENTRY,
+        YAML, EntryPlace((("extensions",),)), lambda random: client_texts.yaml_text(random, "extensions"),
+        client_texts.read_yaml, ENTRY,
     ),
     "list in yaml": (
         YAML,
         EntryPlace((("mcpServers",),), True),
         lambda random: client_texts.yaml_text(random, "mcpServers", is_list=True),
-        client_texts.read_yaml,
-        NAMED,
+        client_texts.read_yaml, NAMED,
     ),
-}
+}  # fmt: skip
 
 
 def entries(value: Any, place: EntryPlace) -> Any:

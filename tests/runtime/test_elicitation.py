@@ -231,19 +231,10 @@ CAPABILITIES = {
     "extensions": {"io.example/x": {}, "io.example/y": None},
 }
 SUPPORTED = {
-    "elicitation": False,
-    "elicitation.form": False,
-    "elicitation.url": True,
-    "sampling": True,
-    "sampling.tools": True,
-    "sampling.context": False,
-    "roots": True,
-    "io.example/x": True,
-    "io.example/y": False,
-    "io.example/z": False,
-    "other": False,
-    "": False,
-}
+    "elicitation": False, "elicitation.form": False, "elicitation.url": True, "sampling": True, "sampling.tools": True,
+    "sampling.context": False, "roots": True, "io.example/x": True, "io.example/y": False, "io.example/z": False,
+    "other": False, "": False,
+}  # fmt: skip
 
 
 def test_what_the_client_can() -> None:

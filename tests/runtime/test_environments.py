@@ -14,17 +14,9 @@ from mcpc_runtime.transports.platforms import secret_variables
 from mcpc_runtime.transports.platforms.environments import MINIMAL, SECRETS, handler_environment
 
 HERE = {
-    b"PATH": b"/bin",
-    b"HOME": b"/home/me",
-    b"LC_ALL": b"C",
-    b"XDG_RUNTIME_DIR": b"/run",
-    b"API_KEY": b"secret",
-    b"API_KEY_2": b"secret",
-    b"AWS_REGION": b"x",
-    b"AWS": b"x",
-    b"RAW": b"\xff\n",
-    b"HOMEBREW": b"x",
-}
+    b"PATH": b"/bin", b"HOME": b"/home/me", b"LC_ALL": b"C", b"XDG_RUNTIME_DIR": b"/run", b"API_KEY": b"secret",
+    b"API_KEY_2": b"secret", b"AWS_REGION": b"x", b"AWS": b"x", b"RAW": b"\xff\n", b"HOMEBREW": b"x",
+}  # fmt: skip
 USUAL = {b"PATH", b"HOME", b"LC_ALL", b"XDG_RUNTIME_DIR"}
 
 

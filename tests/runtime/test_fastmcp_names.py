@@ -36,13 +36,9 @@ def test_the_adapter_has_what_its_page_says(page, generation):
 
 def test_attributes_of_classes_are_looked_for_too():
     said = {
-        "fastmcp.FastMCP.tool": True,
-        "fastmcp.FastMCP.as_proxy": False,
-        "fastmcp.FastMCP.from_openapi": False,
-        "mcp.types.Tool.model_validate": True,
-        "fastmcp.settings.port": True,
-        "fastmcp.nothing": False,
-    }
+        "fastmcp.FastMCP.tool": True, "fastmcp.FastMCP.as_proxy": False, "fastmcp.FastMCP.from_openapi": False,
+        "mcp.types.Tool.model_validate": True, "fastmcp.settings.port": True, "fastmcp.nothing": False,
+    }  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "runtime")}
     command = [sys.executable, "-c", LOOK, "fastmcp4", *said]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)

@@ -379,16 +379,11 @@ DOCS = {
     "resources.json": json.dumps(
         {
             "resourceTemplates": [
-                {
-                    "uriTemplate": "file:///docs/{+path}",
-                    "name": "docs",
-                    "description": "d",
-                    "root": {"environment": "DOCS"},
-                }
+                {"uriTemplate": "file:///docs/{+path}", "name": "docs", "description": "d", "root": {"environment": "DOCS"}}
             ]
         }
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -82,12 +82,7 @@ Number = NewType("Number", int)
 DAY = datetime.date(2026, 7, 28)
 
 ROWS: list[tuple[Any, Any, Any]] = [
-    (int, 1.0, 1),
-    (int, 10**30, 10**30),
-    (float, 1, 1.0),
-    (str, "x", "x"),
-    (bool, True, True),
-    (None, None, None),
+    (int, 1.0, 1), (int, 10**30, 10**30), (float, 1, 1.0), (str, "x", "x"), (bool, True, True), (None, None, None),
     (Any, [1.0], [1.0]),
     (object, {"a": 1}, {"a": 1}),
     (Literal["a", 1], 1, 1),
@@ -131,9 +126,7 @@ ROWS: list[tuple[Any, Any, Any]] = [
     (dict[datetime.date, int], {"2026-07-28": 1}, {DAY: 1}),
     (collections.abc.Sequence[Point], [{"x": 1}], [Point(1)]),
     (collections.abc.Mapping[str, datetime.date], {"a": "2026-07-28"}, {"a": DAY}),
-    (int | None, 1.0, 1),
-    (int | None, None, None),
-    (int | float, 1.5, 1.5),
+    (int | None, 1.0, 1), (int | None, None, None), (int | float, 1.5, 1.5),
     (datetime.date | None, "2026-07-28", DAY),
     (datetime.date | str, "2026-07-28", "2026-07-28"),
     (datetime.date | int, "2026-07-28", DAY),
@@ -155,7 +148,7 @@ ROWS: list[tuple[Any, Any, Any]] = [
     (re.Pattern[str], "a+", re.compile("a+")),
     (zoneinfo.ZoneInfo, "UTC", zoneinfo.ZoneInfo("UTC")),
     (ipaddress.IPv4Network, "10.0.0.0/8", ipaddress.IPv4Network("10.0.0.0/8")),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("hint", "value", "wanted"), ROWS)
@@ -186,37 +179,24 @@ def test_json_of_no_number_needs_nothing(hint: Any) -> None:
 
 
 BAD: list[tuple[Any, Any]] = [
-    (int, 1.5),
-    (int, True),
-    (int, "1"),
-    (float, "1"),
-    (str, 1),
+    (int, 1.5), (int, True), (int, "1"), (float, "1"), (str, 1),
     (datetime.date, "yesterday"),
     (datetime.date, 3),
     (datetime.timedelta, "P"),
     (datetime.timedelta, "PT"),
     (datetime.timedelta, "1 day"),
-    (decimal.Decimal, "one"),
-    (uuid.UUID, "x"),
-    (Color, "green"),
-    (Level, True),
-    (Literal["a"], "b"),
-    (list[int], {"a": 1}),
-    (list[int], ["a"]),
-    (tuple[int, str], [1]),
-    (Pair, [1, "b", 3]),
+    (decimal.Decimal, "one"), (uuid.UUID, "x"), (Color, "green"), (Level, True), (Literal["a"], "b"),
+    (list[int], {"a": 1}), (list[int], ["a"]), (tuple[int, str], [1]), (Pair, [1, "b", 3]),
     (dict[int, str], {"a": "b"}),
     (Point, []),
     (Shape, {"at": "2026-07-28"}),
-    (int | None, "x"),
-    (Json, {"a": {1}}),
-    (Twice[int], [1]),
+    (int | None, "x"), (Json, {"a": {1}}), (Twice[int], [1]),
     (pydantic.JsonValue, object()),
     (Words, [1]),
     (collections.deque[int], "a"),
     (re.Pattern, "("),
     (zoneinfo.ZoneInfo, "Nowhere/At_all"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("hint", "value"), BAD)

@@ -97,17 +97,9 @@ def test_files_below_their_folders(tmp_path: Path) -> None:
     os.link(tmp_path / "intruder", tmp_path / "in" / "second")
     os.mkfifo(tmp_path / "in" / "pipe")
     statuses = {
-        "in/deep/a": DONE,
-        "in/deep": OUTSIDE,
-        "in/none": MISSING,
-        "in/out/intruder": OUTSIDE,
-        "in/loop": OUTSIDE,
-        "in/second": OUTSIDE,
-        "in/pipe": OUTSIDE,
-        "intruder": OUTSIDE,
-        "in": OUTSIDE,
-        "inside": OUTSIDE,
-    }
+        "in/deep/a": DONE, "in/deep": OUTSIDE, "in/none": MISSING, "in/out/intruder": OUTSIDE, "in/loop": OUTSIDE,
+        "in/second": OUTSIDE, "in/pipe": OUTSIDE, "intruder": OUTSIDE, "in": OUTSIDE, "inside": OUTSIDE,
+    }  # fmt: skip
     for root in ("in", "alias"):
         found = {
             path: read_file(FileRequest(f"{tmp_path}/{path}", (f"{tmp_path}/{root}",), 9)).status for path in statuses
@@ -119,73 +111,19 @@ def test_files_below_their_folders(tmp_path: Path) -> None:
 
 
 PUBLIC = [
-    "1.1.1.1",
-    "2606:4700::1111",
-    "8.8.8.8",
-    "168.63.129.15",
-    "64:ff9b::808:808",
-    "2001:4860:4860::8888",
+    "1.1.1.1", "2606:4700::1111", "8.8.8.8", "168.63.129.15", "64:ff9b::808:808", "2001:4860:4860::8888",
     "2002:808:808::1",
-]
+]  # fmt: skip
 NOT_PUBLIC = [
-    "10.0.0.1",
-    "127.0.0.1",
-    "127.8.8.8",
-    "0.0.0.0",
-    "169.254.169.254",
-    "172.16.0.1",
-    "192.168.1.1",
-    "100.64.0.1",
-    "224.0.0.1",
-    "255.255.255.255",
-    "::",
-    "::1",
-    "::ffff:127.0.0.1",
-    "::ffff:169.254.169.254",
-    "::127.0.0.1",
-    "64:ff9b::7f00:1",
-    "64:ff9b::a9fe:a9fe",
-    "2002:7f00:1::",
-    "2001:0:7f00:1::",
-    "fe80::1",
-    "fd00::1",
-    "ff02::1",
-    "fe80::1%lo",
-    "nonsense",
-    "168.63.129.16",
-    "192.0.0.8",
-    "192.0.2.1",
-    "198.19.255.255",
-    "203.0.113.9",
-    "240.0.0.1",
-    "fec0::1",
-    "feff::1",
-    "64:ff9b::a83f:8110",
-    "64:ff9b:1::1",
-    "64:ff9b:1::808:808",
-    "64:ff9b:0:1::808:808",
-    "::ffff:0:127.0.0.1",
-    "::ffff:0:8.8.8.8",
-    "::ffff:8.8.8.8",
-    "::8.8.8.8",
-    "100::1",
-    "100:0:0:1::1",
-    "2001::1",
-    "2001:0:4136:e378:8000:63bf:3fff:fdd2",
-    "2001:2::1",
-    "2001:10::1",
-    "2001:20::1",
-    "2001:db8::1",
-    "2002:a00:1::",
-    "2002:a83f:8110::1",
-    "3fff::1",
-    "3fff:fff::1",
-    "4000::1",
-    "5f00::1",
-    "fc00::1",
-    "febf::1",
-    "2606:4700::1111%eth0",
-]
+    "10.0.0.1", "127.0.0.1", "127.8.8.8", "0.0.0.0", "169.254.169.254", "172.16.0.1", "192.168.1.1", "100.64.0.1",
+    "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1",
+    "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2001:0:7f00:1::", "fe80::1", "fd00::1", "ff02::1",
+    "fe80::1%lo", "nonsense", "168.63.129.16", "192.0.0.8", "192.0.2.1", "198.19.255.255", "203.0.113.9", "240.0.0.1",
+    "fec0::1", "feff::1", "64:ff9b::a83f:8110", "64:ff9b:1::1", "64:ff9b:1::808:808", "64:ff9b:0:1::808:808",
+    "::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8", "::ffff:8.8.8.8", "::8.8.8.8", "100::1", "100:0:0:1::1", "2001::1",
+    "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:2::1", "2001:10::1", "2001:20::1", "2001:db8::1", "2002:a00:1::",
+    "2002:a83f:8110::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1", "fc00::1", "febf::1", "2606:4700::1111%eth0",
+]  # fmt: skip
 
 
 def test_addresses_that_may_be_asked() -> None:
@@ -259,17 +197,11 @@ class Site(http.server.BaseHTTPRequestHandler):
     def _git(self, body: bytes) -> None:
         path, _, query = self.path.partition("?")
         environment = {
-            **os.environ,
-            "GIT_PROJECT_ROOT": self.repositories,
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REQUEST_METHOD": self.command,
-            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            **os.environ, "GIT_PROJECT_ROOT": self.repositories, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
+            "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-            "CONTENT_LENGTH": str(len(body)),
-        }
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""), "CONTENT_LENGTH": str(len(body)),
+        }  # fmt: skip
         done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, check=False)
         head, _, rest = done.stdout.partition(b"\r\n\r\n")
         rows = [line.split(": ", 1) for line in head.decode().split("\r\n") if line]
@@ -395,22 +327,16 @@ def test_files_of_a_repository(site: tuple[int, Path]) -> None:
 @pytest.mark.parametrize(
     ("fragment", "status"),
     [
-        ("", 4),
-        ("#", 4),
-        ("#main:", 4),
-        ("#main:none", 3),
-        ("#main:docs", 3),
-        ("#main:link", 3),
+        ("", 4), ("#", 4), ("#main:", 4), ("#main:none", 3), ("#main:docs", 3), ("#main:link", 3),
         ("#main:../work/docs/a", 3),
-        ("#main:docs/*", 3),
-        ("#none:docs/a", 5),
+        ("#main:docs/*", 3), ("#none:docs/a", 5),
         ("#--upload-pack=touch /tmp/owned:docs/a", 4),
         ("#-c:docs/a", 4),
         ("#main..other:docs/a", 4),
         ("#refs/heads/*:docs/a", 4),
         ("#main --exec=x:a", 4),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_file_of_a_repository(site: tuple[int, Path], fragment: str, status: int) -> None:
     done = git(site, fragment)
     assert done.returncode == status and done.stderr and not done.stdout, done

@@ -29,17 +29,12 @@ if TYPE_CHECKING:
         ("tool for x86_64, version 3.1.", "3.1"),
         ("v18.19.0\n", "18.19.0"),
         ("OpenSSL 3.0.11 19 Sep 2023", "3.0.11"),
-        ("..  . a.b", ""),
-        ("", ""),
-        ("no number", ""),
-        ("1..2 3.4", "3.4"),
-        ("9" * 5000, ""),
+        ("..  . a.b", ""), ("", ""), ("no number", ""), ("1..2 3.4", "3.4"), ("9" * 5000, ""),
         ("1234567890.1 123456789.1", "123456789.1"),
         ("9" * 5000 + ".1 1.2", "1.2"),
-        ("\xff\xfe 1.2", "1.2"),
-        ("٣.٤", ""),
+        ("\xff\xfe 1.2", "1.2"), ("٣.٤", ""),
     ],
-)
+)  # fmt: skip
 def test_the_version_in_what_a_program_says(output: str, version: str) -> None:
     assert parse_version(output.encode("utf-8")) == version
 

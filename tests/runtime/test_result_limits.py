@@ -214,12 +214,8 @@ def test_the_whole_is_read_by_the_conversation_it_is_of_and_no_other() -> None:
     found = result(Outcome([text(long)]), version=SESSIONS, of=ann)
     cut, link = found["content"]
     assert link == {
-        "type": "resource_link",
-        "name": "result of any",
-        "mimeType": "text/plain",
-        "size": 4500,
-        "uri": link["uri"],
-    }
+        "type": "resource_link", "name": "result of any", "mimeType": "text/plain", "size": 4500, "uri": link["uri"],
+    }  # fmt: skip
     assert cut["text"].endswith(f"\n[… 1,740 of 4,500 bytes shown; the whole is the resource {link['uri']} …]")
     assert whole_of(ann, link["uri"])["contents"] == [{"uri": link["uri"], "mimeType": "text/plain", "text": long}]
     assert whole_of(ben, link["uri"])["code"] == whole_of(alone, link["uri"])["code"] == -32002

@@ -104,12 +104,7 @@ def test_no_signal_goes_to_everybody() -> None:
     family = termination.ProcessGroups(os.getppid(), adopts=False)
     assert (
         family.signal_calls(
-            [
-                termination.Termination(0, b""),
-                termination.Termination(1, b""),
-                termination.Termination(os.getppid(), b""),
-            ],
+            [termination.Termination(0, b""), termination.Termination(1, b""), termination.Termination(os.getppid(), b"")],
             0,
-        )
-        == []
-    )
+        ) == []
+    )  # fmt: skip

@@ -38,14 +38,10 @@ REFERRED = {
 }
 UNTAGGED = {
     "anyOf": [
-        {
-            "type": "object",
-            "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}},
-            "required": ["lat", "lon"],
-        },
+        {"type": "object", "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}}, "required": ["lat", "lon"]},
         {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     ]
-}
+}  # fmt: skip
 EITHER = {"type": "object", "anyOf": [{"required": ["id"]}, {"required": ["owner", "name"]}]}
 NESTED = {
     "oneOf": [

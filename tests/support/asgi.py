@@ -131,13 +131,9 @@ class Client:
 
         where, _, query = path.partition("?")
         scope = {
-            "type": "http",
-            "method": method,
-            "path": where,
-            "query_string": query.encode(),
-            "headers": headers,
+            "type": "http", "method": method, "path": where, "query_string": query.encode(), "headers": headers,
             "http_version": "1.1",
-        }
+        }  # fmt: skip
         answer.task = asyncio.create_task(self.application(scope, receive, answer.send))
         begun = asyncio.create_task(answer.begun.wait())
         await asyncio.wait({answer.task, begun}, timeout=SECONDS, return_when=asyncio.FIRST_COMPLETED)

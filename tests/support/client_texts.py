@@ -140,16 +140,9 @@ def toml_text(random: Random, key: str, *, is_list: bool = False) -> str:
 
 
 TOML_VALUES = (
-    "1",
-    "true",
-    "'x'",
-    '"""\n[mcp_servers.w]\n"""',
-    "'''\n# no'''",
-    "{ a = 1, b = [1, 2] }",
-    "nan",
-    "1979-05-27",
+    "1", "true", "'x'", '"""\n[mcp_servers.w]\n"""', "'''\n# no'''", "{ a = 1, b = [1, 2] }", "nan", "1979-05-27",
     "[[1], [\n2]]",
-)
+)  # fmt: skip
 
 
 def read_toml(text: str) -> Any:
@@ -178,26 +171,12 @@ def yaml_text(random: Random, key: str, *, is_list: bool = False) -> str:
 
 
 YAML_VALUES = (
+    *("1", "x # c", "'it''s'", '"a: b # no"', "[a, {b: c}]", "{a: [1,\n  2]}", "|\n  text: no\n  # no\n\n  more", "it's"),
     *(
-        "1",
-        "x # c",
-        "'it''s'",
-        '"a: b # no"',
-        "[a, {b: c}]",
-        "{a: [1,\n  2]}",
-        "|\n  text: no\n  # no\n\n  more",
-        "it's",
+        ">-\n  folded\n   x", "\n  deep:\n    - a\n    - b: 1\n      c: 2", "|+\n  keep\n\n", "a b\n  c d", '"x\n  y"',
+        "null", "!!str x",
     ),
-    *(
-        ">-\n  folded\n   x",
-        "\n  deep:\n    - a\n    - b: 1\n      c: 2",
-        "|+\n  keep\n\n",
-        "a b\n  c d",
-        '"x\n  y"',
-        "null",
-        "!!str x",
-    ),
-)
+)  # fmt: skip
 
 
 def yaml_entry(random: Random, name: str, indent: str, *, is_list: bool) -> str:

@@ -47,14 +47,8 @@ def call_of(case: dict[str, Any]) -> Any:
         stateless=case.get("stateless", False), version="2025-11-25", content=("text", "image", "resource")
     )
     usual = {
-        "name": "named",
-        "seconds": 30.0,
-        "environment": 0,
-        "output": None,
-        "mime": "",
-        "asks": (),
-        "isolated": False,
-    }
+        "name": "named", "seconds": 30.0, "environment": 0, "output": None, "mime": "", "asks": (), "isolated": False,
+    }  # fmt: skip
     usual["handler"] = ("x", (("metadata", "{}"), ("output", False)), "", "")
     definition: Any = SimpleNamespace(**{**usual, **case.get("call", {})})
     params = case.get("params", {})

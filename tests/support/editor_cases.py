@@ -29,7 +29,9 @@ COLOUR = {
 CASES = {
     "text": Case({"type": "string"}, [("fill", "x", 'Ünï \\ "q"')], '{"x": "Ünï \\\\ \\"q\\""}'),
     "text of two lines": Case(
-        {"type": "string"}, [("fill", "x", "a"), ("key", "x", "Enter"), ("key", "x", "b")], '{"x": "a\\nb"}'
+        {"type": "string"},
+        [("fill", "x", "a"), ("key", "x", "Enter"), ("key", "x", "b")],
+        '{"x": "a\\nb"}',
     ),
     "empty text": Case({"type": "string"}, [("give", "x", "text")], '{"x": ""}'),
     "text left out again": Case({"type": "string"}, [("fill", "x", "a"), ("give", "x", "left out")], "{}"),
@@ -56,44 +58,37 @@ CASES = {
         '{"x": 9007199254740993}',
     ),
     "enum with names": Case(
-        {"enum": [9007199254740993, "b"], "enumNames": ["A", "Bee"]}, [("choose", "x", "Bee (b)")], '{"x": "b"}'
+        {"enum": [9007199254740993, "b"], "enumNames": ["A", "Bee"]},
+        [("choose", "x", "Bee (b)")],
+        '{"x": "b"}',
     ),
     "enum with titles": Case(
         {"oneOf": [{"const": "eu-1", "title": "Frankfurt"}, {"const": "us-1"}]},
         [("choose", "x", "Frankfurt (eu-1)")],
         '{"x": "eu-1"}',
     ),
-    "enum by reference": Case(
-        COLOUR, [("choose", "x", "blue"), ("choose", "y", "red")], '{"x": "blue", "y": "red"}', True
-    ),
+    "enum by reference": Case(COLOUR, [("choose", "x", "blue"), ("choose", "y", "red")], '{"x": "blue", "y": "red"}', True),
     "const": Case({"const": 5}, [("choose", "x", "5")], '{"x": 5}'),
     "required const": Case(
         {"properties": {"k": {"const": "v"}, "x": {"type": "string"}}, "required": ["k"]},
-        [("fill", "x", "a")],
-        '{"k": "v", "x": "a"}',
-        True,
+        [("fill", "x", "a")], '{"k": "v", "x": "a"}', True,
     ),
     "default": Case({"type": "integer", "default": 12}, [("click", "default 12")], '{"x": 12}'),
     "example": Case({"type": "string", "examples": ["p", "q"]}, [("click", "example q")], '{"x": "q"}'),
     "default of JSON": Case({"type": "array", "default": ["a"]}, [("click", 'default ["a"]')], '{"x": ["a"]}'),
-    "list": Case(
-        {"type": "array"}, [("fill", "x", "[1.50, 12345678901234567890]")], '{"x": [1.50, 12345678901234567890]}'
-    ),
+    "list": Case({"type": "array"}, [("fill", "x", "[1.50, 12345678901234567890]")], '{"x": [1.50, 12345678901234567890]}'),
     "object": Case({"type": "object"}, [("fill", "x", '{"a": -0}')], '{"x": {"a": -0}}'),
     "anything": Case(True, [("fill", "x", "true")], '{"x": true}'),
     "nothing": Case(False, [("fill", "x", "[1, {}]")], '{"x": [1, {}]}'),
     "in the order of the schema": Case(
         {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
         [("fill", "b", "1"), ("fill", "a", "2")],
-        '{"a": "2", "b": "1"}',
-        True,
+        '{"a": "2", "b": "1"}', True,
     ),
-    "raw JSON in one place": Case(
-        {"type": "string"}, [("give", "x", "JSON"), ("fill", "x", '{"a": -0}')], '{"x": {"a": -0}}'
-    ),
+    "raw JSON in one place": Case({"type": "string"}, [("give", "x", "JSON"), ("fill", "x", '{"a": -0}')], '{"x": {"a": -0}}'),
     "raw JSON of the whole": Case(
         {"type": "string"},
         [("click", "JSON"), ("fill", "Arguments as JSON", '{"x": "\\u00e9"}'), ("click", "Form")],
         '{"x": "\\u00e9"}',
     ),
-}
+}  # fmt: skip

@@ -78,12 +78,8 @@ class GitBash:
     def __init__(self, folder: Path) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
         values = {
-            "port": self._listening.getsockname()[1],
-            "START": START,
-            "INPUT": INPUT,
-            "OUTPUT": OUTPUT,
-            "END": END,
-        }
+            "port": self._listening.getsockname()[1], "START": START, "INPUT": INPUT, "OUTPUT": OUTPUT, "END": END,
+        }  # fmt: skip
         program = PROGRAM.format(**values).encode()
         archive = build_archive(program_entries(program), shell_prologue())
         for path, data in (

@@ -36,21 +36,11 @@ REGION = {
 }
 INLINE = {"mcpc/handler": {"inline": True}}
 TOOLS = {
-    "echo": (TEXT, {}),
-    "quick": (TEXT, INLINE),
-    "held": (TEXT, INLINE),
-    "where_inline": (NONE, INLINE),
+    "echo": (TEXT, {}), "quick": (TEXT, INLINE), "held": (TEXT, INLINE), "where_inline": (NONE, INLINE),
     "where_loop": (NONE, {"mcpc/handler": {"inline": "loop"}}),
-    "late": (SECONDS, {}),
-    "tell": (NONE, {}),
-    "steps": (TEXT, {}),
-    "elicit": (NONE, {}),
-    "part": (NONE, {}),
-    "change": (TEXT, {}),
-    "place": (REGION, {}),
-    "raised": (TEXT, {}),
-    "marked": (TEXT, {}),
-}
+    "late": (SECONDS, {}), "tell": (NONE, {}), "steps": (TEXT, {}), "elicit": (NONE, {}), "part": (NONE, {}),
+    "change": (TEXT, {}), "place": (REGION, {}), "raised": (TEXT, {}), "marked": (TEXT, {}),
+}  # fmt: skip
 CODE = """
 import gc, pathlib, sys, threading, time
 from mcpc import Context, ProtocolError
@@ -117,14 +107,8 @@ def project(folder: Path, server: dict, tools: dict) -> Path:
     (folder / "tools.py").write_text(CODE if len(tools) > 1 else "def echo(text): return text\n")
     if "resources" in server["capabilities"]:
         resources = [
-            {
-                "uri": "sample://text",
-                "name": "text",
-                "description": "A text.",
-                "text": "A text.",
-                "mimeType": "text/plain",
-            }
-        ]
+            {"uri": "sample://text", "name": "text", "description": "A text.", "text": "A text.", "mimeType": "text/plain"}
+        ]  # fmt: skip
         (folder / "resources.json").write_text(json.dumps({"resources": resources}))
         prompts = [{"name": "greet", "description": "Greet.", "arguments": [{"name": "who", "description": "Who."}]}]
         (folder / "prompts.json").write_text(json.dumps({"prompts": prompts}))

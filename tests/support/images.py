@@ -65,14 +65,10 @@ def small_archive() -> BuiltArchive:
     files["prompts.json"] = json.dumps(
         {
             "prompts": [
-                {
-                    "name": "greet",
-                    "description": "Greet.",
-                    "arguments": [{"name": "name", "required": True}, {"name": "mood"}],
-                }
+                {"name": "greet", "description": "Greet.", "arguments": [{"name": "name", "required": True}, {"name": "mood"}]}
             ]
         }
-    )
+    )  # fmt: skip
     files["prompts.py"] = "def greet(name, mood='well'): return f'{name} {mood}'\n"
     return archive(files)
 

@@ -21,28 +21,9 @@ DEFINITIONS = "pqrs"
 DEPTH = 3
 NAMES = ("a", "b", "c", "x1", "a/b", "~0", "é", "", "$ref", "constructor", "0")
 TEXTS = (
-    *(
-        "",
-        "a",
-        "b",
-        "ab",
-        "ba",
-        "abc",
-        "x1",
-        "1",
-        "é",
-        "e\u0301",
-        "😀",
-        "😀😀",
-        "a\n",
-        "\r",
-        "ab\u2028",
-        "A_1",
-        " ",
-        "a b",
-    ),
+    *("", "a", "b", "ab", "ba", "abc", "x1", "1", "é", "e\u0301", "😀", "😀😀", "a\n", "\r", "ab\u2028", "A_1", " ", "a b"),
     *("\u00a0", "\u0661", "ß", "foo\rbar"),
-)
+)  # fmt: skip
 NUMBERS = (
     *(0, 1, -1, 2, 3, 5, 10, 100, 1.0, 2.0, -1.0, 0.5, 2.5, -0.5, 0.1, 0.3, 0.01, 19.99, 1e-7, 4.35, 1e15, 1e16, 1e22),
     *(-0.0, 1e308, -1e308, 5e-324, 1e-300, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, 2**64 + 1, 10**30, -(10**40)),
@@ -52,25 +33,10 @@ BOUNDS = (0, 1, 2, 3, -1, 2.5, 0.5, 1.0, 10, 1e308, -1e308, 2**53, 2**64, 0.1, -
 DIVISORS = (1, 2, 3, 0.5, 0.1, 0.01, 2.5, 1e-7, 1.0, 7, 1e308, 1e-300, 2**53, 0.0001)
 TYPES = ("null", "boolean", "object", "array", "number", "string", "integer")
 PATTERNS = (
-    *(
-        "^a",
-        "b$",
-        "^.$",
-        "^.*b$",
-        "",
-        "[a-c]{2}",
-        r"\d",
-        r"\D",
-        r"^\w+$",
-        r"\W",
-        r"\s",
-        r"^\S*$",
-        "(a|b)c?",
-        "^(?:ab)*$",
-    ),
+    *("^a", "b$", "^.$", "^.*b$", "", "[a-c]{2}", r"\d", r"\D", r"^\w+$", r"\W", r"\s", r"^\S*$", "(a|b)c?", "^(?:ab)*$"),
     *(r"\p{L}", r"^\P{L}", "[^a]", "a(?=b)", "a(?!b)", r"\u0061", r"[\d\s]", "^$", "(?<!a)b", r"a\/b"),
     *(r"^[\w-]+$", "é", "^x|1$", r"\bb", r"[^\W\d]"),
-)
+)  # fmt: skip
 FORMATS = ("date", "email", "uuid", "no-such-format")
 
 
@@ -86,31 +52,21 @@ class Draft:
 
 
 DRAFTS = {
-    draft.name: draft
-    for draft in (
+    draft.name: draft for draft in (
         Draft(
-            "draft2020-12",
-            "https://json-schema.org/draft/2020-12/schema",
-            "$defs",
+            "draft2020-12", "https://json-schema.org/draft/2020-12/schema", "$defs",
             ("additionalItems", "dependencies", "items by place"),
         ),
+        Draft("draft2019-09", "https://json-schema.org/draft/2019-09/schema", "$defs", ("prefixItems", "dependencies")),
         Draft(
-            "draft2019-09",
-            "https://json-schema.org/draft/2019-09/schema",
-            "$defs",
-            ("prefixItems", "dependencies"),
-        ),
-        Draft(
-            "draft7",
-            "http://json-schema.org/draft-07/schema#",
-            "definitions",
+            "draft7", "http://json-schema.org/draft-07/schema#", "definitions",
             (
                 *("prefixItems", "dependentRequired", "dependentSchemas", "minContains", "maxContains"),
                 *("unevaluatedItems", "unevaluatedProperties"),
             ),
         ),
     )
-}
+}  # fmt: skip
 
 
 class Generator:
@@ -204,51 +160,32 @@ def reference(g: Generator, _depth: int) -> dict[str, Json]:
 
 COUNTS = (0, 1, 1, 2, 2.0, 3)
 ROWS: dict[str, Callable[[Generator, int], dict[str, Json]]] = {
-    "type": types,
-    "enum": lambda g, _: {"enum": unique([g.value(2) for _ in range(g.random.randint(1, 8))])},
-    "const": lambda g, _: {"const": g.value(2)},
-    "minimum": leaf("minimum", BOUNDS),
-    "maximum": leaf("maximum", BOUNDS),
+    "type": types, "enum": lambda g,
+    _: {"enum": unique([g.value(2) for _ in range(g.random.randint(1, 8))])},
+    "const": lambda g, _: {"const": g.value(2)}, "minimum": leaf("minimum", BOUNDS), "maximum": leaf("maximum", BOUNDS),
     "exclusiveMinimum": leaf("exclusiveMinimum", BOUNDS),
     "exclusiveMaximum": leaf("exclusiveMaximum", BOUNDS),
-    "multipleOf": leaf("multipleOf", DIVISORS),
-    "minLength": leaf("minLength", COUNTS),
-    "maxLength": leaf("maxLength", COUNTS),
-    "pattern": leaf("pattern", PATTERNS),
-    "minItems": leaf("minItems", COUNTS),
+    "multipleOf": leaf("multipleOf", DIVISORS), "minLength": leaf("minLength", COUNTS),
+    "maxLength": leaf("maxLength", COUNTS), "pattern": leaf("pattern", PATTERNS), "minItems": leaf("minItems", COUNTS),
     "maxItems": leaf("maxItems", COUNTS),
     "uniqueItems": leaf("uniqueItems", (True, True, True, False)),
     "minProperties": leaf("minProperties", COUNTS),
     "maxProperties": leaf("maxProperties", COUNTS),
-    "required": lambda g, _: {"required": g.names()},
-    "dependentRequired": lambda g, _: {"dependentRequired": {name: g.names() for name in g.names()}},
-    "minContains": leaf("minContains", COUNTS),
-    "maxContains": leaf("maxContains", COUNTS),
-    "format": leaf("format", FORMATS),
-    "title": leaf("title", ("t",)),
-    "default": lambda g, _: {"default": g.value(1)},
-    "reference": reference,
-    "another reference": reference,
-    "properties": lambda g, depth: {"properties": g.by_name(depth)},
-    "patternProperties": patterns,
-    "additionalProperties": one("additionalProperties"),
-    "propertyNames": one("propertyNames"),
-    "dependentSchemas": lambda g, depth: {"dependentSchemas": g.by_name(depth)},
-    "dependencies": dependencies,
-    "items": one("items"),
-    "items by place": many("items"),
-    "additionalItems": one("additionalItems"),
-    "prefixItems": many("prefixItems"),
-    "contains": contains,
-    "allOf": many("allOf"),
-    "anyOf": many("anyOf"),
-    "oneOf": many("oneOf"),
-    "not": one("not"),
-    "if": condition,
-    "then": one("then"),
-    "unevaluatedItems": one("unevaluatedItems"),
+    "required": lambda g, _: {"required": g.names()}, "dependentRequired": lambda g,
+    _: {"dependentRequired": {name: g.names() for name in g.names()}},
+    "minContains": leaf("minContains", COUNTS), "maxContains": leaf("maxContains", COUNTS),
+    "format": leaf("format", FORMATS), "title": leaf("title", ("t",)), "default": lambda g, _: {"default": g.value(1)},
+    "reference": reference, "another reference": reference, "properties": lambda g,
+    depth: {"properties": g.by_name(depth)},
+    "patternProperties": patterns, "additionalProperties": one("additionalProperties"),
+    "propertyNames": one("propertyNames"), "dependentSchemas": lambda g,
+    depth: {"dependentSchemas": g.by_name(depth)},
+    "dependencies": dependencies, "items": one("items"), "items by place": many("items"),
+    "additionalItems": one("additionalItems"), "prefixItems": many("prefixItems"), "contains": contains,
+    "allOf": many("allOf"), "anyOf": many("anyOf"), "oneOf": many("oneOf"), "not": one("not"), "if": condition,
+    "then": one("then"), "unevaluatedItems": one("unevaluatedItems"),
     "unevaluatedProperties": one("unevaluatedProperties"),
-}
+}  # fmt: skip
 """By keyword, or by a name for a row without one."""
 DEEP = tuple(list(ROWS)[list(ROWS).index("properties") :])
 

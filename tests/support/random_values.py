@@ -71,16 +71,9 @@ def repeated(_values: Values, value: list[Json], at: int) -> Json:
 
 CHANGES = (replaced, replaced, removed, repeated)
 TWINS: dict[str, tuple[Json, ...]] = {
-    "1": (1.0, True, 2),
-    "1.0": (1, True),
-    "0": (-0.0, False, 0.0),
-    "True": (1, False),
-    "False": (0, True),
-    "''": ([], None),
-    "[]": ({}, None),
-    "{}": ([],),
-    "None": ("", False),
-}
+    "1": (1.0, True, 2), "1.0": (1, True), "0": (-0.0, False, 0.0), "True": (1, False), "False": (0, True),
+    "''": ([], None), "[]": ({}, None), "{}": ([],), "None": ("", False),
+}  # fmt: skip
 """What is easily taken for something else."""
 
 
@@ -134,31 +127,16 @@ OF_TYPE: dict[str, Callable[[Values, Json, int], Json]] = {
     "integer": lambda values, *_: values.g.random.choice((0, 1, 2, 3, 1.0, -5, 2**64, 1e15)),
 }
 SUGGESTIONS: dict[str, Callable[[Values, Json, int], Json]] = {
-    "const": lambda values, schema, _: schema["const"],
-    "enum": lambda values, schema, _: values.g.random.choice(schema["enum"]),
-    "type": of_type,
-    "$ref": referred,
-    "anyOf": a_branch("anyOf"),
-    "oneOf": a_branch("oneOf"),
-    "allOf": a_branch("allOf"),
-    "properties": an_object,
-    "required": an_object,
-    "dependentRequired": an_object,
-    "dependentSchemas": an_object,
-    "patternProperties": an_object,
-    "additionalProperties": an_object,
-    "unevaluatedProperties": an_object,
-    "propertyNames": an_object,
-    "items": an_array,
-    "prefixItems": an_array,
-    "contains": an_array,
-    "uniqueItems": an_array,
-    "unevaluatedItems": an_array,
-    "minimum": OF_TYPE["number"],
-    "multipleOf": OF_TYPE["number"],
-    "pattern": OF_TYPE["string"],
-    "minLength": OF_TYPE["string"],
-    "if": lambda values, schema, depth: values.fitting(
-        schema[values.g.random.choice([name for name in ("if", "then", "else") if name in schema])], depth - 1
+    "const": lambda values, schema, _: schema["const"], "enum": lambda values, schema,
+    _: values.g.random.choice(schema["enum"]), "type": of_type, "$ref": referred, "anyOf": a_branch("anyOf"),
+    "oneOf": a_branch("oneOf"), "allOf": a_branch("allOf"), "properties": an_object, "required": an_object,
+    "dependentRequired": an_object, "dependentSchemas": an_object, "patternProperties": an_object,
+    "additionalProperties": an_object, "unevaluatedProperties": an_object, "propertyNames": an_object,
+    "items": an_array, "prefixItems": an_array, "contains": an_array, "uniqueItems": an_array,
+    "unevaluatedItems": an_array, "minimum": OF_TYPE["number"], "multipleOf": OF_TYPE["number"],
+    "pattern": OF_TYPE["string"], "minLength": OF_TYPE["string"], "if": lambda values, schema,
+    depth: values.fitting(
+        schema[values.g.random.choice([name for name in ("if", "then", "else") if name in schema])],
+        depth - 1,
     ),
-}
+}  # fmt: skip

@@ -29,16 +29,9 @@ class Index:
         page = f"{self.address}/simple"
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), self.address)
         return {
-            **proxies,
-            "NO_PROXY": "127.0.0.1",
-            "PIP_CONFIG_FILE": "/dev/null",
-            "PIP_EXTRA_INDEX_URL": "",
-            "PIP_FIND_LINKS": "",
-            "PIP_INDEX_URL": page,
-            "UV_DEFAULT_INDEX": page,
-            "UV_INDEX": "",
-            "UV_NO_CACHE": "1",
-        }
+            **proxies, "NO_PROXY": "127.0.0.1", "PIP_CONFIG_FILE": "/dev/null", "PIP_EXTRA_INDEX_URL": "",
+            "PIP_FIND_LINKS": "", "PIP_INDEX_URL": page, "UV_DEFAULT_INDEX": page, "UV_INDEX": "", "UV_NO_CACHE": "1",
+        }  # fmt: skip
 
 
 @contextmanager

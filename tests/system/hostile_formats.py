@@ -25,71 +25,20 @@ if TYPE_CHECKING:
 
 TOUCH = hostile.SHELL
 CODE = (
-    f"$({TOUCH})",
-    f"`{TOUCH}`",
-    f"${{x:-$({TOUCH})}}",
-    f"a[$({TOUCH})]",
-    f"x;{TOUCH};",
-    f"' ; {TOUCH} ; '",
-    f'" ; {TOUCH} ; "',
-    f"\n{TOUCH}\n",
-    f"__import__('os').system('{TOUCH}')",
-    f"'+__import__('os').system('{TOUCH}')+'",
-    f'"""\n__import__("os").system("{TOUCH}")\n"""',
-    f"${{require('child_process').execSync('{TOUCH}')}}",
-    f"`;require('child_process').execSync('{TOUCH}');`",
-    f"*/ globalThis.process.getBuiltinModule('child_process').execSync('{TOUCH}') /*",
-    f"{{{{$({TOUCH})}}}}",
-    "${name} {{name}} ${env.HOME} ${env.x:y}",
-    "../../../../etc/passwd",
-    "/etc/passwd",
-    "file:///etc/passwd",
-    "file://../../../../etc/passwd",
-    "git+https://example.invalid/--upload-pack=touch",
-    "-rf",
-    "a/../../b",
-    "CON",
-    ".",
-    "..",
-    "/",
-    "?",
-    "ui://x/y",
-    "x://{a}/{b*}{?c}",
-    "{",
-    "}",
-    "{{",
-    "%",
-    "%zz",
-    "💥",
-    "A" * 70_000,
-)
+    f"$({TOUCH})", f"`{TOUCH}`", f"${{x:-$({TOUCH})}}", f"a[$({TOUCH})]", f"x;{TOUCH};", f"' ; {TOUCH} ; '",
+    f'" ; {TOUCH} ; "', f"\n{TOUCH}\n", f"__import__('os').system('{TOUCH}')",
+    f"'+__import__('os').system('{TOUCH}')+'", f'"""\n__import__("os").system("{TOUCH}")\n"""',
+    f"${{require('child_process').execSync('{TOUCH}')}}", f"`;require('child_process').execSync('{TOUCH}');`",
+    f"*/ globalThis.process.getBuiltinModule('child_process').execSync('{TOUCH}') /*", f"{{{{$({TOUCH})}}}}",
+    "${name} {{name}} ${env.HOME} ${env.x:y}", "../../../../etc/passwd", "/etc/passwd", "file:///etc/passwd",
+    "file://../../../../etc/passwd", "git+https://example.invalid/--upload-pack=touch", "-rf", "a/../../b", "CON", ".",
+    "..", "/", "?", "ui://x/y", "x://{a}/{b*}{?c}", "{", "}", "{{", "%", "%zz", "💥", "A" * 70_000,
+)  # fmt: skip
 """Text that would leave a mark, or lead somewhere, in one of the languages that these projects are written in."""
 ODD_NAMES = (
-    f"$({TOUCH})",
-    f"`{TOUCH}`",
-    f"x;{TOUCH};y",
-    "a b",
-    "a'b",
-    'a"b',
-    "a\nb",
-    "a\\b",
-    "a\tb",
-    "-rf",
-    "é",
-    "e\u0301",
-    "\u202egnp",
-    "{{x}}",
-    "%s",
-    "*",
-    "~",
-    "#",
-    "&",
-    "x" * 200,
-    "con",
-    "__proto__",
-    "$x",
-    "...",
-)
+    f"$({TOUCH})", f"`{TOUCH}`", f"x;{TOUCH};y", "a b", "a'b", 'a"b', "a\nb", "a\\b", "a\tb", "-rf", "é", "e\u0301",
+    "\u202egnp", "{{x}}", "%s", "*", "~", "#", "&", "x" * 200, "con", "__proto__", "$x", "...",
+)  # fmt: skip
 """Names that files may be given."""
 
 
@@ -426,14 +375,10 @@ def in_text(text: str, maker: Maker) -> str:
 
 
 PLACES: dict[str, Callable[[str, Maker], str]] = {
-    "tools/count/count.sh": in_header,
-    "prompts/greet/greet.txt": in_text,
-    "guides/naming.md": in_text,
-    "resources/readme/readme.txt": in_text,
-    "server.d/server.instructions.md": in_text,
-    "server.py": in_module,
+    "tools/count/count.sh": in_header, "prompts/greet/greet.txt": in_text, "guides/naming.md": in_text,
+    "resources/readme/readme.txt": in_text, "server.d/server.instructions.md": in_text, "server.py": in_module,
     "custom/names.py": in_module,
-}
+}  # fmt: skip
 
 
 # Files.
@@ -540,16 +485,10 @@ def link(target: str) -> Callable[[Path], None]:
 
 
 MAKING: dict[str, Callable[[Path], None]] = {
-    "fifo": fifo,
-    "folder": folder,
-    "empty folder": lambda path: path.mkdir(),
-    "device": link("/dev/zero"),
-    "outside": link("/etc/passwd"),
-    "everything": link("/"),
-    "nowhere": link("there/is/nothing"),
-    "itself": link("."),
+    "fifo": fifo, "folder": folder, "empty folder": lambda path: path.mkdir(), "device": link("/dev/zero"),
+    "outside": link("/etc/passwd"), "everything": link("/"), "nowhere": link("there/is/nothing"), "itself": link("."),
     "above": link(".."),
-}
+}  # fmt: skip
 
 
 def write(project: Project, place: Path) -> Path:

@@ -163,36 +163,18 @@ DOUBLED: dict[str, tuple[Callable[[Json, int], Json], Json, Json]] = {
     "anyOf": (lambda to, _: {"anyOf": [to, to]}, {"type": "integer"}, "no"),
     "allOf": (lambda to, _: {"allOf": [to, to]}, {"type": "integer"}, 1),
     "oneOf": (lambda to, _: {"oneOf": [to, to]}, {"type": "integer"}, 1),
-    "anyOf, each a little different": (
-        lambda to, n: {"anyOf": [to, {"minimum": n, **to}]},
-        {"type": "integer"},
-        "no",
-    ),
-    "if": (
-        lambda to, n: {"if": to, "then": {"minimum": n, **to}, "else": {**to, "maximum": n}},
-        {"type": "integer"},
-        1,
-    ),
+    "anyOf, each a little different": (lambda to, n: {"anyOf": [to, {"minimum": n, **to}]}, {"type": "integer"}, "no"),
+    "if": (lambda to, n: {"if": to, "then": {"minimum": n, **to}, "else": {**to, "maximum": n}}, {"type": "integer"}, 1),
     "not": (lambda to, n: {"not": {"not": {"allOf": [to, {"minimum": -n, **to}]}}}, {"type": "integer"}, 1),
-    "dependentSchemas": (
-        lambda to, _: {"dependentSchemas": {"a": to, "b": to}},
-        {"type": "object"},
-        {"a": 1, "b": 1},
-    ),
+    "dependentSchemas": (lambda to, _: {"dependentSchemas": {"a": to, "b": to}}, {"type": "object"}, {"a": 1, "b": 1}),
     "anyOf below unevaluatedProperties": (
-        lambda to, n: {
-            "anyOf": [to, {"minProperties": n % 2, **to}],
-            **({} if n else {"unevaluatedProperties": False}),
-        },
+        lambda to,
+        n: {"anyOf": [to, {"minProperties": n % 2, **to}], **({} if n else {"unevaluatedProperties": False})},
         {"properties": {"a": True}},
         {"a": 1},
     ),
-    "allOf with a default": (
-        lambda to, n: {"allOf": [to, to], **({} if n else {"default": 1})},
-        {"type": "integer"},
-        1,
-    ),
-}
+    "allOf with a default": (lambda to, n: {"allOf": [to, to], **({} if n else {"default": 1})}, {"type": "integer"}, 1),
+}  # fmt: skip
 
 HOSTILE: dict[str, Hostile] = {
     **{

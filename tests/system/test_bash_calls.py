@@ -62,20 +62,8 @@ def test_arguments_as_variables(server: Path, environment: dict[str, str]) -> No
         "none": None,
     }
     expected = [
-        arguments["path"],
-        "1.5",
-        "5",
-        "a b",
-        "2",
-        "",
-        "true",
-        "",
-        '{"a":[1,{"b":null}]}',
-        "false",
-        "<>",
-        "unset",
-        "",
-    ]
+        arguments["path"], "1.5", "5", "a b", "2", "", "true", "", '{"a":[1,{"b":null}]}', "false", "<>", "unset", "",
+    ]  # fmt: skip
     assert result(server, environment, "shown", arguments) == ("|".join(expected), False)
 
 

@@ -316,14 +316,10 @@ def test_a_bash_file_with_wrong_line_ends_is_refused(habit: str, project: Path, 
 
 
 NO_PYTHON = {
-    "another Python": b'print "two"\n',
-    "null bytes": b"x = 1\0\n",
-    "no text": b"\xff\xfe\n",
-    "brackets": b"x = " + b"(" * 300 + b"\n",
-    "signs": b"x = " + b"-" * 100_000 + b"1\n",
-    "sums": b"x = 1" + b"+1" * 20_000 + b"\n",
-    "attributes": b"x" + b".a" * 20_000 + b"\n",
-}
+    "another Python": b'print "two"\n', "null bytes": b"x = 1\0\n", "no text": b"\xff\xfe\n",
+    "brackets": b"x = " + b"(" * 300 + b"\n", "signs": b"x = " + b"-" * 100_000 + b"1\n",
+    "sums": b"x = 1" + b"+1" * 20_000 + b"\n", "attributes": b"x" + b".a" * 20_000 + b"\n",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", NO_PYTHON)
@@ -369,14 +365,9 @@ def test_all_problems_are_reported_in_one_run(many_faults: Path, target: Path) -
     report = json.loads(mcpc("build", many_faults, "-o", target, "--format", "json").stdout)
     paths = {Path(problem["file"]).resolve() for problem in report["diagnostics"] if problem["severity"] == "error"}
     assert {str(path.relative_to(many_faults.resolve())) for path in paths} >= {
-        "server.json",
-        "tools.json",
-        "tools.d/10-measure.json",
-        "tools.d/20-reverse.json",
-        "prompts.json",
-        "prompts.d/part.json",
-        "tools.bash",
-    }
+        "server.json", "tools.json", "tools.d/10-measure.json", "tools.d/20-reverse.json", "prompts.json",
+        "prompts.d/part.json", "tools.bash",
+    }  # fmt: skip
     assert len(report["diagnostics"]) >= 9
     untouched(target)
 

@@ -61,12 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build(ROOT / "templates/new/python", found / "server.pyz")
     properties = {name: {"type": "string"} for name in ("plain", "$(touch ran)", "a b", "`id`")}
     tools = [
-        {
-            "name": "odd",
-            "inputSchema": {"type": "object", "properties": properties},
-            "_meta": {"mcpc/handler": {"content": []}},
-        }
-    ]
+        {"name": "odd", "inputSchema": {"type": "object", "properties": properties}, "_meta": {"mcpc/handler": {"content": []}}}
+    ]  # fmt: skip
     server = {"serverInfo": {"name": "odd", "version": "1"}}
     write_files(found / "project", {"server.json": json.dumps(server), "tools.json": json.dumps({"tools": tools})})
     return found
@@ -203,14 +199,9 @@ LARGE = ("pydantic", "packaging", "jinja2", "jsonschema", "yaml")
 def asked(words: str, folder: Path, **variables: str) -> tuple[list[str], list[str]]:
     """What `mcpc` answers a shell, and which of the compiler's stages and large packages it imports for that."""
     environment = {
-        **os.environ,
-        "PYTHONPATH": SOURCES,
-        "MCPC_CACHE_DIR": str(folder / "cache"),
-        "_MCPC_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(words.count(" ")),
-        **variables,
-    }
+        **os.environ, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache"), "_MCPC_COMPLETE": "bash_complete",
+        "COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), **variables,
+    }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "mcpc"],
         cwd=folder,

@@ -62,24 +62,13 @@ START = "__main__.pyc"
 LITERALS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Load)
 NODES = (
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Expr, ast.Assign, ast.AugAssign),
-    *(
-        ast.If,
-        ast.For,
-        ast.Try,
-        ast.ExceptHandler,
-        ast.Raise,
-        ast.Break,
-        ast.Import,
-        ast.ImportFrom,
-        ast.alias,
-        ast.Global,
-    ),
+    *(ast.If, ast.For, ast.Try, ast.ExceptHandler, ast.Raise, ast.Break, ast.Import, ast.ImportFrom, ast.alias, ast.Global),
     *(ast.IfExp, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.Lambda),
     *(ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Mod),
     *(ast.Pow, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn),
     *(ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.Load, ast.Store),
     *(ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set),
-)
+)  # fmt: skip
 """What a validator may be made of: no class, no f-string, no `with`, no decorator."""
 GENERATED = re.compile(
     r"(?:accepts|errors|complete|evaluated|beside)(?:_[0-9]+)?|search_[0-9]+|C[0-9]+|[fikmnstv][0-9]+"

@@ -255,14 +255,10 @@ TOOLS = '{"tools": [{"name": "t", "description": "d", "inputSchema": {"type": "o
 MARKED = 'from mcpc import tool\n\n\n@tool\ndef t() -> str:\n    """Says x."""\n    return "x"\n'
 FOUND: dict[str, dict[str, str]] = {
     "a name that returns the carriage": {
-        "server.json": SERVER.replace("NAME", "a\\rb"),
-        "tools.json": TOOLS,
-        "tools.py": "def t(): pass\n",
+        "server.json": SERVER.replace("NAME", "a\\rb"), "tools.json": TOOLS, "tools.py": "def t(): pass\n",
     },
     "a module of one long word": {
-        "server.json": SERVER,
-        "tools.json": TOOLS,
-        "tools.py": f"def t(): return 1\n# {'A' * 70_000}\n",
+        "server.json": SERVER, "tools.json": TOOLS, "tools.py": f"def t(): return 1\n# {'A' * 70_000}\n",
     },
     "line ends of old": {"server.json": SERVER, "server.py": MARKED.replace("\n", "\r")},
     "a script of empty lines": {
@@ -278,12 +274,10 @@ FOUND: dict[str, dict[str, str]] = {
         "prompts/greet/greet.meta.json": '{"name": "greet", "arguments": {"properties": {"a": {}}, "required": [["a"]]}}',
     },
     "a module of blank lines": {
-        "src/tools/t.mjs": "\n" * 50_000 + hostile_formats.SCRIPT.format("{type: 'object', properties: {}}"),
+        "src/tools/t.mjs": "\n" * 50_000 + hostile_formats.SCRIPT.format("{type: 'object', properties: {}}")
     },
-    "no module that can be bundled": {
-        "src/tools/t.mjs": "(" + hostile_formats.SCRIPT.format("{}"),
-    },
-}
+    "no module that can be bundled": {"src/tools/t.mjs": "(" + hostile_formats.SCRIPT.format("{}")},
+}  # fmt: skip
 """What was found by seeds, as small as it can be."""
 
 

@@ -72,17 +72,10 @@ SAY: tuple[str, dict[str, Any]] = ("tools/call", {"name": "say", "arguments": {"
 PROJECTS: dict[str, tuple[Any, tuple[tuple[str, dict[str, Any]], ...], tuple[str, ...]]] = {
     "native": (
         NATIVE,
-        (
-            *(("tools/call", {"name": name, "arguments": {}}) for name in "abc"),
-            ("resources/read", {"uri": "x://text"}),
-        ),
+        (*(("tools/call", {"name": name, "arguments": {}}) for name in "abc"), ("resources/read", {"uri": "x://text"})),
         ("tools.d/a.json", "tools.d/b.json"),
     ),
-    "mcp-bash": (
-        BASH,
-        (SAY, ("prompts/get", {"name": "ask", "arguments": {"topic": "it"}})),
-        ("server.d/server.meta.json",),
-    ),
+    "mcp-bash": (BASH, (SAY, ("prompts/get", {"name": "ask", "arguments": {"topic": "it"}})), ("server.d/server.meta.json",)),
     "examples/blueprints": (
         "examples/blueprints",
         (
@@ -108,7 +101,7 @@ PROJECTS: dict[str, tuple[Any, tuple[tuple[str, dict[str, Any]], ...], tuple[str
         ),
         (),
     ),
-}
+}  # fmt: skip
 
 
 def asked(artifact: Path, *requests: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -292,16 +292,7 @@ def test_a_check_finds_what_was_changed_by_hand(index: Index, locked: Path, tmp_
 
 def test_a_package_without_a_wheel_is_named_with_its_target(index: Index, project: Path, tmp_path: Path) -> None:
     (project / "requirements.txt").write_text("alpha\nnative\n")
-    words = (
-        "lock",
-        project,
-        "--platform",
-        "macosx_11_0_arm64",
-        "--python",
-        "3.12",
-        "--format",
-        "json",
-    )
+    words = ("lock", project, "--platform", "macosx_11_0_arm64", "--python", "3.12", "--format", "json")  # fmt: skip
     done = run(index, tmp_path / "cache", *words)
     assert done.returncode == 1
     ((code, message),) = problems(done)

@@ -30,57 +30,36 @@ server.run()
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError: division by zero", "correct this"),
     "it needs a variable": (
-        "»int(os.environ['API_COUNT'])\n",
-        "MCP286",
-        "cannot be run: KeyError: 'API_COUNT'",
+        "»int(os.environ['API_COUNT'])\n", "MCP286", "cannot be run: KeyError: 'API_COUNT'",
         "--build-env API_COUNT=VALUE",
     ),
     "it exits": (
-        "»sys.exit('set SOME_TOKEN first')\n",
-        "MCP284",
-        "exits before it serves: set SOME_TOKEN first",
+        "»sys.exit('set SOME_TOKEN first')\n", "MCP284", "exits before it serves: set SOME_TOKEN first",
         "--build-env SOME_TOKEN=VALUE",
     ),
     "it ends the process": ("os._exit(3)\n", "MCP286", "it ended the process with status 3", "lifespan"),
     "it asks on the terminal": ("»input('Name? ')\n", "MCP284", "reads from the terminal", "arguments or variables"),
     "a module is missing": ("»import not_there.at_all\n", "MCP209", "the module `not_there` is not available", ""),
     "no network": (
-        "import socket\n»socket.create_connection(('192.0.2.1', 80), 3)\n",
-        "MCP286",
-        "cannot be run: ",
-        "no network",
+        "import socket\n»socket.create_connection(('192.0.2.1', 80), 3)\n", "MCP286", "cannot be run: ", "no network",
     ),
     "no files elsewhere": (
-        "»open('/var/tmp/mcpc-was-here', 'w')\n",
-        "MCP286",
-        "cannot be run: ",
+        "»open('/var/tmp/mcpc-was-here', 'w')\n", "MCP286", "cannot be run: ",
         "in its folder, its home and its temporary folder",
     ),
     "it opens a port": (
-        "import socket\n»socket.create_server(('127.0.0.1', 0))\n",
-        "MCP286",
-        "cannot be run: PermissionError",
+        "import socket\n»socket.create_server(('127.0.0.1', 0))\n", "MCP286", "cannot be run: PermissionError",
         "open ports and connections",
     ),
     "it opens a port by hand": (
-        "import socket\ns = socket.socket()\n»s.bind(('127.0.0.1', 0))\n",
-        "MCP286",
-        "cannot be run: PermissionError",
+        "import socket\ns = socket.socket()\n»s.bind(('127.0.0.1', 0))\n", "MCP286", "cannot be run: PermissionError",
         "open ports and connections",
     ),
-    "it takes too much memory": (
-        "»x = bytearray(3 << 30)\n",
-        "MCP286",
-        "cannot be run: MemoryError",
-        "2 GiB of memory",
-    ),
+    "it takes too much memory": ("»x = bytearray(3 << 30)\n", "MCP286", "cannot be run: MemoryError", "2 GiB of memory"),
     "an annotation that is read later": (
-        LATER,
-        "MCP286",
-        "cannot be run: NameError: name 'Local' is not defined",
-        "`Local` is defined in a function",
+        LATER, "MCP286", "cannot be run: NameError: name 'Local' is not defined", "`Local` is defined in a function",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -205,11 +184,7 @@ MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
     ),
     "marked": (
         {"properties": {"a": {"properties": {"b": {"required": True}}, "required": True}, "c": {"required": False}}},
-        {
-            "type": "object",
-            "properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}},
-            "required": ["a"],
-        },
+        {"type": "object", "properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}}, "required": ["a"]},
         "",
     ),
     "nulls": (
@@ -218,11 +193,7 @@ MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
         "",
     ),
     "positions": (
-        {
-            "$schema": "http://json-schema.org/draft-04/schema#",
-            "items": [{}],
-            "additionalItems": {"type": ["null", "null"]},
-        },
+        {"$schema": "http://json-schema.org/draft-04/schema#", "items": [{}], "additionalItems": {"type": ["null", "null"]}},
         {"type": "object", "prefixItems": [{}], "items": {"type": ["null"]}},
         "",
     ),
@@ -232,7 +203,7 @@ MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
         "`/inputSchema/properties/a~1b` of the tool `unknown` is no valid schema: `type` must be",
     ),
     "whole": ({"allOf": [{"$ref": "#/nowhere"}]}, {"type": "object"}, "`/inputSchema` of the tool `whole` is no valid"),
-}
+}  # fmt: skip
 
 
 def test_schemas_that_a_framework_made_are_repaired_or_loosened() -> None:

@@ -280,17 +280,11 @@ async def main():
 asyncio.run(main())
 """
 TOLD = {
-    "zone": "time.tzname[0]",
-    "variable": "os.environ.get('USER', 'nobody')",
-    "account": "pwd.getpwuid(0).pw_name",
-    "host": "socket.gethostname()",
-    "system": "platform.system()",
-    "folder": "os.getcwd()",
-    "home": "pathlib.Path.home()",
-    "temporary": "tempfile.gettempdir()",
-    "locale": "locale.getlocale()[0]",
+    "zone": "time.tzname[0]", "variable": "os.environ.get('USER', 'nobody')", "account": "pwd.getpwuid(0).pw_name",
+    "host": "socket.gethostname()", "system": "platform.system()", "folder": "os.getcwd()",
+    "home": "pathlib.Path.home()", "temporary": "tempfile.gettempdir()", "locale": "locale.getlocale()[0]",
     "chance": "uuid.uuid4()",
-}
+}  # fmt: skip
 
 
 def test_what_depends_on_the_machine_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,20 +41,15 @@ REQUESTS: tuple[tuple[str, dict[str, Json]], ...] = (
     ("server/discover", {"_meta": mixed.STATELESS}),
 )
 CONSOLE: dict[str, tuple[tuple[str, ...], int]] = {
-    "info": (("info",), 0),
-    "info for programs": (("info", "--json"), 0),
-    "check": (("check",), 0),
-    "check for programs": (("check", "--json"), 0),
-    "list": (("list",), 0),
+    "info": (("info",), 0), "info for programs": (("info", "--json"), 0), "check": (("check",), 0),
+    "check for programs": (("check", "--json"), 0), "list": (("list",), 0),
     "list for programs": (("list", "--json"), 0),
     "call in Python": (("call", "count", "text=zwei Wörter"), 0),
     "call in Bash": (("call", "shout", "text=hey"), 0),
     "call with JSON": (("call", "measure", "--json", '{"text": "größe"}'), 0),
     "a refused call": (("call", "count", "--json", '{"text": 1}'), 5),
-    "a call of nothing": (("call", "nothing"), 5),
-    "help": (("--help",), 0),
-    "no command": (("dance",), 2),
-}
+    "a call of nothing": (("call", "nothing"), 5), "help": (("--help",), 0), "no command": (("dance",), 2),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

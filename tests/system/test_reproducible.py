@@ -338,16 +338,12 @@ def built_by(version: str, folder: Path) -> Path:
     target = folder / f"{version}.pyz"
     done = subprocess.run(
         [interpreters()[version], "-m", "mcpc", "build", project, "-o", target],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=folder,
+        capture_output=True, text=True, check=False, timeout=120, cwd=folder,
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join((SOURCES, str(packages))),
             "MCPC_CACHE_DIR": str(folder / "cache"),
         },
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return target

@@ -80,13 +80,8 @@ async def child(text: str) -> str:
     return (await process.communicate())[0].decode().strip()
 '''
 EXPECTED = {
-    "ctypes": 1,
-    "decimal": "0.125",
-    "hashlib": "ca978112",
-    "sqlite3": 42,
-    "ssl": True,
-    "isolated": 1,
-}
+    "ctypes": 1, "decimal": "0.125", "hashlib": "ca978112", "sqlite3": 42, "ssl": True, "isolated": 1,
+}  # fmt: skip
 HELLO = encoded({"id": 1, "method": "initialize", "params": initialization()})
 TEXT = 'it\'s "quoted" Ünïcödé 工程 🦆'
 

@@ -393,12 +393,8 @@ def test_a_list_is_read_page_by_page(image: Image) -> None:
 
 @pytest.mark.parametrize(
     ("line", "digests"),
-    [
-        ("d  a b", {"a b": "d"}),
-        ("\\d  a\\nb\\rc\\\\n", {"a\nb\rc\\n": "d"}),
-        ("d  a\\nb\n\ne  f\n", {"a\\nb": "d", "f": "e"}),
-    ],
-)
+    [("d  a b", {"a b": "d"}), ("\\d  a\\nb\\rc\\\\n", {"a\nb\rc\\n": "d"}), ("d  a\\nb\n\ne  f\n", {"a\\nb": "d", "f": "e"})],
+)  # fmt: skip
 def test_a_manifest_has_names_with_escapes(line: str, digests: dict[str, str]) -> None:
     assert artifact_info.read_manifest(SimpleNamespace(entry=lambda _: line.encode())) == digests  # type: ignore[arg-type]
 
@@ -424,13 +420,9 @@ def test_an_error_of_a_list_is_printed_unless_there_is_none(
 
 def test_the_channel_of_one_request_is_at_its_end_with_the_reply(image: Image) -> None:
     channel = requests.SingleRequestChannel(image)
-    assert (channel.ended, channel.full, channel.unsent, channel.bytes_written, channel.output) == (
-        False,
-        False,
-        0,
-        0,
-        -1,
-    )
+    assert (
+        channel.ended, channel.full, channel.unsent, channel.bytes_written, channel.output,
+    ) == (False, False, 0, 0, -1)  # fmt: skip
     assert channel.ask("ping", {}) == {
         "jsonrpc": "2.0",
         "id": 1,

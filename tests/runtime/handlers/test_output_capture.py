@@ -150,13 +150,8 @@ def test_what_is_there_is_drained_up_to_a_limit(pipe: tuple[int, int], monkeypat
 
 @pytest.mark.parametrize(
     ("problem", "data"),
-    [
-        (BlockingIOError(), None),
-        (InterruptedError(), None),
-        (OSError(ENOMEM, "no"), None),
-        (OSError(EBADF, "no"), b""),
-    ],
-)
+    [(BlockingIOError(), None), (InterruptedError(), None), (OSError(ENOMEM, "no"), None), (OSError(EBADF, "no"), b"")],
+)  # fmt: skip
 def test_what_cannot_be_read_is_at_its_end_or_comes_later(
     problem: OSError, data: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -277,13 +277,8 @@ def test_files_to_embed_are_below_a_root(tmp_path: Path, monkeypatch: pytest.Mon
     home = str(tmp_path)
     allowed = [("", "", f"{home}/in")]
     rows = [
-        ("in/é", "", ""),
-        ("link/é", "a/b", "u"),
-        ("out", "", ""),
-        ("a\nb", "", ""),
-        ("in/é", "", ""),
-        ("in/é", "", ""),
-    ]
+        ("in/é", "", ""), ("link/é", "a/b", "u"), ("out", "", ""), ("a\nb", "", ""), ("in/é", "", ""), ("in/é", "", ""),
+    ]  # fmt: skip
     files, warnings = contract.find_embeddable(allowed, home, rows)
     assert [(root, file.path, file.mime, file.uri) for root, file in files] == [
         (f"{home}/in", f"{home}/in/é", "", f"file://{home}/in/%C3%A9"), (f"{home}/in", f"{home}/in/é", "a/b", "u")

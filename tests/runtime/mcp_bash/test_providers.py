@@ -87,13 +87,8 @@ def test_what_its_functions_return(
         return made.number("N", 3), provider_environment.variable_number("N", 3, 10)
 
     names = {
-        "image": image,
-        "answered": answered,
-        "page": page,
-        "body": body,
-        "configured": configured,
-        "number": number,
-    }
+        "image": image, "answered": answered, "page": page, "body": body, "configured": configured, "number": number,
+    }  # fmt: skip
     check_expressions(golden, GOLDEN, registry, file_provider, https_provider, **names)
 
 

@@ -29,24 +29,16 @@ if TYPE_CHECKING:
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "packages"
 VALUE = _code_to_timestamp_pyc(compile("value = 'from bytecode'\n", "x", "exec"))
 FILES = {
-    "pkg/__init__.py": b"value = 1\n",
-    "pkg/data.txt": "é\r\n".encode(),
-    "pkg/deep/mod.py": b"# coding: latin-1\nvalue = '\xe9'\n",
-    "pkg/deep/more/x.bin": b"\0" * 1000,
-    "pkg/deep/empty": b"",
-    "pkg/only.pyc": VALUE,
-    "both.py": b"value = 'from source'\n",
-    "both.pyc": VALUE,
-    "other.py": b"value = 'from source'\n",
-    "other.pyc": b"\0\0\r\n" + VALUE[4:],
-    "colorsys.py": b"value = 'not of the standard library'\n",
-    "namespace/part.py": b"value = 7\n",
-    "native/__init__.py": b"",
-    "native/_n.py": b"value = 'in Python'\n",
+    "pkg/__init__.py": b"value = 1\n", "pkg/data.txt": "é\r\n".encode(),
+    "pkg/deep/mod.py": b"# coding: latin-1\nvalue = '\xe9'\n", "pkg/deep/more/x.bin": b"\0" * 1000,
+    "pkg/deep/empty": b"", "pkg/only.pyc": VALUE, "both.py": b"value = 'from source'\n", "both.pyc": VALUE,
+    "other.py": b"value = 'from source'\n", "other.pyc": b"\0\0\r\n" + VALUE[4:],
+    "colorsys.py": b"value = 'not of the standard library'\n", "namespace/part.py": b"value = 7\n",
+    "native/__init__.py": b"", "native/_n.py": b"value = 'in Python'\n",
     "demo_one-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: demo.one\nVersion: 1.0\n",
     "two-2.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: two\nVersion: 2.0\n",
     ".extracted/x/native/_n.so": b"native",
-}
+}  # fmt: skip
 INDEX = {
     "modules": {"native._n": 1, "native._missing": 0},
     "namespaces": ["namespace", "namespace.below"],
@@ -169,13 +161,8 @@ def test_versions_of_macos_and_of_the_library(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(os, "uname", lambda release=release: SimpleNamespace(release=release))
         assert tags.macos_version() == version
     libraries = {
-        "glibc 2.36": (2, 36),
-        "glibc 2.36.1": (2, 36),
-        "glibc 2": None,
-        "musl 1.2": None,
-        "": None,
-        None: None,
-    }
+        "glibc 2.36": (2, 36), "glibc 2.36.1": (2, 36), "glibc 2": None, "musl 1.2": None, "": None, None: None,
+    }  # fmt: skip
     for text, library in libraries.items():
         monkeypatch.setattr(os, "confstr", lambda _, text=text: text)
         assert tags.glibc_version() == library

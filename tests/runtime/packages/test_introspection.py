@@ -31,18 +31,13 @@ if TYPE_CHECKING:
     import pytest
 
 FILES = {
-    "shown/__init__.py": b"",
-    "shown/mod.py": b"def f(number: int) -> int:\n    return 1\n",
-    "shown/broken.py": b"raise ValueError(5)\n",
-    "shown/data.tar.gz": b"one\r\ntwo",
-    "shown/folder/data.json": b"{}",
-    "shown/part/mod.py": b"",
-    "spread/one.py": b"",
-    "spread/notes.txt": b"notes",
+    "shown/__init__.py": b"", "shown/mod.py": b"def f(number: int) -> int:\n    return 1\n",
+    "shown/broken.py": b"raise ValueError(5)\n", "shown/data.tar.gz": b"one\r\ntwo", "shown/folder/data.json": b"{}",
+    "shown/part/mod.py": b"", "spread/one.py": b"", "spread/notes.txt": b"notes",
     "shown-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: shown\nVersion: 1.0\n",
     "shown-1.0.dist-info/RECORD": b"shown/mod.py,,\nshown/data.tar.gz,,\n",
     "shown-1.0.dist-info/entry_points.txt": b"[shown]\nf = shown.mod:f\n",
-}
+}  # fmt: skip
 INDEX = {"modules": {}, "namespaces": ["spread"], "metadata": {"shown": "shown-1.0.dist-info"}, "parcels": []}
 ARCHIVE, FOLDER = "shown.pyz/site", "unpacked"
 

@@ -51,26 +51,17 @@ GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
 NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}
 SUBJECTS = {
     **{
-        module.__name__.rpartition(".")[2]: module
-        for module in (
+        module.__name__.rpartition(".")[2]: module for module in (
             *(batches, calls, capabilities, completion, display, dynamic_resource_list, effects, eras),
             *(filtered_tool_list, handler_errors, handler_requests, image, jsonrpc, media, notifications, prompts),
             *(resources, run_time_lists, session, static_results, subscriptions, tasks, traces, union_errors),
             *(uri_matching, validation_errors, values),
         )
     },
-    "content_compatibility": contents,
-    "definitions": handler_requests,
-    "globs": tool_choice,
-    "handshake": eras,
-    "params": messages,
-    "recorded_answers": eras,
-    "resource_contents": contents,
-    "responses": messages,
-    "stateless": eras,
-    "suggestions": validation_errors,
-    "task_state": tasks,
-}
+    "content_compatibility": contents, "definitions": handler_requests, "globs": tool_choice, "handshake": eras,
+    "params": messages, "recorded_answers": eras, "resource_contents": contents, "responses": messages,
+    "stateless": eras, "suggestions": validation_errors, "task_state": tasks,
+}  # fmt: skip
 """Files of expressions, by the modules that they are about."""
 
 

@@ -293,13 +293,9 @@ def test_an_exception_is_raised_in_the_section_of_its_thread_only() -> None:
     section = InterruptibleSection()
     assert (section.open, section.interrupt(Cancelled)) == (False, False)
     section.enter()
-    assert (section.open, section.mine, section.pause(), section.open, section.pause()) == (
-        True,
-        True,
-        True,
-        False,
-        False,
-    )
+    assert (
+        section.open, section.mine, section.pause(), section.open, section.pause(),
+    ) == (True, True, True, False, False)  # fmt: skip
     section.resume()
     section.leave()
     assert not section.open

@@ -40,26 +40,18 @@ class Point:
 
 
 AS_PYDANTIC: dict[str, Any] = {
-    "a decimal number": decimal.Decimal("1.10"),
-    "a UUID": uuid.UUID(int=5),
-    "an address": ipaddress.ip_address("::1"),
-    "a network": ipaddress.ip_network("10.0.0.0/8"),
-    "an interface": ipaddress.ip_interface("10.0.0.1/8"),
-    "a complex number": 1 + 2j,
-    "a fraction": fractions.Fraction(1, 3),
-    "a pattern": re.compile("a+"),
-    "a queue": collections.deque([1, 2]),
-    "a range": range(3),
+    "a decimal number": decimal.Decimal("1.10"), "a UUID": uuid.UUID(int=5), "an address": ipaddress.ip_address("::1"),
+    "a network": ipaddress.ip_network("10.0.0.0/8"), "an interface": ipaddress.ip_interface("10.0.0.1/8"),
+    "a complex number": 1 + 2j, "a fraction": fractions.Fraction(1, 3), "a pattern": re.compile("a+"),
+    "a queue": collections.deque([1, 2]), "a range": range(3),
     "a time in UTC": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC),
-    "a duration": datetime.timedelta(seconds=90),
-    "a path": pathlib.PurePosixPath("/x"),
+    "a duration": datetime.timedelta(seconds=90), "a path": pathlib.PurePosixPath("/x"),
     "an enumeration of other values": Color.RED,
     "bytes inside": {"a": [b"text", bytearray(b"more")]},
-    "an object with a text": [Money()],
-    "an exception": ValueError("no"),
+    "an object with a text": [Money()], "an exception": ValueError("no"),
     "keys that are not texts": {(1, "a"): 1, 2.5: 2, datetime.date(2026, 1, 2): 3, uuid.UUID(int=1): 4},
     "all inside": Point({"d": decimal.Decimal("2.0")}, (uuid.UUID(int=2), {datetime.time(1, 2)})),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", AS_PYDANTIC)

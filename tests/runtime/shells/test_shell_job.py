@@ -271,13 +271,8 @@ def test_as_much_is_read_at_the_end_as_a_pipe_contains(play: Callable[..., Playe
 
 CONTROL = [
     (b"pid 123456789\n", 123_456_789),
-    (b"pid 1234567890\n", 0),
-    (b"pid -1\n", 0),
-    (b"pid\n", 0),
-    (b"pid 5 6\n", 0),
-    (b"other 5\n", 0),
-    (b"\n", 0),
-]
+    (b"pid 1234567890\n", 0), (b"pid -1\n", 0), (b"pid\n", 0), (b"pid 5 6\n", 0), (b"other 5\n", 0), (b"\n", 0),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "pid"), CONTROL)

@@ -61,14 +61,8 @@ def test_stores(
 
 @pytest.mark.parametrize(
     ("subject", "module"),
-    [
-        ("client_requests", owned),
-        ("open_store", open_store),
-        ("operations", manager),
-        ("replay", owned),
-        ("store", store),
-    ],
-)
+    [("client_requests", owned), ("open_store", open_store), ("operations", manager), ("replay", owned), ("store", store)],
+)  # fmt: skip
 def test_values(
     golden: Callable[[Path, str], None],
     subject: str,
@@ -80,11 +74,7 @@ def test_values(
     logged: list[str] = []
     monkeypatch.setattr(open_store, "log_line", logged.append)
     known: dict[str, Any] = {
-        "Dialogue": Dialogue,
-        "clock": clock,
-        "patch": monkeypatch,
-        "folder": tmp_path,
-        "logged": logged,
-    }
+        "Dialogue": Dialogue, "clock": clock, "patch": monkeypatch, "folder": tmp_path, "logged": logged,
+    }  # fmt: skip
     path = GOLDEN / f"{subject}.txt"
     check_expressions(golden, path, protocol_servers, effects, tasks, store, module, stores=store, **known)

@@ -93,13 +93,8 @@ def test_a_failure_is_its_message_as_json(log: Log, is_async: bool, problem: Exc
         == f"{type(problem).__name__ if is_logged else 'mcpc_runtime.handlers.python.errors.ToolError'}: {problem}"
     )
     assert {**line, "ts": ""} == {
-        "ts": "",
-        "tool": "t",
-        "args": {"a": "é"},
-        "stat": "error",
-        "err": str(problem),
-        "cost": 62,
-    }
+        "ts": "", "tool": "t", "args": {"a": "é"}, "stat": "error", "err": str(problem), "cost": 62,
+    }  # fmt: skip
     assert log.failures == ([(str(problem), "the tool t failed")] if is_logged else [])
 
 
