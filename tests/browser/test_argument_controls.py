@@ -254,6 +254,5 @@ def test_it_is_accessible_and_fits_in_both_schemes_and_widths(scheme: str, width
 
 
 def serious(tab: Page) -> list[str]:
-    """Return what axe finds that is serious or critical."""
     found = Axe().run(tab).response["violations"]
     return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in {"serious", "critical"}]

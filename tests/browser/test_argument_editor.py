@@ -52,7 +52,6 @@ def filled(schema: Json, root: Json, pick: random.Random, depth: int = 0) -> Jso
 
 
 def filled_type(schema: Json, root: Json, pick: random.Random, depth: int) -> Json:
-    """Return a value of a schema's type."""
     kind = pick.choice(schema["type"]) if isinstance(schema.get("type"), list) else schema.get("type")
     if kind == "array":
         return [filled(schema.get("items", {}), root, pick, depth + 1) for _ in range(pick.randrange(3))]
@@ -66,7 +65,6 @@ def filled_type(schema: Json, root: Json, pick: random.Random, depth: int) -> Js
 
 
 def cases_of(tools: list[dict[str, Json]], each: int) -> list[tuple[Json, str]]:
-    """Return the schemas of tools as text, each with values of it."""
     pick = random.Random(17)
     schemas = [tool["inputSchema"] for tool in tools]
     return [(json.dumps(one), json.dumps(filled(one, one, pick))) for one in schemas for _ in range(each)]
@@ -101,7 +99,6 @@ def test_values_of_the_example_servers_come_out_as_they_went_in(everything_serve
 
 
 def tools_of(server: Path) -> list[dict[str, Json]]:
-    """Return the tools that a built file lists."""
     client = StdioClient(server)
     client.initialize()
     found: list[dict[str, Json]] = client.ask("tools/list")["result"]["tools"]

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.page_steps import call, opened
 from support.serving import served
 
@@ -150,7 +151,6 @@ def elsewhere():
 
 @pytest.fixture(scope="module")
 def apps(tmp_path_factory, elsewhere):
-    """Serve a project with Apps."""
     folder = tmp_path_factory.mktemp("apps")
     pages = {"app": APP, "flood": FLOOD, "leaves": LEAVES, "reloads": RELOADS}
     kind = "text/html;profile=mcp-app"
@@ -161,8 +161,7 @@ def apps(tmp_path_factory, elsewhere):
         "resources.json": json.dumps({"resources": rows}),
         **{f"{name}.html": page.replace("CANARY", elsewhere.address) for name, page in pages.items()},
     }
-    for name, text in files.items():
-        (folder / name).write_text(text)
+    write_files(folder, files)
     with served(build(folder, folder.parent / "apps.pyz", "--ui"), "--ui") as server:
         yield server
 

@@ -20,6 +20,7 @@ from support.artifact import SOURCES
 from support.browser import page as browser_page
 from support.needs import needs
 from support.page_steps import WAIT_MILLISECONDS, call
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,8 +172,6 @@ def post(address: str, body: object, **headers: str) -> int:
 def test_the_page_of_dev_is_for_this_machine(project):
     (project / "tools.py").write_text(GOOD)
     command = [sys.executable, "-m", "mcpc", "dev", "--ui", "--http", "0.0.0.0:8000", str(project)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": SOURCES}, check=False
-    )
+    done = run_program(command, env={**os.environ, "PYTHONPATH": SOURCES})
     assert done.returncode == 2
     assert "expected a loopback address" in done.stderr

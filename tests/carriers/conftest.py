@@ -31,7 +31,6 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(artifact: Path) -> BuiltServer:
-    """The built file as a value."""
     return read_built_server(artifact)
 
 

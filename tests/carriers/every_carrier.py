@@ -20,7 +20,6 @@ CHOSEN = {"url": "https://github.com/example/weather/releases/download/v1.4.0/se
 
 
 def every_carrier(artifact: Path, base: Path) -> dict[str, bytes]:
-    """Return the bytes of each carrier of a built file."""
     server = read_built_server(artifact)
     url = "https://github.com/example/weather/releases/download/v1.4.0/weather.mcpb"
     made = {f"bundle {version}": bundle(server, version) for version in ("0.3", "0.4")}

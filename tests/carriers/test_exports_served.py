@@ -66,7 +66,6 @@ def words_of(kind: str, folder: Path, **where: str) -> list[str]:
 
 
 def without(words: list[str], *options: str) -> list[str]:
-    """Return options without some of them and their values."""
     places = {
         place for option in options for place in (words.index(option), words.index(option) + 1) if option in words
     }

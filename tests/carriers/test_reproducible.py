@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import sysconfig
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from mcpc.release.carriers.image import ImageOptions, image_layout
 from support.artifact import SOURCES
 from support.interpreters import interpreters
 from support.needs import ROOT
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +43,7 @@ def test_every_carrier_is_the_same_everywhere(tmp_path: Path, artifact: Path, se
         found = {"PATH": os.environ["PATH"], **environment}
         found["PYTHONPATH"] = os.pathsep.join((SOURCES, sysconfig.get_path("purelib")))
         argv = [pythons[number % len(pythons)], "-W", "ignore", str(PROGRAM), str(place), str(base)]
-        done = subprocess.run(
-            argv, cwd=folder, env=found, umask=UMASKS[number], capture_output=True, text=True, timeout=120, check=False
-        )
+        done = run_program(argv, cwd=folder, env=found, umask=UMASKS[number])
         assert done.returncode == 0, done.stderr
         digests.append(json.loads(done.stdout))
     assert digests[0] == digests[1] == digests[2]

@@ -20,6 +20,7 @@ from mcpc.release.exports import EXPORTS, Deployment
 from support.artifact import mcpc
 from support.carriers import HOSTILE, SETTINGS
 from support.needs import lacking, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,18 +67,14 @@ def test_a_unit_is_verified_and_hardened(tmp_path: Path) -> None:
     assert "Environment=API_KEY_FILE=%d/API_KEY" in lines
     assert "#LoadCredential=SPARE_KEY:/etc/weather/secrets/SPARE_KEY" in lines
     place.write_text(place.read_text().replace("Type=exec", "Type=perhaps"))
-    assert "perhaps" in subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(place)], capture_output=True, text=True, timeout=60, check=False
-    ).stderr  # fmt: skip
+    assert "perhaps" in run_program(["systemd-analyze", "verify", "--man=no", str(place)]).stderr
 
 
 def test_a_formula_is_ruby_without_interpolation(tmp_path: Path) -> None:
     needs("ruby")
     text = EXPORTS["homebrew"](FULL)
     (tmp_path / "weather.rb").write_text(text)
-    done = subprocess.run(
-        ["ruby", "-c", tmp_path / "weather.rb"], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_program(["ruby", "-c", tmp_path / "weather.rb"])
     assert done.returncode == 0, done.stderr
     stub = 'class Formula; def self.method_missing(name, *words, **) = puts("#{name}=#{words.first}"); def self.test = nil; end\n'
     argv = ["ruby", "-e", stub + text]

@@ -193,8 +193,7 @@ ROWS = tuple(enumerate(EXTENDED))
 
 def asked(server: Path, envelope: dict[str, Any] | None, environment: dict[str, str] | None) -> dict[str, Any]:
     """Return the answers over pipes: with an envelope in each request, or after a handshake."""
-    client = StdioClient(server, environment=environment)
-    try:
+    with StdioClient(server, environment=environment) as client:
         if envelope is None:
             client.initialize()
         more = {} if envelope is None else {"_meta": envelope}
@@ -204,8 +203,6 @@ def asked(server: Path, envelope: dict[str, Any] | None, environment: dict[str, 
             told = client.ask("server/discover", more)["result"]["capabilities"]
             assert told["extensions"].keys() == {"io.modelcontextprotocol/skills", "io.modelcontextprotocol/ui"}
         return found
-    finally:
-        client.close()
 
 
 def post(url: str, method: str, params: dict[str, Any]) -> Any:

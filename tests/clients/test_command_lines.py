@@ -19,6 +19,7 @@ import pytest
 from support.artifact import build
 from support.needs import ROOT
 from support.npm import installed_packages
+from support.processes import run_program
 
 FOLDER = "TESTS_CLIENTS"
 LOCKED = ROOT / "tests/clients/command_lines"
@@ -67,15 +68,7 @@ def test_a_client_lists_what_is_installed_and_not_what_is_removed(line: CommandL
     }
 
     def run(*words: str | Path) -> str:
-        done = subprocess.run(
-            words,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
+        done = run_program(words, cwd=tmp_path, env=environment, timeout=SECONDS, stdin=subprocess.DEVNULL)
         return done.stdout + done.stderr
 
     edit = ("--client", line.client, "--name", "weather")

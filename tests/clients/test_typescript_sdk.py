@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from clients import conversation
 from clients.conversation import CALLS, HANDSHAKE, INCOMPLETE_PROMPT, PROMPTS, STATELESS, UNKNOWN_TOOL
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +31,10 @@ def check(typescript: Path, place: conversation.Place, mode: str) -> None:
         "unknown_tool": UNKNOWN_TOOL,
         "incomplete_prompt": INCOMPLETE_PROMPT,
     }
-    done = subprocess.run(
+    done = run_program(
         ["node", typescript / "transcript.mjs", mode, json.dumps(place.command), json.dumps(asked)],
         cwd=place.folder,
         env=place.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     conversation.check(json.loads(done.stdout), MODES[mode])

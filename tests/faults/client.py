@@ -93,7 +93,6 @@ class Process:
 
 
 def processes() -> dict[int, Process]:
-    """Return the process table."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -295,7 +294,6 @@ class Server:
         return json.dumps(message).encode() + b"\n"
 
     def request(self, method: str, params: Any = None, identifier: Any = None) -> Any:
-        """Send a request and return its id."""
         if identifier is None:
             self._next += 1
             identifier = f"r{self._next}"
@@ -330,7 +328,6 @@ class Server:
             return self.replies.lines
 
     def ask(self, method: str, params: Any = None, seconds: float = 10.0, identifier: Any = None) -> Message:
-        """Send a request and return the reply."""
         return self.wait(self.request(method, params, identifier), seconds)
 
     def start_call(self, tool: str, identifier: Any = None, /, **arguments: Any) -> Any:
@@ -338,11 +335,9 @@ class Server:
         return self.request("tools/call", {"name": tool, "arguments": arguments}, identifier)
 
     def call(self, tool: str, patience: float = 15.0, /, **arguments: Any) -> Message:
-        """Call a tool and return the whole reply."""
         return self.wait(self.start_call(tool, **arguments), patience)
 
     def result(self, tool: str, patience: float = 15.0, /, **arguments: Any) -> Message:
-        """Call a tool and return its result, which is not an error."""
         return good(self.call(tool, patience, **arguments), tool)
 
     def shake(self) -> Server:
@@ -381,7 +376,6 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process."""
         return self.process.pid
 
     def descriptors(self) -> int:
@@ -456,7 +450,6 @@ class Server:
         os.close(null)
 
     def signal(self, number: int) -> None:
-        """Send it a signal."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
@@ -547,7 +540,6 @@ def good(reply: Message, what: object = "") -> Message:
 
 
 def text(result: Message) -> str:
-    """Return the texts of a tool's result."""
     return "".join(block.get("text", "") for block in result.get("content", ()))
 
 
@@ -560,7 +552,6 @@ def failed(reply: Message) -> str:
 
 
 def code(reply: Message) -> int:
-    """Return the code of an error reply."""
     require("error" in reply, "no error:", reply)
     number: int = reply["error"]["code"]
     return number

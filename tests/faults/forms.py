@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from support import artifact
+from support.files import write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -362,7 +363,6 @@ def loop():
 
 
 def definition(name: str, form: str) -> dict[str, Any]:
-    """Return a tool's definition."""
     parameters, output, running = TOOLS[name]
     handler = {**running, **({"inline": True} if form == INLINE else {})}
     tool: dict[str, Any] = {
@@ -378,7 +378,6 @@ def definition(name: str, form: str) -> dict[str, Any]:
 
 
 def project(form: str) -> dict[str, str]:
-    """Return the files of a form's project."""
     names = [name for name in TOOLS if form != INLINE or name not in NEVER_INLINE]
     server = {"serverInfo": {"name": f"faults-{form}", "version": "1.0"}, "capabilities": {"tools": {}, "logging": {}}}
     library = ("tools.bash", BASH_LIBRARY) if form == BASH else ("tools.py", PYTHON_LIBRARY)
@@ -397,14 +396,12 @@ def build(form: str, folder: Path, *, http: bool = False) -> Path:
 
 
 def build_project(files: dict[str, str], folder: Path, name: str, *options: str) -> Path:
-    """Build a project given as texts."""
     target = folder / f"{name}.pyz"
     if target.exists():
         return target
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
-    for path, content in files.items():
-        (place / path).write_text(content, encoding="utf-8")
+    write_files(place, files)
     return artifact.build(place, target, *options)
 
 

@@ -127,7 +127,6 @@ class Injected:
         return self.plan.with_name("plan.fired")
 
     def over(self) -> None:
-        """Judge the server that is at its end."""
         server, self.server = self.server, None
         assert server is not None
         self.trial.servers.remove(server)

@@ -34,7 +34,6 @@ STORM = int(os.environ.get("TESTS_STORM", "5000"))
 
 
 def parts(server: Server) -> dict[str, list[Process]]:
-    """Return the processes of a server by what they are."""
     family = [process for process in server.running() if process.state not in "ZX"]
     own = [process for process in family if process.parent == server.pid]
     shells = [process for process in family if process not in own and process.words().split(" ")[0].endswith("bash")]

@@ -286,7 +286,6 @@ class Listener:
 
 
 def listening(site: Site, stack: ExitStack) -> list[Listener]:
-    """Return so many clients that listen."""
     return [stack.enter_context(closing(Listener(site, number))) for number in range(STREAMS)]
 
 

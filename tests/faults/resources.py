@@ -84,7 +84,6 @@ def read(server: Server, uri: str, seconds: float = 10.0) -> Message:
 
 
 def said(server: Server, uri: str) -> str:
-    """Return the text of a resource."""
     contents: list[dict[str, Any]] = good(read(server, uri), uri)["contents"]
     return str(contents[0].get("text"))
 

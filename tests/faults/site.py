@@ -39,35 +39,29 @@ END = b"\r\n\r\n"
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer, whole."""
-
     status: int
     headers: dict[str, str]
     body: bytes
 
     @property
     def lines(self) -> list[bytes]:
-        """The messages in it."""
         if self.headers.get("content-type") == "text/event-stream":
             return [line[6:] for line in self.body.split(b"\n") if line.startswith(b"data: ") and len(line) > 6]
         return [self.body] if self.headers.get("content-type") == "application/json" else []
 
     @property
     def message(self) -> Message:
-        """The last message in it."""
         require(self.lines, "no message:", self.status, self.body)
         found: Message = json.loads(self.lines[-1])
         return found
 
     @property
     def code(self) -> int:
-        """The code of the error that it is, 0 if it is none."""
         number: int = self.message.get("error", {}).get("code", 0)
         return number
 
 
 def parsed(data: bytes) -> Answer:
-    """Return the one answer in what a server said."""
     top, _, body = data.partition(END)
     require(top.startswith(b"HTTP/1.1 "), "no answer:", data)
     first, *lines = top.decode("latin-1").split("\r\n")
@@ -143,13 +137,11 @@ class Site(Server):
         return self.url.rpartition("/")[0]
 
     def is_ready(self) -> bool:
-        """Tell whether it takes calls."""
         with contextlib.suppress(OSError):
             return self.knock(b"", method="GET", path="/readyz").status == 200
         return False
 
     def knock(self, message: Any, *headers: tuple[str, str], **where: str) -> Answer:
-        """Send a request and return its answer."""
         return parsed(said(self, bytes_of(message, *headers, **where)))
 
     def ordinary(self, *headers: tuple[str, str], **where: str) -> Answer:
@@ -158,11 +150,9 @@ class Site(Server):
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The headers of the session."""
         return [("mcp-session-id", self.session), ("mcp-protocol-version", LEGACY)] if self.session else []
 
     def write(self, data: bytes) -> None:
-        """Have each message posted."""
         for line in data.splitlines():
             threading.Thread(target=self._post, args=(json.loads(line),), daemon=True).start()
 
@@ -194,13 +184,11 @@ class Site(Server):
         require(not list(self.temporary.iterdir()), "files stay:", *map(str, self.temporary.iterdir()))
 
     def close_input(self) -> None:
-        """Ask it to end."""
         super().close_input()
         if self.process.poll() is None:
             self.signal(signal.SIGTERM)
 
     def connections(self) -> int:
-        """Return how many connections it has."""
         port = f":{int(self.root.rpartition(':')[2]):04X}"
         with open(f"/proc/{self.pid}/net/tcp") as file:
             rows = [row.split() for row in file.read().splitlines()[1:]]
@@ -208,7 +196,6 @@ class Site(Server):
         return sum(target in inodes for target in self.targets())
 
     def targets(self) -> list[str]:
-        """Return what its descriptors are."""
         found = []
         for path in Path(f"/proc/{self.pid}/fd").iterdir():
             with contextlib.suppress(OSError):

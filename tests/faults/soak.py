@@ -49,7 +49,6 @@ class Figures:
         return slope * self.calls, 100 * slope * self.calls / max(mean_y, 1)
 
     def problems(self) -> list[str]:
-        """Return what is not as it has to be."""
         found = []
         if self.answered != self.calls:
             found.append(f"{self.calls - self.answered} of {self.calls} replies were lost")

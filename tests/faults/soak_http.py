@@ -70,7 +70,6 @@ class Figures:
         return after - before, 100 * (after - before) / before
 
     def problems(self) -> list[str]:
-        """Return what is not as it has to be."""
         found = []
         most = 4 * MEBIBYTE if self.requests >= LONG else max(4 * MEBIBYTE, self.requests * KEPT)
         for name, column in (("the server", 0), ("all processes", 1)):
@@ -154,7 +153,6 @@ class Visitor:
         self._line: Line | None = None
 
     async def connect(self) -> Line:
-        """Return a new connection."""
         return Line(*await asyncio.open_connection(*self._place))
 
     async def post(self, message: Any, headers: list[tuple[str, str]], status: int = 200) -> tuple[bytes, bytes]:
@@ -205,7 +203,6 @@ async def call(visitor: Visitor) -> int:
 
 
 async def look(visitor: Visitor) -> int:
-    """Look at the list."""
     require((await visitor.modern("tools/list", {}))["tools"])
     return 1
 
@@ -310,7 +307,6 @@ DEEDS: dict[Deed, int] = {
 
 
 def artifact(folder: Path, build: Callable[..., Path]) -> Path:
-    """Build what is served."""
     return build(
         project(folder / "project", SERVER, {**TOOLS, "blocks": (NONE, INLINE)}), folder / "soak.pyz", "--http"
     )
@@ -383,7 +379,6 @@ async def visits(server: Served, figures: Figures, count: int, choose: Callable[
 
 
 def family(server: Served) -> list[int]:
-    """Return the processes of a server."""
     return [server.process.pid, *(process.pid for process in below([server.process.pid], processes()))]
 
 
@@ -411,13 +406,11 @@ def settle(server: Served) -> None:
 
 
 def metrics(server: Served) -> list[list[str]]:
-    """Return the server's metrics, each with its value."""
     with urllib.request.urlopen(f"{server.root}/metrics", timeout=5) as answer:
         return [line.split() for line in answer.read().decode().splitlines() if not line.startswith("#")]
 
 
 def ended_sessions(server: Served) -> int:
-    """Return how many sessions were ended by their clients."""
     return sum(int(float(words[-1])) for words in metrics(server) if words[0].startswith(DELETED))
 
 

@@ -30,7 +30,6 @@ GUESSES = 6000 if FULL else 300
 
 
 def secret(trial: Trial, text: str = f"me {TOKEN}\n", mode: int = 0o600) -> Path:
-    """Return a file of tokens."""
     place = trial.folder() / "tokens"
     place.write_text(text)
     place.chmod(mode)
@@ -79,7 +78,6 @@ def timing(trial: Trial) -> None:
 
 
 def start(trial: Trial, *words: str) -> subprocess.CompletedProcess[str]:
-    """Start a server that is not going to serve."""
     argv = [*forms.command(trial.artifact), "serve", "--http", *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
 

@@ -73,7 +73,6 @@ class Trial:
 
     @property
     def artifact(self) -> Path:
-        """The built server."""
         return forms.build(self.form, self.builds, http=self.http)
 
     def start(self, *, shake: bool = True, warm: bool = False, argv: list[str] | None = None, **options: Any) -> Server:

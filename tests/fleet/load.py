@@ -121,7 +121,6 @@ def any_answer(data: bytes) -> Any:
 
 
 def text_of(result: Any) -> str:
-    """The text of a tool's result."""
     if result.get("isError") or result.get("resultType") != "complete":
         raise WrongError(f"not a complete result: {result}")
     return result["content"][0]["text"]
@@ -220,7 +219,6 @@ def worker(port: int, tally: Tally, seed: int, over: threading.Event) -> None:
 
 
 def load(port: int, tally: Tally, workers: int, over: threading.Event) -> list[threading.Thread]:
-    """Start the clients."""
     threads = [threading.Thread(target=worker, args=(port, tally, seed, over)) for seed in range(workers)]
     for thread in threads:
         thread.start()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.images import project, tool
 from support.issuer import serving
 from support.posts import Answer, fetch, post_stateless
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("guarded")
-    for name, text in project([tool("read_a"), tool("write_a")]).items():
-        (folder / name).write_text(str(text))
+    write_files(folder, project([tool("read_a"), tool("write_a")]))
     return build(folder, folder / "server.pyz", "--http")
 
 
@@ -47,8 +47,7 @@ def call(url: str, name: str, token: str) -> Answer:
 @pytest.mark.slow
 def test_an_authorization_server_and_a_collector_of_spans(tmp_path: Path) -> None:
     """With the packages that the file carries itself: PyJWT, cryptography, OpenTelemetry."""
-    for name, text in project([tool("read_a"), tool("write_a")]).items():
-        (tmp_path / name).write_text(str(text))
+    write_files(tmp_path, project([tool("read_a"), tool("write_a")]))
     artifact = build(tmp_path, tmp_path / "server.pyz", "--oauth", "--otel")
     with serving() as issuer:
         issuer.answers["/v1/traces"] = (200, {}, b"")

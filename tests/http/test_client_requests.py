@@ -11,7 +11,6 @@ ELICIT = {"name": "elicit", "arguments": {}}
 
 
 def accepted(asked: dict, **content: object) -> dict:
-    """A client's answer."""
     return {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": content}}
 
 

@@ -35,8 +35,6 @@ STEPS = ROOT / "tests/golden/http/connections.steps"
 
 
 class Transport:
-    """A transport that notes what it is told."""
-
     def __init__(self, said: list[str]) -> None:
         self.said = said
         self.closing = False

@@ -35,8 +35,6 @@ async def served_by(post):
 
 
 class RequestHead:
-    """The head of a request, as a server keeps it."""
-
     def __init__(self, path, headers, method="POST"):
         self.path, self.query, self.headers, self.method = path, b"", headers, method
         self.parsed = None

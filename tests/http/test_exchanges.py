@@ -58,7 +58,6 @@ class Talker:
         await self.application({**scope, "client": self.address}, receive, send)
 
     async def step(self, line: str) -> str:
-        """Take a step and return what came of it."""
         words, *given = line.split(" | ")
         kind, _, rest = words.partition(" ")
         if kind == "from":

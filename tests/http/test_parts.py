@@ -142,7 +142,6 @@ def test_a_request_that_waits_is_charged_until_its_turn() -> None:
 
 
 def sent(reply: Any) -> list[Any]:
-    """Return the messages that a reply is sent as."""
     messages: list[Any] = []
 
     async def send(message: Any) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.needs import lacking
 from support.ports import reserved_port
 from support.processes import is_gone, wait_for
@@ -72,9 +73,7 @@ def test_servers_whose_handlers_are_run_in_different_ways(folder: Path, first: s
     made = {}
     for name, files in KINDS.items():
         project = folder / f"{first}-{name}"
-        for path, text in files.items():
-            (project / path).parent.mkdir(parents=True, exist_ok=True)
-            (project / path).write_text(text)
+        write_files(project, files)
         made[name] = build(project, folder / f"{first}-{name}.pyz", "--allow", "*", *["--http"] * (name == first))
     others = [name for name in KINDS if name != first]
     options = [word for name in others for word in ("--also", f"/{name}={made[name]}")]

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.images import MODERN, project, tool
 from support.processes import until
 from support.serving import served
@@ -46,8 +47,7 @@ def slow(gate):
 def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("operated")
     gated = {"type": "object", "properties": {"gate": {"type": "string"}}, "required": ["gate"]}
-    for name, text in {**project([tool("read_a"), tool("slow", gated)]), "tools.py": HANDLERS}.items():
-        (folder / name).write_text(str(text))
+    write_files(folder, {**project([tool("read_a"), tool("slow", gated)]), "tools.py": HANDLERS})
     return build(folder, folder / "server.pyz", "--http")
 
 

@@ -26,7 +26,6 @@ URL = "https://mcp.example.com/svc/mcp"
 
 
 def named(info: Mapping[str, Any]) -> Image:
-    """Return a server that says this of itself."""
     image = image_of(small_archive().data)
     image.index["result_meta"] = {"io.modelcontextprotocol/serverInfo": dict(info)}
     return image

@@ -333,8 +333,6 @@ def test_changes_go_to_clients_here_and_to_other_processes() -> None:
 
 
 class Open:
-    """An open request."""
-
     def __init__(self, session: Session, name: str, ended: list[str]) -> None:
         self.session, self.name, self.ended = session, name, ended
 

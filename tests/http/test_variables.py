@@ -14,7 +14,6 @@ LISTED = "runtime/mcpc_runtime/http/settings.py"
 
 
 def named(folder: str, endings: tuple[str, ...]) -> set[str]:
-    """The names that the files of a folder mention."""
     files = [file for file in (ROOT / folder).rglob("*") if file.suffix in endings and file != ROOT / LISTED]
     return {name for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
 

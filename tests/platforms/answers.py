@@ -33,7 +33,6 @@ def over_pipes(machine: Machine, artifact: Path, revisions: Sequence[str] = REVI
 
 
 def over_http(site: Site, revisions: Sequence[str] = REVISIONS) -> Answers:
-    """Return the answers of a server over HTTP."""
     return {revision: said(Posts(site, revision), revision) for revision in revisions}
 
 

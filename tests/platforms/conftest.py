@@ -81,7 +81,6 @@ def in_another_era(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 
 def cases(items: Iterable[pytest.Item]) -> Iterable[list[pytest.Item]]:
-    """Return the cases of each test."""
     found: dict[str, list[pytest.Item]] = {}
     for item in items:
         found.setdefault(item.nodeid.partition("[")[0], []).append(item)
@@ -96,13 +95,11 @@ def parameters(item: pytest.Item) -> dict[str, object]:
 
 @pytest.fixture(scope="session", params=machines.NAMES)
 def machine(request: pytest.FixtureRequest) -> Machine:
-    """Each machine."""
     return machines.machine(request.param)
 
 
 @pytest.fixture(scope="session")
 def file_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The file of a server, by the name of its project."""
     folder = tmp_path_factory.mktemp("built")
     return lambda name: projects.built(name, folder)
 
@@ -116,7 +113,6 @@ def git_bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitBash]:
 
 @pytest.fixture(params=(HANDSHAKE, STATELESS))
 def revision(request: pytest.FixtureRequest) -> str:
-    """A revision of each era."""
     value: str = request.param
     return value
 
@@ -153,7 +149,6 @@ def serving(machine: Machine, artifact: Path, *options: str) -> Iterator[Site]:
 
 
 def is_ready(site: Site) -> bool:
-    """Tell whether a server takes calls."""
     try:
         with urllib.request.urlopen(f"{site.root}/readyz", timeout=5) as answer:
             return bool(answer.status == 200)

@@ -30,7 +30,6 @@ ABOUT_THIS_MACHINE = {"MCP210", "MCP241", "MCP503"}
 
 @pytest.fixture(scope="module")
 def compiler() -> Iterator[WindowsCompiler]:
-    """The compiler on Windows."""
     with windows_compiler() as found:
         yield found
 

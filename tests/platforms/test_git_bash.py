@@ -70,7 +70,6 @@ CALLS: tuple[tuple[str, Message], ...] = (
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The server of the calls."""
     folder = tmp_path_factory.mktemp("bash")
     project = folder / "project"
     tools = [

@@ -12,6 +12,7 @@ import pytest
 
 from support import machines
 from support.artifact import mcpc
+from support.files import write_files
 from support.wheels import variables, wheel
 
 if TYPE_CHECKING:
@@ -62,8 +63,7 @@ def artifact(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path
     wheel(folder / "shop", "nat", "1.0", files, tag=tag)
     wheel(folder / "shop", "only-here", "1.0", {"only_here.py": "VALUE = 7\n"})
     (folder / "project").mkdir()
-    for name, text in PROJECT.items():
-        (folder / "project" / name).write_text(text)
+    write_files(folder / "project", PROJECT)
     environment = {"MCPC_CACHE_DIR": str(folder / "cache"), **variables(folder / "shop")}
     words = ("-o", folder / "server.pyz", "--platform", f"win_amd64-cp3{minor}", "--no-smoke")
     done = mcpc("build", folder / "project", *words, environment=environment)

@@ -34,7 +34,6 @@ def prefix() -> Iterator[Prefix]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Callable[..., Path]:
-    """Write the program that reports how it was started."""
 
     def written(*minors: int, is_only: bool = False, name: str = "server.exe", more: bytes = b"") -> Path:
         path = tmp_path / name
@@ -145,7 +144,6 @@ def places(prefix: Prefix, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def in_places(text: str, places: Mapping[str, str]) -> str:
-    """Return a text with the folders that it names."""
     for name, place in places.items():
         text = text.replace(f"{{{name}}}", place)
     return text

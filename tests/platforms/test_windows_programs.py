@@ -40,7 +40,6 @@ def prefix() -> Iterator[Prefix]:
 
 @pytest.fixture(scope="module", params=FORMS)
 def program(request: pytest.FixtureRequest, prefix: Prefix, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of a server."""
     folder = tmp_path_factory.mktemp("a folder with spaces")
     archive = projects.built("mixed", folder).read_bytes()
     python = prefix.pythons["3.13"]

@@ -67,7 +67,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def start(server: Path, machine: machines.Machine, tmp_path: Path) -> Callable[[], AbstractContextManager[PipeClient]]:
-    """Start the server and greet it."""
 
     @contextmanager
     def started() -> Iterator[PipeClient]:

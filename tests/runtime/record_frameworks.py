@@ -105,7 +105,6 @@ def run(python: str, script: str, *words: str) -> str:
 
 
 def stored(place: str, key: str) -> Any:
-    """Return a record of this folder."""
     found = json.loads((HERE / place).read_text(encoding="utf-8"))
     return found.get(key, {}) if key else found
 

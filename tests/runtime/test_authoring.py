@@ -10,6 +10,7 @@ from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.handlers.python.authoring import MARK, Field, Server, completion, prompt, resource, tool
 from support.needs import ROOT
 from support.packed_runtime import packed_runtime
+from support.processes import run_program
 
 
 def test_a_mark_leaves_the_function_as_it_is() -> None:
@@ -94,11 +95,7 @@ def test_a_file_that_is_run_says_how_it_is_served(tmp_path) -> None:
 
 def test_marks_import_next_to_nothing() -> None:
     code = "import sys; before = set(sys.modules); import mcpc_runtime.handlers.python.authoring; print(set(sys.modules) - before)"
-    done = subprocess.run(
-        [sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(packed_runtime())!r}); {code}"],
-        capture_output=True,
-        text=True,
-    )
+    done = run_program([sys.executable, "-ISc", f"import sys; sys.path.insert(0, {str(packed_runtime())!r}); {code}"])
     ours = ("mcpc_runtime", "mcpc_runtime.handlers.python.authoring", "mcpc_runtime.handlers.python.context")
     found = {
         "__future__", "mcpc_runtime.handlers", "mcpc_runtime.handlers.python", "mcpc_runtime.handlers.python.bindings",

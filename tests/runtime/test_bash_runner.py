@@ -118,7 +118,6 @@ def children() -> set[int]:
 
 
 def is_shell(pid: int) -> bool:
-    """Whether a process was started for one of the servers here."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return b"\0MCPC_CALL=%d." % os.getpid() in b"\0" + file.read()

@@ -145,7 +145,6 @@ def test_the_entries_of_this_python_take_the_places_of_the_first(monkeypatch: py
 
 @pytest.fixture
 def cache(tmp_path: Path) -> dict[str, Any]:
-    """What the cache of a system has, for a folder of the test."""
     return {
         "system": os,
         "join": os.path.join,

@@ -41,8 +41,6 @@ OWNED = frozenset(("command",))
 
 
 class Editing:
-    """One file, and the edits of one entry in it."""
-
     def __init__(self, path: Path, kind: str) -> None:
         self.path, self.kind = path, kind
         self.editor, self.place = EDITORS[kind], PLACES[kind]
@@ -69,7 +67,6 @@ def leftovers(folder: Path) -> list[str]:
 
 
 def plain(random: Random, editing: Editing, data: bytes) -> None:
-    """Nothing is in the way."""
     mode = random.choice((0o600, 0o644, 0o640))
     editing.path.chmod(mode)
     assert editing.install()
@@ -98,7 +95,6 @@ def linked(random: Random, editing: Editing, data: bytes) -> None:
 
 
 def read_only(random: Random, editing: Editing, data: bytes) -> None:
-    """The file is not to be written."""
     editing.path.chmod(0o444)
     with pytest.raises(CannotEditError, match="read-only"):
         editing.install()
@@ -133,7 +129,6 @@ def half_written(random: Random, editing: Editing, data: bytes) -> None:
 
 
 def not_text(random: Random, editing: Editing, data: bytes) -> None:
-    """The file is in another encoding."""
     wrong = random.choice((b"\xff\xfe" + data.decode().encode("utf-16-le"), data + b"\xe9"))
     editing.path.write_bytes(wrong)
     with pytest.raises(CannotEditError, match="UTF-8"):
@@ -143,7 +138,6 @@ def not_text(random: Random, editing: Editing, data: bytes) -> None:
 
 
 def editable_text(random: Random, editing: Editing) -> str:
-    """Return a random text that is not refused."""
     while True:
         text = TEXTS[editing.kind](random, editing.place.keys[0][0])
         with suppress(CannotEditError):

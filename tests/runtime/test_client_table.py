@@ -30,7 +30,6 @@ def entry_of(label: str, server: ServerEntry, scope: str = USER) -> Any:
 
 
 def table() -> str:
-    """Return the table of the documentation."""
     rows = ["| client | name | the user's file | the project's file | certainty |", "|---|---|---|---|---|"]
     for label, client in CLIENTS.items():
         user = client.user[-1] if client.user else ""

@@ -76,7 +76,6 @@ class Runner:
 
 @pytest.fixture
 def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the operator reads."""
     found: list[str] = []
     monkeypatch.setattr(log, "log_line", found.append)
     return found

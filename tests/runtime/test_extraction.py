@@ -29,7 +29,6 @@ FILES = {
 
 
 def image(files=None, archive: str = "/server.pyz", changed: str = "") -> SimpleNamespace:
-    """An image with these files, as they are packed."""
     files = FILES if files is None else files
     entries = {f"handlers/{path}": data for path, (data, _) in files.items()}
     lines = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
@@ -19,6 +18,7 @@ from mcpc_runtime.server.tasks.store import MemoryStore, StoreFullError, run_ope
 from mcpc_runtime.systems.toolbox import python_binding
 from mcpc_runtime.tools.cli import self_check
 from support.needs import ROOT
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +182,5 @@ def test_an_error_of_the_supervisor_is_on_standard_error() -> None:
         "process.set_up = broken\n"
         "process.run_supervisor(0, 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT / "runtime"
-    )
+    done = run_program([sys.executable, "-c", script], check=True, cwd=ROOT / "runtime")
     assert has_traceback(done.stderr)

@@ -76,7 +76,6 @@ VARYING = {
 
 @pytest.fixture
 def load(tmp_path: Path, request: pytest.FixtureRequest) -> Load:
-    """Return what makes a module of a text, in a project of its own."""
 
     def load_text(text: str) -> ModuleType:
         name = f"project_of_{request.node.name.partition('[')[0]}"

@@ -21,6 +21,7 @@ from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.artifact import build
+from support.files import write_files
 from support.images import MODERN, archive, image_of, request
 from support.needs import needs
 
@@ -262,8 +263,6 @@ def test_a_racing_renamer_leaks_nothing(root: Path) -> None:
 
 
 class Running:
-    """A runner and its reactor."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         self.reactor = Reactor()
@@ -390,9 +389,7 @@ DOCS = {
 def docs_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     project = folder / "project"
-    project.mkdir()
-    for name, text in DOCS.items():
-        (project / name).write_text(text)
+    write_files(project, DOCS)
     return build(project, folder / "docs.pyz")
 
 

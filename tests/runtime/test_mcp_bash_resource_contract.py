@@ -29,6 +29,7 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
 )
 from support.artifact import build, converse
 from support.needs import ROOT, needs
+from support.processes import run_program
 from support.serving import served
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def request(number: int, method: str, **params: Any) -> str:
 
 
 def read(server: Path, *uris: str, **variables: str) -> list[dict[str, Any]]:
-    """Return the replies to these reads."""
     lines = [request(number, "resources/read", uri=uri) for number, uri in enumerate(uris)]
     done = converse([server], "\n".join(lines).encode() + b"\n", env={**PLAIN, **variables})
     assert done.returncode == 0, done.stderr
@@ -215,9 +215,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]
     needs("openssl", "git")
     folder = tmp_path_factory.mktemp("site")
     words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
-    subprocess.run(
-        ["openssl", *words.split(), "-keyout", folder / "key", "-out", folder / "cert"], check=True, capture_output=True
-    )
+    run_program(["openssl", *words.split(), "-keyout", folder / "key", "-out", folder / "cert"], check=True, text=False)
     make_repository(folder)
     Site.repositories = str(folder / "repositories")
     listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
@@ -309,9 +307,7 @@ def git(site: tuple[int, Path], fragment: str, host: str = "", **variables: str)
 
 @pytest.mark.slow
 def test_files_of_a_repository(site: tuple[int, Path]) -> None:
-    commit = subprocess.run(
-        ["git", "-C", site[1] / "work", "rev-parse", "main"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    commit = run_program(["git", "-C", site[1] / "work", "rev-parse", "main"], check=True).stdout.strip()
     wanted = {
         "#main:docs/a b.txt": b"on main\n",
         "#docs/a b.txt": b"on main\n",
@@ -348,9 +344,7 @@ def test_repositories_that_are_not_asked(site: tuple[int, Path]) -> None:
     assert git(site, "#main:a", host="localhost:1").returncode == 5
     assert git(site, "#feature/other:noise", MCPBASH_GIT_MAX_KB="100").returncode == 6
     for uri in ("git+ext::sh -c id", "ext::sh -c id", "git+file:///etc", "--upload-pack=id", "git+https:ext::sh%20-c"):
-        done = subprocess.run(
-            [GIT, uri], capture_output=True, check=False, env={**PLAIN, "MCPC_ADDRESSES": "127.0.0.1"}
-        )
+        done = run_program([GIT, uri], env={**PLAIN, "MCPC_ADDRESSES": "127.0.0.1"}, text=False)
         assert done.returncode == 4, (uri, done)
 
 

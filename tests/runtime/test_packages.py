@@ -46,7 +46,6 @@ def state(root: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def put(root: Path) -> Path:
-    """Return the folder that the files were extracted to."""
     return Path(extract_folder(str(root), FILES, CONTENTS.__getitem__)).resolve()
 
 

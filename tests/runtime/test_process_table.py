@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["proc", "libproc"])
 def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[process_table.ProcessTable]:
-    """Each table, as the one that is selected."""
     monkeypatch.setattr(process_table, "found", [])
     monkeypatch.delitem(posix.environ, ways.WITHOUT, raising=False)
     if request.param == "libproc":

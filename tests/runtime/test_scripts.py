@@ -21,6 +21,7 @@ from mcpc_runtime.systems.mcp_bash import processes
 from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,16 +119,8 @@ class Scripts:
         return done[0]
 
     def own(self, place: Path) -> tuple[int, bytes, bytes]:
-        """Return what a process of its own writes, and how it ends."""
         argv = [str(place)] if place.stat().st_mode & 0o100 else ["bash", str(place)]
-        ran = subprocess.run(
-            argv,
-            env={**self.base, **self.more},
-            cwd=self.home,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
+        ran = run_program(argv, env={**self.base, **self.more}, cwd=self.home, stdin=subprocess.DEVNULL, text=False)
         return ran.returncode if ran.returncode >= 0 else 128 - ran.returncode, ran.stdout, ran.stderr
 
     def close(self) -> None:

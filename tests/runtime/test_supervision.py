@@ -363,7 +363,6 @@ SETTLED = {
 
 
 def settled(token: Token, form: str, mark: str) -> bool:
-    """Tell whether the processes of a form are all there."""
     ours = [pid for pid in token.alive() if call_mark(pid) == mark.encode()]
     is_stopped = form != "stopped" or [state_of(pid) for pid in ours] == ["T"]
     return is_stopped and sorted(map(command_of, ours)) == SETTLED[form]

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from support.artifact import build, carried
+from support.files import write_files
 from support.images import small_archive
 from support.pipe_client import STATELESS, PipeClient
 from support.redises import RedisServer
@@ -82,9 +83,7 @@ def server(tmp_path_factory):
         "tools.py": HANDLERS.format(form=FORM),
     }
     project = tmp_path_factory.mktemp("tasks") / "project"
-    project.mkdir()
-    for name, text in files.items():
-        (project / name).write_text(text)
+    write_files(project, files)
     return build(project, project.parent / "server.pyz", "--redis")
 
 
@@ -144,7 +143,6 @@ class Client(PipeClient):
 
 @contextmanager
 def clients(path, folder, store="", count=1, **more):
-    """Clients of servers that have one store."""
     environment = {"MARKS": str(folder / "marks"), "MCPC_TASKS_LEASE": LEASE, "MCPC_TASKS": store, **more}
     environment.setdefault("XDG_STATE_HOME", str(folder / "state"))
     opened = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import pytest
 
 from support.artifact import build
 from support.needs import needs_node
-from support.processes import is_alive
+from support.processes import is_alive, run_program
 from support.stdio import StdioClient, only_text
 
 if TYPE_CHECKING:
@@ -171,8 +170,6 @@ def test_without_a_node_that_will_do(artifact: Path, begin: Callable[..., Client
     assert words.startswith("pid requires node")
     assert "20.0" in words
     other.errors()
-    checked = subprocess.run(
-        [sys.executable, artifact, "check"], env={"PATH": str(programs)}, capture_output=True, text=True, check=False
-    )
+    checked = run_program([sys.executable, artifact, "check"], env={"PATH": str(programs)})
     assert checked.returncode != 0
     assert "node" in checked.stdout + checked.stderr

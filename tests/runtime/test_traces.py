@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.artifact import build, converse
+from support.files import write_files
 from support.images import MODERN, request
 from support.needs import needs
 
@@ -41,9 +42,7 @@ def project(folder: Path) -> Path:
         "tools.py": "from mcpc import Context\n\ndef python(context: Context): return str(context.meta.get('traceparent'))\n",
         "bin/show": f"#!/bin/sh\n{SHOW}\n",
     }
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+    write_files(folder, files)
     (folder / "bin/show").chmod(0o755)
     return folder
 

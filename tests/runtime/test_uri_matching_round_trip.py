@@ -38,7 +38,6 @@ def expand(parts: list[tuple[str, list[tuple[str, int, bool]]]], values: dict[st
 
 
 def expanded(operator: str, variable: tuple[str, int, bool], value: Value, named: bool) -> list[str]:
-    """Return what becomes of one variable."""
     name, prefix, _ = variable
     if value is None:
         return []

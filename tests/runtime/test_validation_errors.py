@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from typing import Any
@@ -21,6 +20,7 @@ from mcpc_runtime.protocol.validation_errors import (
     explain_errors,
 )
 from support.packed_runtime import packed_runtime
+from support.processes import run_program
 from support.schemas import compiled, judge
 
 # Alternatives: schema, value, the lines of that value.
@@ -217,10 +217,10 @@ def test_the_modules_import_nothing_but_each_other() -> None:
     """A rejection must not cost what importing `difflib` or `re` does."""
     script = "import sys; before = set(sys.modules); import mcpc_runtime.protocol.validation_errors\n"
     script += "print(*sorted(set(sys.modules) - before))"
-    run = subprocess.run(
+    run = run_program(
         [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {str(packed_runtime())!r})\n{script}"],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        check=True,
+    )
     names = ("mcpc_runtime", "mcpc_runtime.protocol")
     own = [f"mcpc_runtime.protocol.{name}" for name in ("display", "validation_errors")]
     assert sorted({*run.stdout.split()} - {"__future__"}) == sorted((*names, *own))

@@ -176,7 +176,6 @@ def test_names_of_variables_have_no_case() -> None:
 
 
 def published_names(path: str) -> list[str]:
-    """Return what a port publishes."""
     for statement in ast.parse((ROOT / path).read_bytes()).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             return list(ast.literal_eval(statement.value))

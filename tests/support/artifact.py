@@ -128,7 +128,6 @@ def shared_cache() -> Iterator[None]:
 
 
 def made(target: Path) -> Path:
-    """Return a file's name, its folder made."""
     target.parent.mkdir(parents=True, exist_ok=True)
     return target
 

@@ -25,8 +25,6 @@ SECONDS = 20
 
 
 class Answer:
-    """An answer as it comes."""
-
     def __init__(self) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
@@ -38,7 +36,6 @@ class Answer:
         self.task: asyncio.Task[None]
 
     async def send(self, message: Any) -> None:
-        """Take what the application sends."""
         if message["type"] == "http.response.start":
             assert not self.status, "an answer begins once"
             self.status = message["status"]
@@ -53,7 +50,6 @@ class Answer:
             await self.chunks.put(None)
 
     async def body(self) -> bytes:
-        """Return the rest of the body."""
         while not self.over:
             await self.more()
         body, self.buffer = self.buffer, b""
@@ -90,20 +86,17 @@ class Answer:
                 return json.loads(event["data"])
 
     async def messages(self) -> list[Any]:
-        """Return all messages to the end of a stream."""
         found = []
         while (message := await self.message()) is not None:
             found.append(message)
         return found
 
     async def leave(self) -> None:
-        """Be a client that goes."""
         self.left.set()
         await asyncio.wait_for(asyncio.gather(self.task, return_exceptions=True), SECONDS)
 
     @property
     def is_stream(self) -> bool:
-        """Whether these are events."""
         return self.headers.get("content-type") == "text/event-stream"
 
 
@@ -180,12 +173,10 @@ class Client:
         return answer
 
     async def say(self, message: Any, *headers: tuple[str, str]) -> Answer:
-        """Post a message of the session."""
         return await self.post(message, *self.names, *headers)
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The headers of the session."""
         version = [] if self.version < "2025-06-18" else [("mcp-protocol-version", self.version)]
         return [("mcp-session-id", self.session), *version]
 
@@ -198,15 +189,12 @@ class Doorman(TokenAuthenticator):
         self.who = who
 
     def check(self, headers: Any, path: str, client: Any = None) -> Principal | Denied:
-        """Say who it is, or refuse."""
         return self.who(dict(headers).get(b"authorization", b"").decode(), path) or deny(401, "Bearer")
 
     def permit(self, principal: Principal, method: str, name: str, path: str = "") -> Denied | None:
-        """Refuse one tool."""
         return deny(403, "Bearer") if (method, name) == ("tools/call", "late") else None
 
     def document(self, path: str) -> bytes | None:
-        """Return a document that tells the way to a token."""
         return b"{}" if path == "/.well-known/oauth-protected-resource" else None
 
 

@@ -75,14 +75,12 @@ CONFIG = json.dumps(
 
 
 def tools_json(*names: str, **schemas: dict[str, Any]) -> str:
-    """Return a list of tools: those that take anything, and those with a schema."""
     every = {**dict.fromkeys(names, ANY_OBJECT), **schemas}
     tools = [{"name": name, "description": f"Does {name}.", "inputSchema": schema} for name, schema in every.items()]
     return json.dumps({"tools": tools}, indent=2)
 
 
 def project(functions: str, *names: str, core: str = RESULT, **more: str) -> Files:
-    """Return a project with functions of tools."""
     return {
         "server.sh": BEGIN + functions + END,
         "mcpserver_core.sh": core,
@@ -93,7 +91,6 @@ def project(functions: str, *names: str, core: str = RESULT, **more: str) -> Fil
 
 
 def written(folder: Path, files: Files) -> Path:
-    """Write a project."""
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -70,7 +70,6 @@ remotes = ["https://weather.example.com/mcp"]
 
 
 def write_project(folder: Path) -> Path:
-    """Write the project."""
     write_files(folder, FILES)
     return folder
 

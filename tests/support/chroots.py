@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.needs import needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,9 +53,7 @@ def run_in(
         os.chdir(cwd)
 
     try:
-        return subprocess.run(
-            argv, input=lines, capture_output=True, timeout=60, check=False, env=dict(environment), preexec_fn=enter
-        )
+        return run_program(argv, input=lines, env=dict(environment), preexec_fn=enter, text=False)
     except (PermissionError, subprocess.SubprocessError) as problem:
         return subprocess.CompletedProcess(argv, 127, b"", str(problem).encode())
 

@@ -37,7 +37,6 @@ def json_text(random: Random, key: str) -> str:
 
 
 def value(random: Random, depth: int) -> Any:
-    """Return a value of JSON."""
     if depth and random.random() < 0.5:
         if random.random() < 0.5:
             return [value(random, depth - 1) for _ in range(random.randrange(3))]
@@ -46,13 +45,10 @@ def value(random: Random, depth: int) -> Any:
 
 
 def server(random: Random) -> dict[str, Any]:
-    """Return an entry."""
     return {"command": random.choice(("npx", "/bin/x")), "args": ["-y", "p"][: random.randrange(3)], "env": {"A": "b"}}
 
 
 class Style:
-    """How one file is written."""
-
     def __init__(self, random: Random) -> None:
         self.random = random
         self.indent = random.choice(("  ", "    ", "\t", ""))
@@ -61,7 +57,6 @@ class Style:
         self.comments = random.random() < 0.4
 
     def comment(self) -> str:
-        """Return blanks, with a comment in some files."""
         blank = self.random.choice(("", "", " ", "\n"))
         if not self.comments or self.random.random() < 0.7:
             return blank
@@ -80,7 +75,6 @@ class Style:
         return json.dumps(value, ensure_ascii=self.random.random() < 0.5)
 
     def within(self, opening: str, items: list[str], closing: str, depth: int) -> str:
-        """Return what is in brackets."""
         if not items:
             return opening + self.comment() + closing
         end = "" if self.is_flat else "\n" + self.indent * depth
@@ -121,7 +115,6 @@ def read_json(text: str) -> Any:
 
 
 def toml_text(random: Random, key: str, *, is_list: bool = False) -> str:
-    """Return a file of TOML."""
     lines = [
         f"{name} = {random.choice(TOML_VALUES)}" for name in random.sample(("model", "x", "'y.z'"), random.randrange(3))
     ]
@@ -146,7 +139,6 @@ TOML_VALUES = (
 
 
 def read_toml(text: str) -> Any:
-    """Return what a text says."""
     return tomllib.loads(text.removeprefix("\ufeff"))
 
 
@@ -180,7 +172,6 @@ YAML_VALUES = (
 
 
 def yaml_entry(random: Random, name: str, indent: str, *, is_list: bool) -> str:
-    """Return an entry, indented."""
     fields = ["cmd: npx", f"args:\n  - a\n  - '{name}'", f"d: {random.choice(YAML_VALUES)}", "enabled: true"]
     fields = ["type: stdio", *random.sample(fields, random.randrange(1, 5))]
     if is_list:
@@ -192,5 +183,4 @@ def yaml_entry(random: Random, name: str, indent: str, *, is_list: bool) -> str:
 
 
 def read_yaml(text: str) -> Any:
-    """Return what a text says."""
     return yaml.load(text, LOADER) or {}

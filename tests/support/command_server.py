@@ -72,7 +72,6 @@ class CommandServer:
         return int(status), float(seconds)
 
     def close(self) -> None:
-        """End the process, and what it runs."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()

@@ -84,7 +84,6 @@ def described(value: Any) -> Any:
 
 
 def became(name: str, contract: Any, result_of: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the cases of a contract, each with what became of it."""
     lines = []
     for case in CASES[name]:
         call = call_of(case)

@@ -69,7 +69,6 @@ def converse(
     env: Mapping[str, str] | None = None,
     silence: float = SILENCE,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Start a server, send it these bytes, and return its output until it ends."""
     pipe = subprocess.PIPE
     words = list(map(str, argv))
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=env) as process:

@@ -52,21 +52,17 @@ class Dialogue:
         return self.receive(json.dumps(whole[0] if len(whole) == 1 else whole).encode())
 
     def receive(self, line: bytes) -> Display:
-        """Send a line as it is."""
         return displayed(self.session.receive(line))
 
     def cancel(self, identifier: Any) -> Display:
-        """Cancel a request."""
         return self.send({"method": "notifications/cancelled", "params": {"requestId": identifier}})
 
     def call(self, identifier: Any = 1) -> Call:
-        """Return a running call."""
         call = self.session.running[identifier]
         assert not hasattr(call, "task")
         return call  # type: ignore[return-value]
 
     def end(self, ending: Any, identifier: Any = 1) -> Display:
-        """End a running call."""
         return displayed(self.session.finish(self.call(identifier), ending))
 
     def note(self, identifier: Any = 1, **values: Any) -> Display:
@@ -75,12 +71,10 @@ class Dialogue:
 
 
 def displayed(effects: Iterable[Effect]) -> Display:
-    """Return effects as lines."""
     return Display("\n".join([f"    {effect_line(effect)}" for effect in effects]) or "    nothing")
 
 
 def effect_line(effect: Effect) -> str:
-    """Return an effect as a line."""
     if isinstance(effect, SendResponse):
         about = "" if effect.request is None else f" for {json.dumps(effect.request.identifier)}"
         kind = "message" if isinstance(effect, SendMessage) else f"error {effect.code}" if effect.code else "reply"

@@ -22,8 +22,6 @@ INPUT, CONTINUED = ">>> ", "... "
 
 
 class Display(str):
-    """A value that is written as it is."""
-
     __slots__ = ()
 
 

@@ -38,7 +38,6 @@ class FakeReactor:
         self.expected += 1
 
     def ready(self, descriptor: int) -> None:
-        """Call what watches a descriptor."""
         self.watched[descriptor][1]()
 
     def ready_for(self, events: int) -> None:
@@ -51,12 +50,10 @@ class FakeReactor:
                 self.ready(descriptor)
 
     def waiting(self, events: int) -> set[int]:
-        """The descriptors that are watched for some events."""
         return {descriptor for descriptor, (wanted, _) in self.watched.items() if wanted == events}
 
     @property
     def due(self) -> list[float]:
-        """How long it takes until each timer is due."""
         return sorted(round(at - self.now, 6) for at, _, _ in self.timers)
 
     def pass_time(self, seconds: float) -> None:
@@ -80,7 +77,6 @@ class FakeChild:
         self.directory = ""
 
     def close(self, *numbers: int) -> None:
-        """Close some of its descriptors, or all."""
         for number in numbers or list(self.ends):
             os.close(self.ends.pop(number))
 
@@ -91,8 +87,6 @@ class FakeChild:
 
 
 class FakeSupervisor:
-    """Records what is to be started and ended."""
-
     def __init__(self) -> None:
         self.children: list[FakeChild] = []
         self.told: list[tuple[Any, ...]] = []

@@ -73,8 +73,6 @@ OWN_PREFIXES = ("WINE", "PROGRAM", "COMMONPROGRAM", "PATHEXT", "PROCESSOR_", "TE
 
 
 class GitBash:
-    """Git Bash in a folder, until the block ends."""
-
     def __init__(self, folder: Path) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
         values = {
@@ -209,7 +207,6 @@ def receive(connection: socket.socket) -> tuple[int, bytes]:
 
 
 def receive_exactly(connection: socket.socket, size: int) -> bytes:
-    """Return so many bytes."""
     parts = b""
     while len(parts) < size:
         part = connection.recv(size - len(parts))

@@ -22,7 +22,6 @@ PROJECTS = ROOT / "tests/golden/projects"
 
 
 def files_of(name: str) -> Files:
-    """Return the files of a project of the golden files."""
     folder = PROJECTS / name
     found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
              if path.is_file()}  # fmt: skip

@@ -96,7 +96,6 @@ def image_of(file: Path) -> Image:
 
 
 def project(folder: Path, server: dict, tools: dict) -> Path:
-    """Write a project."""
     folder.mkdir()
     listed = [
         {"name": name, "description": f"The tool {name}.", "inputSchema": schema, **({"_meta": meta} if meta else {})}
@@ -118,7 +117,6 @@ def project(folder: Path, server: dict, tools: dict) -> Path:
 
 @cache
 def built(name: str) -> Path:
-    """Build one of the servers."""
     place = Path(tempfile.mkdtemp(prefix="mcpc-http-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     server, tools = (SERVER, TOOLS) if name == "sample" else (QUIET, {"echo": TOOLS["echo"]})
@@ -127,7 +125,6 @@ def built(name: str) -> Path:
 
 @cache
 def sample() -> Image:
-    """Return the server with everything."""
     return image_of(built("sample"))
 
 

@@ -49,7 +49,6 @@ def project(tools: list[dict], **more: object) -> dict[str, str | bytes]:
 
 
 def tool(name: str, schema: dict | None = None, **more: object) -> dict:
-    """A tool definition."""
     return {"name": name, "description": f"The tool {name}.", "inputSchema": schema or {"type": "object"}, **more}
 
 
@@ -74,12 +73,10 @@ def small_archive() -> BuiltArchive:
 
 
 def small_session() -> Session:
-    """A session with that server."""
     return Session(image_of(small_archive().data))
 
 
 def request(method: str, params: object = None, identifier: object = 1) -> dict:
-    """A request."""
     body = {"jsonrpc": "2.0", "id": identifier, "method": method}
     return body if params is None else {**body, "params": params}
 

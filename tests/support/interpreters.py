@@ -30,7 +30,6 @@ MADE = Path(__file__).parents[2] / ".cache"
 
 @cache
 def interpreters() -> dict[str, Path]:
-    """Return the path of an interpreter for every supported version that is here."""
     found = ((version, answering(version)) for version in VERSIONS)
     return {version: path for version, path in found if path is not None}
 

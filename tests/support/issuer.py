@@ -46,7 +46,6 @@ class Key:
 
 
 def raw_token(header: object, claims: object, signature: bytes = b"") -> str:
-    """A token of any parts."""
     parts = [json.dumps(part).encode() for part in (header, claims)]
     return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (*parts, signature))
 

@@ -22,7 +22,6 @@ def request(method: str, params: object = None, identifier: object = 1) -> dict:
 
 
 def stateless(method: str, params: dict | None = None, identifier: object = 1, **capabilities: Any) -> dict:
-    """A request of the stateless era."""
     meta = {VERSION: MODERN, CAPABILITIES: capabilities, **(params or {}).get("_meta", {})}
     return request(method, {**(params or {}), "_meta": meta}, identifier)
 

@@ -77,11 +77,9 @@ class EditorClient:
             self.news.notify_all()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine in the thread of the client, and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(SECONDS)
 
     def uri(self, path: str) -> str:
-        """Return the address of a file."""
         return (self.folder / path).as_uri()
 
     def open(self, path: str, text: str | None = None) -> None:
@@ -94,7 +92,6 @@ class EditorClient:
         )
 
     def change(self, path: str, *changes: Any) -> None:
-        """Send changes of an open file."""
         uri = self.uri(path)
         self.versions[uri] += 1
         document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
@@ -106,16 +103,13 @@ class EditorClient:
         self.change(path, types.TextDocumentContentChangePartial(place, new))
 
     def replace(self, path: str, text: str) -> None:
-        """Replace the whole text of an open file."""
         self.change(path, types.TextDocumentContentChangeWholeDocument(text))
 
     def close(self, path: str) -> None:
-        """Close a file."""
         document = types.TextDocumentIdentifier(self.uri(path))
         self._send("text_document_did_close", types.DidCloseTextDocumentParams(document))
 
     def save(self, path: str) -> None:
-        """Say that a file was saved."""
         document = types.TextDocumentIdentifier(self.uri(path))
         self._send("text_document_did_save", types.DidSaveTextDocumentParams(document))
 

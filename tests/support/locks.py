@@ -23,10 +23,8 @@ FILES = {
 
 
 def run(index: Index, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run mcpc with an index and a cache of its own."""
     return mcpc(*words, environment={**index.variables(), "MCPC_CACHE_DIR": str(cache)})
 
 
 def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:
-    """Return the code and the message of each problem in a report as JSON."""
     return [(row["code"], row["message"]) for row in json.loads(done.stdout)["diagnostics"]]

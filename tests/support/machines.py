@@ -51,7 +51,6 @@ class Machine:
 
     @property
     def is_wine(self) -> bool:
-        """Whether it is Wine on this machine."""
         return self.name != NATIVE
 
     def path(self, path: Path | str) -> str:

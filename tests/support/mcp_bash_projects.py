@@ -29,7 +29,6 @@ PROJECT: Files = {
 
 
 def with_modes(files: Files, modes: dict[str, int], name: str = "") -> SourceTree:
-    """Return a project in which some files have other modes than 644."""
     sources = tree(files).files
     return SourceTree(
         MappingProxyType({path: replace(source, mode=modes.get(path, 0o644)) for path, source in sources.items()}), name
@@ -37,7 +36,6 @@ def with_modes(files: Files, modes: dict[str, int], name: str = "") -> SourceTre
 
 
 def read(files: Files, modes: dict[str, int] | None = None, name: str = "", **chosen: Any) -> tuple[Any, Diagnostics]:
-    """Return what the front end makes of a project."""
     return mcp_bash.parse(with_modes(files, modes or {}, name), Options(**chosen))
 
 

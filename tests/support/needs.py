@@ -27,7 +27,6 @@ def needs(*commands: str) -> None:
 
 @cache
 def node_version() -> str:
-    """Return the version of the Node on PATH."""
     done = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.strip().removeprefix("v")
 

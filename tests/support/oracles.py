@@ -94,7 +94,6 @@ def keywords_in(schema: Json) -> Iterator[tuple[str, Json]]:
 
 
 def everything_in(value: Json) -> Iterator[Json]:
-    """Yield a value, and every value and every name in it."""
     yield value
     if isinstance(value, dict):
         yield from value
@@ -236,7 +235,6 @@ def is_settled(difference: Difference, judgement: bool | str) -> bool:
 
 
 def rewritten(schema: Json, change: Callable[[dict[str, Json]], dict[str, Json]]) -> Json:
-    """Return a schema with every object in it changed."""
     if isinstance(schema, list):
         return [rewritten(item, change) for item in schema]
     if isinstance(schema, dict):

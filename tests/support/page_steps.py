@@ -42,7 +42,6 @@ def call(tab: Page, name: str, **arguments: str) -> None:
 
 
 def result(tab: Page) -> str:
-    """Return the text of a finished result."""
     return tab.locator(".outcome .result .head").first.inner_text() + tab.locator(".outcome").inner_text()
 
 
@@ -53,6 +52,5 @@ def use_handshake(tab: Page, version: str = "2025-11-25") -> None:
 
 
 def fill_raw(tab: Page, text: str) -> None:
-    """Write the arguments as JSON."""
     tab.locator("article .arguments").get_by_role("button", name="JSON").click()
     tab.locator("article .arguments textarea").fill(text)

@@ -122,7 +122,6 @@ class PipeClient:
     # What the client says
 
     def write(self, data: bytes) -> None:
-        """Send some bytes."""
         stream = opened(self.process.stdin)
         view = memoryview(data)
         with self._writing:
@@ -130,11 +129,9 @@ class PipeClient:
                 view = view[stream.write(view) :]
 
     def send(self, message: Message) -> None:
-        """Send a message."""
         self.write(self.line(message))
 
     def line(self, message: Message) -> bytes:
-        """Return a message of this client's revision as a line."""
         if self.revision == STATELESS and "method" in message and message["method"] != "initialize":
             params = message.get("params") or {}
             message = {**message, "params": {**params, "_meta": {**ENVELOPE, **params.get("_meta", {})}}}
@@ -153,7 +150,6 @@ class PipeClient:
         return self.begin("tools/call", {"name": tool, "arguments": arguments})
 
     def reply(self, number: int, seconds: float = PATIENCE) -> Message:
-        """Return the reply to a request."""
 
         def found() -> Message | None:
             own = (one for one in reversed(self.messages) if one.get("id") == number and "method" not in one)
@@ -164,7 +160,6 @@ class PipeClient:
         return message
 
     def ask(self, method: str, params: Message | None = None, seconds: float = PATIENCE) -> Message:
-        """Send a request, and return the reply."""
         return self.reply(self.begin(method, params), seconds)
 
     def call(self, tool: str, /, **arguments: Any) -> Message:
@@ -242,5 +237,4 @@ def close(stream: IO[bytes]) -> None:
 
 
 def text_of(result: Message) -> str:
-    """Return the texts of a result."""
     return "".join(block.get("text", "") for block in result["content"])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 TESTS = Path(__file__).parents[1]
 RUNTIME = TESTS.parent / "runtime"
@@ -126,6 +127,11 @@ def is_gone(pid: int, within: float = 3.0) -> bool:
 
 
 def wait_for(path: Path, within: float = 10.0) -> str:
-    """Return what is in a file, once it is there."""
     until(lambda: path.exists() and path.read_text(), within)
     return path.read_text()
+
+
+def run_program(argv: Sequence[str | Path], **how: Any) -> subprocess.CompletedProcess[Any]:
+    """Run a program to its end, whatever its status; return what it said, as text."""
+    usual = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+    return subprocess.run(argv, **{**usual, **how})

@@ -27,7 +27,6 @@ class ProcessorTime:
     """Takes the time of every phase of every test, and reports it in the end."""
 
     def __init__(self, count: int) -> None:
-        """Take how many tests to list."""
         self.count = count
         self.before = taken()
         self.tests: Counter[str] = Counter()

@@ -23,8 +23,6 @@ HEADER = re.compile(r"^(---|\+\+\+) (\S+)(?: (.+))?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A file, or a link."""
-
     data: bytes
     mode: int = 0o644
     target: str = ""
@@ -40,7 +38,6 @@ class ProjectText:
 
 
 def parse_project_text(written: str) -> ProjectText:
-    """Return what a text describes."""
     head, *parts = HEADER.split(written)
     rows = [parts[number : number + 4] for number in range(0, len(parts), 4)]
     faulty = {name: _file(how or "", text) for mark, name, how, text in rows if mark == "---"}
@@ -63,12 +60,10 @@ def _file(how: str, text: str) -> ProjectFile:
 
 
 def tree_of(files: Mapping[str, ProjectFile]) -> SourceTree:
-    """Return the files as a project that was read."""
     return SourceTree({path: Source(path, file.data, file.mode) for path, file in sorted(files.items())})
 
 
 def write_project(folder: Path, files: Mapping[str, ProjectFile]) -> Path:
-    """Write the files below a folder, and return it."""
     folder.mkdir()
     for name, file in files.items():
         path = folder / name

@@ -61,7 +61,6 @@ export -f tool_smoketest tool_smoketest_fail tool_echo_token tool_echo_token_fai
 
 
 def tree(files: Mapping[str, str | bytes]) -> SourceTree:
-    """Return the files as a project."""
     sources = {path: Source(path, _bytes(text), 0o644) for path, text in sorted(files.items())}
     return SourceTree(MappingProxyType(sources))
 
@@ -98,7 +97,6 @@ def parsed(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[
 
 
 def lowered(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple[Server | None, Diagnostics]:
-    """Return the server the files describe."""
     definition, problems = parsed(files, options)
     if definition is None:
         return None, problems

@@ -106,12 +106,10 @@ def whole(**options: Any) -> Image:
 
 
 def changed(**index: Any) -> Image:
-    """Return the server with other members of its index."""
     return whole().with_index({**whole().index, **index})
 
 
 def hooked(*names: str, **index: Any) -> Image:
-    """Return the server with some of the hooks below."""
     return changed(hooks={name: (f"{HOOKS}:{name}",) for name in names}, **index)
 
 

@@ -83,7 +83,6 @@ class Generator:
         return self.random.random() < share
 
     def value(self, depth: int = DEPTH) -> Json:
-        """Return any JSON value."""
         choice = self.random.random()
         if depth == 0 or choice < 0.45:
             return self.random.choice(SCALARS)

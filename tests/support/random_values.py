@@ -23,7 +23,6 @@ class Values:
         self.definitions = schema.get(generator.draft.definitions, {}) if isinstance(schema, dict) else {}
 
     def one(self) -> Json:
-        """Return a value."""
         if self.g.often(0.3):
             return self.g.value()
         value = self.fitting(self.root, 5)

@@ -60,7 +60,6 @@ class Imports:
 
     @cache  # noqa: B019 - one object a process
     def module(self, name: str) -> str | None:
-        """Return the file of a module."""
         for folder in SOURCES:
             for path in (f"{folder}/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")):
                 if path in self.texts:

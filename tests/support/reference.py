@@ -20,7 +20,6 @@ SCHEMA_SUITE = DATA / "json-schema-test-suite"
 
 
 def read_data(name: str) -> Any:
-    """Return what a JSON file of the data holds."""
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
@@ -38,7 +37,6 @@ def definitions(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def protocol_requests(name: str) -> list[dict[str, Any]]:
-    """Return the examples that the schema of 2026-07-28 has of a request."""
     found: list[dict[str, Any]] = read_data("mcp-schema/requests-2026-07-28.json")[name]
     return found
 

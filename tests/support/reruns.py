@@ -24,7 +24,6 @@ class Reruns:
     """The tests that were run once more in this run."""
 
     def __init__(self, history: Path) -> None:
-        """Take the file of earlier runs."""
         self.history = history
         self.names: set[str] = set()
         self.again: set[str] = set()
@@ -46,13 +45,11 @@ class Reruns:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """List them."""
         report(terminalreporter, "run once more", self.names - self.again)
         report(terminalreporter, f"run once more for the second time in {LATELY} runs: fails this one", self.again)
 
 
 def report(terminal: pytest.TerminalReporter, words: str, names: Iterable[str]) -> None:
-    """Print a line for each test."""
     for name in sorted(names):
         terminal.write_line(f"{words}: {name}")
 

@@ -59,7 +59,6 @@ class Pairs:
         return {**found, **definitions}
 
     def change(self, schema: dict[str, Json]) -> None:
-        """Change one thing of a schema."""
         keywords = [name for name in schema if not name.startswith("$")]
         choice = self.g.random.random()
         if keywords and choice < 0.3:
@@ -71,7 +70,6 @@ class Pairs:
             schema.update({key: each for key, each in as_object(self.g.schema(1)).items() if not key.startswith("$")})
 
     def altered(self, name: str, value: Json) -> Json:
-        """Return another value of a keyword."""
         random = self.g.random
         if name in COUNTED:
             return max(0, int(value) + random.choice((-1, 1)))
@@ -89,7 +87,6 @@ class Pairs:
 
 
 def subschemas(schema: Json) -> Iterator[dict[str, Json]]:
-    """Yield every object schema in a schema."""
     if not isinstance(schema, dict):
         return
     yield schema

@@ -27,7 +27,6 @@ def node_of(schema: object) -> Node:
 
 
 def problems_of(schema: object, *, closed: bool = False) -> Diagnostics:
-    """Return what the compiler says of a schema."""
     return compile_schema(node_of(schema), CompileRequest(closed=closed))[1]
 
 

@@ -33,7 +33,6 @@ def check_scripts(golden: Callable[[Path, str], None], path: Path, run: Callable
 
 
 def scripts_in(path: Path) -> list[str]:
-    """Return the scripts of a golden file."""
     return [script for _, script in _read(path) if script]
 
 

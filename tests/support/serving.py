@@ -63,7 +63,6 @@ def served(
 
 
 def address(process: subprocess.Popen[bytes], errors: Path) -> str:
-    """Return the address that a server says it serves at."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         said = errors.read_bytes()
@@ -77,7 +76,6 @@ def address(process: subprocess.Popen[bytes], errors: Path) -> str:
 
 
 def wait_until_ready(server: Served) -> None:
-    """Wait until a server says that it takes calls."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:

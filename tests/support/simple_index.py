@@ -95,5 +95,4 @@ def answer(folder: Path, path: str) -> tuple[bytes | None, str]:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

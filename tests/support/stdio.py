@@ -15,6 +15,7 @@ from support.conversing import converse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+    from typing import Self
 
     Message = dict[str, Any]
 
@@ -33,7 +34,6 @@ def initialization(version: str = LEGACY, capabilities: object = None) -> Messag
 
 
 def encoded(message: Message) -> bytes:
-    """Return a message as a line."""
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
@@ -60,14 +60,18 @@ class StdioClient:
         self.pending = b""
         self.said: list[Message] = []
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def write(self, data: bytes) -> None:
-        """Send some bytes."""
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
     def send(self, message: Message) -> None:
-        """Send a message."""
         self.write(encoded(message))
 
     def begin(self, method: str, params: object = None) -> int:
@@ -103,11 +107,9 @@ class StdioClient:
         return found
 
     def ask(self, method: str, params: object = None) -> Message:
-        """Send a request, and return its reply."""
         return self.reply(self.begin(method, params))
 
     def call_tool(self, tool: str, /, **arguments: object) -> Any:
-        """Call a tool, and return its result."""
         return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def initialize(self, version: str = LEGACY, capabilities: object = None) -> Message:
@@ -130,7 +132,6 @@ class StdioClient:
 
 
 def only_text(result: Any) -> str:
-    """Return the text of a result that is one."""
     (block,) = result["content"]
     return str(block["text"])
 
@@ -149,7 +150,6 @@ def conversation(
 
 
 def exchange(server: Path | Sequence[str | Path], messages: Iterable[Message], **how: Any) -> list[Message]:
-    """Say all of these messages to a server, and return all that it says."""
     return conversation(server, messages, **how)[1]
 
 
@@ -162,7 +162,6 @@ def numbered(requests: Iterable[tuple[str, object]]) -> list[Message]:
 
 
 def replies(server: Path | Sequence[str | Path], requests: Iterable[tuple[str, object]], **how: Any) -> list[Message]:
-    """Say these requests to a server, and return their replies, in the order of the requests."""
     messages = numbered(requests)
     said = exchange(server, messages, **how)
     found = {reply["id"]: reply for reply in said if "id" in reply and "method" not in reply}

@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from support.files import write_files
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,6 +26,7 @@ PROJECT = {
 import os
 import time
 
+from support.files import write_files
 from mcpc import tool
 
 
@@ -55,28 +58,21 @@ def big(size: int) -> str:
 
 
 def write_project(folder: Path) -> Path:
-    """Write the project."""
-    folder.mkdir()
-    for name, text in PROJECT.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    return write_files(folder, PROJECT)
 
 
 def call(tool: str, **arguments: Any) -> bytes:
-    """Return the body of a call."""
     params = {"name": tool, "arguments": arguments, "_meta": META}
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
 
 
 def head(tool: str, length: int, *more: str, method: str = "tools/call") -> bytes:
-    """Return the head of a call's request."""
     lines = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", f"Content-Length: {length}"]
     lines += [f"MCP-Protocol-Version: {VERSION}", f"Mcp-Method: {method}", f"Mcp-Name: {tool}", *more]
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
 def request(tool: str, *more: str, **arguments: Any) -> bytes:
-    """Return a call as a whole request."""
     body = call(tool, **arguments)
     return head(tool, len(body), *more) + body
 
@@ -89,7 +85,6 @@ def connect(server: Served, seconds: float = 10.0) -> socket.socket:
 
 
 def everything(connection: socket.socket) -> bytes:
-    """Return all that comes until the server ends the connection."""
     data = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(1 << 16):

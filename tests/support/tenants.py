@@ -58,7 +58,6 @@ SERVER = {
 
 
 def write_project(folder: Path) -> Path:
-    """Write the project."""
     folder.mkdir()
     listed = [
         {"name": name, "description": f"The tool {name}.", "inputSchema": schema,
@@ -83,16 +82,13 @@ class Tenant:
         self._connection = self.connection()
 
     def connection(self) -> HTTPConnection:
-        """Return a new connection."""
         assert self._where.hostname is not None
         return HTTPConnection(self._where.hostname, self._where.port, timeout=PATIENCE)
 
     def close(self) -> None:
-        """Close the kept connection."""
         self._connection.close()
 
     def headers(self, *more: tuple[str, str]) -> dict[str, str]:
-        """Return the headers of a request."""
         return {
             "content-type": "application/json",
             "accept": "application/json, text/event-stream",
@@ -145,7 +141,6 @@ class Tenant:
         assert self.post(request("initialize", client))[0] == 200
 
     def say(self, method: str, **params: Any) -> tuple[int, dict[str, Any]]:
-        """Send a request in the session."""
         return self.post(request(method, params), ("mcp-protocol-version", LEGACY), ("mcp-session-id", self.session))
 
     def begin(self, tool: str, **arguments: Any) -> socket.socket:

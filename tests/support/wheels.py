@@ -23,7 +23,6 @@ EXTRA = re.compile(r"extra == [\"'](\w+)[\"']")
 def wheel(
     folder: Path, name: str, version: str, files: Mapping[str, str | bytes], *, needs: Sequence[str] = (), tag: str = ""
 ) -> Path:
-    """Write a wheel with these files, and return its path."""
     tag = tag or "py3-none-any"
     stem = f"{name.replace('-', '_')}-{version}"
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}", "License-Expression: MIT"]
@@ -47,7 +46,6 @@ def wheel(
 
 
 def checksum(data: bytes) -> str:
-    """Return a digest as RECORD has it."""
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 

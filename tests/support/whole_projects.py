@@ -27,7 +27,6 @@ SWITCHES = {"yes": True, "no": False}
 
 
 def print_cases(path: Path) -> str:
-    """Return what the front ends make of each project of a file of cases."""
     return "\n".join(
         f"##### {name}\n{print_parsed(*parse_project(project, options), project)}"
         for name, project, options in read_cases(path)
@@ -35,7 +34,6 @@ def print_cases(path: Path) -> str:
 
 
 def read_cases(path: Path) -> Iterator[tuple[str, SourceTree, Options]]:
-    """Yield the name, the files and the options of each case."""
     for case in path.read_text("utf-8").split("##### ")[1:]:
         head, _, rest = case.partition("\n")
         name, *settings = head.split(" | ")
@@ -54,7 +52,6 @@ def _file(section: str) -> tuple[str, Source]:
 
 
 def print_parsed(definition: object, problems: Diagnostics, project: SourceTree) -> str:
-    """Return a definition and its problems as text."""
     printer = _Printer(project)
     lines = [*printer.lines("definition", definition, "")] if definition is not None else ["no definition"]
     for problem in in_order(problems):

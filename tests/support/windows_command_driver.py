@@ -17,7 +17,6 @@ from mcpc import cli
 
 
 def run(words: list[str], folder: str) -> tuple[int, str, str]:
-    """Run a command in a folder."""
     os.chdir(folder)
     with tempfile.TemporaryDirectory(prefix="mcpc-run-", ignore_cleanup_errors=True) as place:
         files = [Path(place, name) for name in ("output", "errors")]

@@ -54,7 +54,6 @@ class WindowsCompiler:
         return subprocess.CompletedProcess(["mcpc", *words], status, output, errors)
 
     def python(self, *words: str) -> list[str]:
-        """Return the command of its Python."""
         return [*self.machine.python, *words]
 
 

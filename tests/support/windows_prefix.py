@@ -43,7 +43,6 @@ class Prefix:
 
     @property
     def local_data(self) -> Path:
-        """The folder that LOCALAPPDATA names."""
         _, _, place = self.python("import os; print(os.environ['LOCALAPPDATA'])").strip().partition("C:")
         return self.folder / "drive_c" / place.strip("\\").replace("\\", "/")
 
@@ -54,7 +53,6 @@ class Prefix:
         return {**kept, **own, **(variables or {})}
 
     def start(self, program: Path, *words: str, path: Sequence[str] = (), **variables: str) -> subprocess.Popen[bytes]:
-        """Start a program with pipes."""
         pipe = subprocess.PIPE
         environment = self.environment(variables, path)
         return subprocess.Popen(
@@ -62,7 +60,6 @@ class Prefix:
         )
 
     def run(self, program: Path, *words: str, path: Sequence[str] = (), told: bytes = b"", **variables: str) -> Ended:
-        """Run a program to its end."""
         with self.start(program, *words, path=path, **variables) as process:
             output, errors = process.communicate(told, SECONDS * slack())
             return Ended(process.returncode, output, errors.decode())

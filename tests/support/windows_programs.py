@@ -47,6 +47,5 @@ def program_entries(source: bytes) -> list[ArchiveEntry]:
 
 
 def report(output: bytes) -> dict[str, Any]:
-    """Return what the program reported."""
     facts: dict[str, Any] = json.loads(output)
     return facts

@@ -14,8 +14,6 @@ from support.slack import slack
 
 
 class Witness:
-    """The port, until the block ends."""
-
     def __init__(self) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._changed = threading.Condition()
@@ -34,7 +32,6 @@ class Witness:
 
     @property
     def port(self) -> int:
-        """Its number."""
         number: int = self._listening.getsockname()[1]
         return number
 

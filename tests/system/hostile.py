@@ -92,8 +92,6 @@ class Hostile:
 
 @dataclass(slots=True)
 class Maker:
-    """Makes one project."""
-
     chance: random.Random
     refused: bool
     comparable: bool = True
@@ -114,7 +112,6 @@ class Maker:
         return self.chance.choice(NUMBERS)
 
     def value(self, depth: int = 3) -> Json:
-        """Return any JSON value."""
         kinds: tuple[Callable[[], Json], ...] = (
             self.text,
             self.text,
@@ -126,7 +123,6 @@ class Maker:
         return self.chance.choice(kinds if depth else kinds[:4])()
 
     def deep(self) -> Json:
-        """Return a value of some depth."""
         if self.refused and self.often(0.5):
             depth = self.chance.choice((70, 300, 3_000, 100_000))
             return Raw("[" * depth + "]" * depth if self.often(0.5) else '{"a":' * depth + "0" + "}" * depth)
@@ -218,7 +214,6 @@ class Maker:
         return shuffled({"name": self.name(), **self.described(), "arguments": arguments}, self.chance)
 
     def description(self) -> Json:
-        """Return what is in server.json."""
         info = {
             "name": self.text() + "n",
             "version": self.text() + "1",
@@ -316,7 +311,6 @@ def shuffled(members: dict[str, Json], chance: random.Random) -> dict[str, Json]
 
 
 def written(value: Json, chance: random.Random) -> str:
-    """Return JSON in one of the ways it may be written."""
     if isinstance(value, Raw):
         return str(value)
     if isinstance(value, dict):
@@ -329,7 +323,6 @@ def written(value: Json, chance: random.Random) -> str:
 
 
 def make(seed: int) -> Hostile:
-    """Return the project of this seed."""
     chance = random.Random(seed)
     maker = Maker(chance, refused=chance.random() < 0.25)
     server = maker.description()

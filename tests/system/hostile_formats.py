@@ -51,12 +51,9 @@ class Twice(dict[str, Any]):
 
 
 class Maker(hostile.Maker):
-    """Makes text and values for these formats."""
-
     __slots__ = ()
 
     def text(self) -> str:
-        """Return a hostile text."""
         return self.chance.choice(CODE) if self.often(0.4) else hostile.Maker.text(self)
 
 
@@ -168,7 +165,6 @@ def scripts(schemas: dict[str, str]) -> dict[str, str]:
 
 
 def make(name: str, seed: int) -> Project:
-    """Return the project of this format and seed."""
     chance = random.Random(f"{name} {seed}")
     maker = Maker(chance, refused=chance.random() < 0.3)
     # A lone surrogate that is not written as an escape becomes bytes that are not UTF-8.
@@ -263,7 +259,6 @@ def found(value: Json, at: Place) -> Json:
 
 
 def changed(value: Json, maker: Maker) -> Json:
-    """Return a value in which one thing is another."""
     known = list(places(value))
     texts = [place for place in known if place and isinstance(found(value, place), str)]
     if texts and maker.often(0.4):

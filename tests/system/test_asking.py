@@ -14,6 +14,7 @@ from mcp import Client as PythonClient
 from mcp import StdioServerParameters
 
 from support.artifact import build
+from support.files import write_files
 from support.needs import ROOT, needs
 from support.stdio import StdioClient, initialization
 
@@ -158,14 +159,11 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         },
     }.items():
         (folder / name / "bin").mkdir(parents=True)
-        for file, text in files.items():
-            (folder / name / file).write_text(text)
+        write_files(folder / name, files)
     return {name: build(folder / name, folder / f"{name}.pyz") for name in ("python", "bash")}
 
 
 class Client(StdioClient):
-    """A client in one era."""
-
     def __init__(self, server: Path, version: str = LEGACY, capabilities: Any = None, **environment: str) -> None:
         self.version = version
         self.capabilities = ALL if capabilities is None else capabilities
@@ -212,7 +210,6 @@ class Client(StdioClient):
 
 @pytest.fixture
 def connect(servers: dict[str, Path]) -> Iterator[Callable[..., Client]]:
-    """Connect clients, which end with the test."""
     clients: list[Client] = []
 
     def make(language: str = "python", *given: Any, **more: Any) -> Client:

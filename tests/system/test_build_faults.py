@@ -23,7 +23,9 @@ from click.testing import CliRunner
 from mcpc.cli import cli
 from mcpc.cli.commands import SECTIONS
 from support.artifact import SOURCES, converse, mcpc, with_bytecode
+from support.files import write_files
 from support.needs import needs
+from support.processes import run_program
 from support.scale import FULL
 from system import mixed
 
@@ -63,7 +65,6 @@ def target(tmp_path: Path) -> Path:
 
 
 def build_of(project: Path, target: Path) -> list[str]:
-    """Return the command that builds a project."""
     return [sys.executable, "-m", "mcpc", "build", str(project), "-o", str(target)]
 
 
@@ -74,7 +75,6 @@ def untouched(target: Path) -> None:
 
 
 def serves(path: Path) -> None:
-    """Find a whole server that answers."""
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
     assert os.access(path, os.X_OK)
@@ -345,7 +345,6 @@ def test_a_broken_module_that_a_handler_imports_is_said(kind: str, project: Path
 
 @pytest.fixture
 def many_faults(project: Path) -> Path:
-    """A project with a fault in nearly every file."""
     faults = {
         "server.json": '{"serverInfo": {"name": "x"}, "instructions": 1}',
         "tools.json": mixed.FILES["tools.json"].replace('"string"', '"text"'),
@@ -356,9 +355,7 @@ def many_faults(project: Path) -> Path:
         "tools.py": mixed.FILES["tools.py"].replace("def count", "def counted"),
         "tools.bash": mixed.FILES["tools.bash"].replace("}\n", "\n", 1),
     }
-    for name, text in faults.items():
-        (project / name).write_text(text)
-    return project
+    return write_files(project, faults)
 
 
 def test_all_problems_are_reported_in_one_run(many_faults: Path, target: Path) -> None:
@@ -376,13 +373,8 @@ def test_all_problems_are_reported_in_one_run(many_faults: Path, target: Path) -
 
 
 def test_help_lists_every_command_and_imports_none() -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "mcpc", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **PATHS},
-        timeout=60,
+    done = run_program(
+        [sys.executable, "-X", "importtime", "-m", "mcpc", "--help"], check=True, env={**os.environ, **PATHS}
     )
     for command, summary in {name: words for rows in SECTIONS.values() for name, words in rows.items()}.items():
         assert re.search(rf"^  {command} +{re.escape(summary)}$", done.stdout, re.MULTILINE)

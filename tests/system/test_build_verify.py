@@ -14,6 +14,7 @@ from mcpc.cli.build import command
 from mcpc.options import Options
 from mcpc.release.trust.second_build import BuildRequest, changed_variables, copy_project, request_from_json
 from support.artifact import shared_cache
+from support.files import write_files
 from support.projects import SMOKETEST
 
 if TYPE_CHECKING:
@@ -40,10 +41,7 @@ use = tool(use)
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
-    folder.mkdir()
-    for name, text in SMOKETEST.items():
-        (folder / name).write_text(str(text))
-    return folder
+    return write_files(folder, SMOKETEST)
 
 
 def test_entries_that_differ_are_named_and_nothing_is_written(tmp_path: Path) -> None:

@@ -98,7 +98,6 @@ def assert_answers(done: subprocess.CompletedProcess[bytes]) -> None:
 
 
 def cached(cache: Path) -> dict[str, bytes]:
-    """Return what is cached, by the part that a file has."""
     return {path.suffix[1:]: path.read_bytes() for path in (cache / "bytecode").iterdir()}
 
 

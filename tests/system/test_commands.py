@@ -12,6 +12,7 @@ import pytest
 
 from support.artifact import build, mcpc
 from support.needs import ROOT
+from support.processes import run_program
 
 pytestmark = pytest.mark.sampled(4)
 
@@ -124,9 +125,8 @@ def test_a_file_that_unpacks_to_gigabytes_is_refused_unread(project: Path, tmp_p
     )
     program += "; from mcpc.__main__ import main; main()"
     path = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
-    done = subprocess.run(
-        [sys.executable, "-c", program, "mcpc", "inspect", str(bomb)],
-        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    done = run_program(
+        [sys.executable, "-c", program, "mcpc", "inspect", str(bomb)], env={**os.environ, "PYTHONPATH": path}
+    )
     assert done.returncode == 2, done.stderr
     assert "bomb.pyz" in done.stderr

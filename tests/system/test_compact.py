@@ -15,6 +15,7 @@ from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 from support.artifact import build, contents
 from support.interpreters import interpreters
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,12 +50,8 @@ def test_it_has_the_same_code_in_less_than_half_the_bytes(files: tuple[Path, Pat
 
 def test_a_module_of_the_start_path_is_found_by_a_process_that_has_not_its_bundle(files: tuple[Path, Path]) -> None:
     program = "import mcpc_runtime.protocol.session as found; print(found.Session.__name__, found.__file__)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(files[0])!r}); {program}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    done = run_program(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(files[0])!r}); {program}"], check=True
     )
     assert done.stdout == f"Session {files[0]}/mcpc_runtime/protocol/session.py\n"
 

@@ -18,6 +18,7 @@ import pytest
 from support.artifact import SOURCES, build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,28 +72,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def completed(shell: str, folder: Path, script: Path, words: list[str]) -> list[str]:
     """What a shell offers after these words, of which the last is being typed."""
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": SOURCES, "HOME": str(folder)}
-    done = subprocess.run(
-        [*DRIVERS[shell], script, *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_program([*DRIVERS[shell], script, *words], cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return sorted({line.split("\t")[0].split(":")[0] for line in done.stdout.splitlines() if line})
 
 
 def script_of(shell: str, folder: Path, program: str) -> Path:
-    """The script that a program prints for a shell."""
     needs(shell)
     if program == "mcpc":
         text = mcpc("editor", "completion", shell).stdout
     else:
-        text = subprocess.run(
-            [folder / program, "completion", shell], capture_output=True, text=True, check=True, timeout=60
-        ).stdout
+        text = run_program([folder / program, "completion", shell], check=True).stdout
     path = folder / f"{program}.{shell}"
     path.write_text(text)
     return path
@@ -184,9 +174,7 @@ def test_a_shell_completes_commands_of_a_built_file(shell: str, folder: Path) ->
 
 def test_a_built_file_offers_plain_names_only(folder: Path) -> None:
     built = build(folder / "project", folder / "odd.pyz")
-    done = subprocess.run(
-        [built, "completion", "--line", "odd.pyz call odd "], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = run_program([built, "completion", "--line", "odd.pyz call odd "], check=True)
     assert done.stdout == "plain=\n"
     wrong = subprocess.run([built, "completion", "ksh"], capture_output=True, text=True, timeout=60, check=False)
     assert (wrong.returncode, "bash, zsh or fish" in wrong.stderr) == (2, True)
@@ -202,15 +190,7 @@ def asked(words: str, folder: Path, **variables: str) -> tuple[list[str], list[s
         **os.environ, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache"), "_MCPC_COMPLETE": "bash_complete",
         "COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), **variables,
     }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "mcpc"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_program([sys.executable, "-X", "importtime", "-m", "mcpc"], cwd=folder, env=environment)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     return done.stdout.split(), sorted(imported & {*(f"mcpc.{name}" for name in STAGES), *LARGE})
 

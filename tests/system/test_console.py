@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from mcpc.cli import cli
 from support.artifact import SOURCES, build
+from support.processes import run_program
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -114,7 +115,6 @@ def test_an_answer_is_on_standard_output(server: Path, tool: str, answer: str) -
 
 
 def ran(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a built file to its end."""
     argv = [sys.executable, str(server), *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
 
@@ -199,17 +199,8 @@ def test_progress_and_log_messages_come_while_the_call_runs(
 
 
 def mcpc(server: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the compiler to its end."""
     argv = [sys.executable, "-m", "mcpc", *words]
-    return subprocess.run(
-        argv,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=environment(server),
-        stdin=subprocess.DEVNULL,
-    )
+    return run_program(argv, env=environment(server), stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize(

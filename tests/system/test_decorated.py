@@ -28,12 +28,10 @@ class Artifact:
         self.path = path
 
     def ask(self, requests: Sequence[tuple[str, Any]], version: str = "2025-11-25") -> list[Any]:
-        """Return the results of some requests."""
         rows = [("initialize", initialization(version)), *requests]
         return [answer.get("result", answer) for answer in replies([sys.executable, self.path], rows)[1:]]
 
     def call(self, calls: Sequence[tuple[str, Any]], version: str = "2025-11-25") -> list[Any]:
-        """Return the results of some calls."""
         return self.ask([("tools/call", {"name": name, "arguments": given}) for name, given in calls], version)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from mcpc.cli.fitting_python import fitting_python, required_python
 from support.artifact import mcpc
 from support.needs import lacking
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,9 +44,7 @@ def test_a_project_is_built_with_a_python_that_it_allows(tmp_path: Path) -> None
     done = mcpc("build", project, "-q", "-o", tmp_path / "server.pyz")
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == f"mcpc: the project requires Python =={version}; running with Python {version}"
-    called = subprocess.run(
-        [python, str(tmp_path / "server.pyz"), "call", "version"], capture_output=True, text=True, check=True
-    )
+    called = run_program([python, str(tmp_path / "server.pyz"), "call", "version"], check=True)
     assert called.stdout.strip() == version
 
 

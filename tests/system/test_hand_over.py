@@ -72,13 +72,10 @@ class Client(StdioClient):
 def talking(artifact: Path, limit: int | None = None) -> Iterator[Client]:
     """Start a server that may write files of at most so many bytes."""
     limited = None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    client = Client(artifact, preexec_fn=limited)
-    try:
+    with Client(artifact, preexec_fn=limited) as client:
         client.initialize()
         yield client
         client.end()
-    finally:
-        client.close()
 
 
 def text_of(answer: dict[str, Any]) -> str:

@@ -432,7 +432,6 @@ def in_one_form(value: Json) -> Json:
 
 
 def listed(session: Session, kind: str, *, stateless: bool = True) -> list[Json]:
-    """Return a list, page by page."""
     params: dict[str, Json] = {"_meta": MODERN} if stateless else {}
     items: list[Json] = []
     while True:
@@ -578,7 +577,6 @@ INSTANCES: dict[str, Json] = {
 
 
 def anything(chance: random.Random) -> Json:
-    """Return any value a client might send."""
     maker = hostile.Maker(chance, refused=False)
     value = plain(maker.value())
     return value if not isinstance(value, float) or math.isfinite(value) else 0
@@ -588,7 +586,6 @@ def anything(chance: random.Random) -> Json:
 
 
 def on_disk(files: Mapping[str, str | bytes], folder: Path) -> Path:
-    """Write a project."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -597,7 +594,6 @@ def on_disk(files: Mapping[str, str | bytes], folder: Path) -> Path:
 
 
 def replies(server: Path, *requests: tuple[str, dict[str, Json]]) -> dict[int, Json]:
-    """Return what a server replies, by the ids of the requests."""
     done = converse([sys.executable, server], mixed.lines(*requests), cwd=Path.cwd())
     told = re.sub(rb"^(?:tool .*: its output does not match its outputSchema|- /.*)\n", b"", done.stderr, flags=re.M)
     assert (done.returncode, told) == (0, b"")

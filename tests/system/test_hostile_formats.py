@@ -11,7 +11,6 @@ import json
 import os
 import re
 import resource
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from mcpc.emit import bytecode
 from support.artifact import with_bytecode
 from support.images import MODERN
 from support.needs import needs, needs_node
+from support.processes import run_program
 from support.scale import scaled, seeds
 from system import hostile, hostile_formats, mixed
 from system.test_hostile_definitions import code_once
@@ -74,7 +74,6 @@ def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile each of the runtime's files once for all projects."""
     monkeypatch.setattr(bytecode, "code_of", code_once)
 
 
@@ -214,13 +213,7 @@ class Served:
             requests = [(method, {**params, "_meta": MODERN}) for method, params in asked]
         else:
             requests = [*asked, ("initialize", mixed.HELLO)]
-        done = subprocess.run(
-            [sys.executable, self.target],
-            input=mixed.lines(*requests[::-1]),
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_program([sys.executable, self.target], input=mixed.lines(*requests[::-1]), text=False)
         errors = done.stderr.decode("utf-8", "replace")
         assert (done.returncode, "Traceback" in errors, "internal error" in errors) == (0, False, False), errors
         messages = [json.loads(line) for line in done.stdout.splitlines()]

@@ -33,7 +33,6 @@ OUTPUT = 1 << 20
 
 
 def project(folder: Path, schema: str) -> Path:
-    """Write a server with one tool."""
     folder.mkdir()
     (folder / "server.json").write_text('{"serverInfo": {"name": "hostile", "version": "1.0.0"}}')
     (folder / "tools.json").write_text(f'{{"tools":[{{"name":"take","description":"Takes.","inputSchema":{schema}}}]}}')

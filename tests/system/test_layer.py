@@ -15,6 +15,7 @@ import pytest
 
 from mcpc.pack.prologue import START
 from support.artifact import build, carried, contents, converse, mcpc
+from support.files import write_files
 from support.interpreters import VERSIONS
 from support.needs import python
 from support.wheels import variables, wheel
@@ -46,12 +47,11 @@ def area(**given):
 
 
 def written(folder: Path, tools: str, **more: str) -> Path:
-    """Write a project with one tool."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {"requirements": "requirements.txt", "pyproject": "pyproject.toml"}
-    for name, text in {**FILES, "tools.py": tools, **{names.get(key, key): text for key, text in more.items()}}.items():
-        (folder / name).write_text(text)
-    return folder
+    return write_files(
+        folder, {**FILES, "tools.py": tools, **{names.get(key, key): text for key, text in more.items()}}
+    )
 
 
 def called(path: Path, cache: Path, interpreter: str | Path = sys.executable) -> subprocess.CompletedProcess[str]:

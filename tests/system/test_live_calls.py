@@ -90,7 +90,6 @@ class Client(StdioClient):
 
 @pytest.fixture
 def client(server: Path) -> Iterator[Client]:
-    """A client of that server."""
     made = Client(server)
     yield made
     made.close()

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,9 @@ from packaging.pylock import Pylock
 from uv import find_uv_bin
 
 from support.artifact import contents
+from support.files import write_files
 from support.locks import FILES, HERE, problems, run
+from support.processes import run_program
 from support.reference import read_data
 from support.simple_index import digest, simple_index
 from support.wheels import wheel
@@ -54,9 +55,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 def project(tmp_path: Path) -> Path:
     """A project that requires one package."""
     folder = tmp_path / "project"
-    folder.mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
+    write_files(folder, FILES)
     (folder / "requirements.txt").write_text("alpha==1.*\n")
     return folder
 
@@ -130,9 +129,7 @@ def test_a_lock_is_valid_by_the_schema_and_for_installers(index: Index, locked: 
     installers = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [find_uv_bin(), "pip", "install"]}
     for name, words in installers.items():
         argv = [*words, "--quiet", "--target", str(place / name), "-r", str(locked / "pylock.toml")]
-        done = subprocess.run(
-            argv, env={**os.environ, **index.variables()}, capture_output=True, text=True, check=False, timeout=300
-        )
+        done = run_program(argv, env={**os.environ, **index.variables()})
         assert done.returncode == 0, done.stderr
         assert (place / name / "alpha.py").read_text() == "VALUE = '1.1'\n"
 
@@ -204,9 +201,7 @@ REFUSED = {
 def locked(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a lock, which tests copy, and the folder of its wheels beside it."""
     folder = tmp_path_factory.mktemp("locked") / "project"
-    folder.mkdir()
-    for name, text in {**FILES, "requirements.txt": "alpha==1.*\n"}.items():
-        (folder / name).write_text(text)
+    write_files(folder, {**FILES, "requirements.txt": "alpha==1.*\n"})
     lock(index, folder)
     return folder
 

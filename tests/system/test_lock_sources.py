@@ -16,6 +16,7 @@ from packaging.pylock import Pylock
 from uv import find_uv_bin
 
 from support.artifact import contents
+from support.files import write_files
 from support.locks import FILES, HERE, problems, run
 from support.simple_index import digest, simple_index
 from support.wheels import sdist, wheel
@@ -44,15 +45,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def locked(index: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a lock, which tests copy."""
     return lock(index, written(tmp_path_factory.mktemp("locked") / "project"))
 
 
 def written(folder: Path) -> Path:
-    folder.mkdir()
-    for name, text in {**FILES, "requirements.txt": "alpha==1.0\n"}.items():
-        (folder / name).write_text(text)
-    return folder
+    return write_files(folder, {**FILES, "requirements.txt": "alpha==1.0\n"})
 
 
 def lock(index: Index, project: Path, *options: str) -> Path:

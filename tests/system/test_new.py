@@ -15,6 +15,7 @@ import pytest
 from mcpc.cli.new import TEMPLATES
 from support.artifact import SOURCES, mcpc
 from support.needs import ROOT
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,16 +39,7 @@ def path(tmp_path: Path) -> str:
 
 def run(command: str, folder: Path, path: str) -> str:
     environment = {**os.environ, "PATH": path, "PYTHONPATH": SOURCES, "MCPC_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(
-        shlex.split(command, comments=True),
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    done = run_program(shlex.split(command, comments=True), cwd=folder, env=environment, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

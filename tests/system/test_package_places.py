@@ -16,6 +16,7 @@ from mcpc.packages import read_requirements, stage_packages
 from mcpc.packages.choosing import install
 from mcpc.packages.uv import UvRequest
 from mcpc.packages.uv_failures import InstallError
+from support.files import write_files
 from support.projects import tree
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     folder = tmp_path_factory.mktemp("repository")
-    for path, text in SOURCES.items():
-        place = folder / "libs" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+    write_files(folder / "libs", SOURCES)
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "x"), ("tag", "v2")):
         subprocess.run(["git", "-C", folder, *words], check=True, env={**os.environ, "HOME": str(folder)})

@@ -118,7 +118,6 @@ def test_it_serves_on_where_a_variable_says_so(server: Path) -> None:
 
 
 def waits_for_a_process(pid: int) -> bool:
-    """Tell whether a process has a descriptor of another one."""
     try:
         return any("pidfd" in os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd"))
     except OSError:

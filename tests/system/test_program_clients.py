@@ -39,12 +39,9 @@ def built(name: str, folder: Path) -> Path:
 
 @contextmanager
 def connected(artifact: Path, **variables: str) -> Iterator[StdioClient]:
-    client = StdioClient(artifact, environment=variables)
-    try:
+    with StdioClient(artifact, environment=variables) as client:
         client.initialize(capabilities={"elicitation": {}})
         yield client
-    finally:
-        client.close()
 
 
 def call(client: StdioClient, name: str, **arguments: object) -> Any:

@@ -47,8 +47,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_a_program_is_started_once_its_tools_are_listed(server: Path, tmp_path: Path, fails: str) -> None:
     """One that cannot be started then is started by the first call."""
     starts = tmp_path / "starts"
-    client = StdioClient(server, environment={"STARTS": str(starts), "FAILS": fails})
-    try:
+    with StdioClient(server, environment={"STARTS": str(starts), "FAILS": fails}) as client:
         client.ask("initialize", initialization())
         client.ask("prompts/list")
         assert not starts.exists()
@@ -60,5 +59,3 @@ def test_a_program_is_started_once_its_tools_are_listed(server: Path, tmp_path: 
             assert any(b"was not started before its first call" in line for line in said)
         made = client.ask("tools/call", {"name": "starts", "arguments": {}})
         assert made["result"]["structuredContent"] == {"result": 2 if fails == "yes" else 1}
-    finally:
-        client.close()

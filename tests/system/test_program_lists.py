@@ -64,22 +64,18 @@ def names(client: StdioClient, kind: str = "tools") -> list[str]:
 
 @pytest.mark.parametrize("version", LATER_FIELDS)
 def test_a_list_depends_on_the_environment_in_every_revision(changing: Path, version: str) -> None:
-    client = StdioClient(changing, environment={"TOOLS_TOKEN": "x"})
-    try:
+    with StdioClient(changing, environment={"TOOLS_TOKEN": "x"}) as client:
         client.initialize(version)
         tools = {tool["name"]: tool for tool in client.ask("tools/list")["result"]["tools"]}
         assert [*tools] == ["add", "secret"]
         assert tools["secret"].keys() == {"name", "description", "inputSchema"} | LATER_FIELDS[version]
-    finally:
-        client.close()
 
 
 READ_ONLY = [("secret", "called secret"), ("add", None), ("absent", None)]
 
 
 def test_what_is_chosen_of_a_list_is_decided_by_what_the_program_answers(changing: Path) -> None:
-    client = StdioClient(changing, "--read-only", environment={"TOOLS_TOKEN": "x"})
-    try:
+    with StdioClient(changing, "--read-only", environment={"TOOLS_TOKEN": "x"}) as client:
         client.initialize()
         assert names(client) == ["secret"]
         for name, text in READ_ONLY:
@@ -87,8 +83,6 @@ def test_what_is_chosen_of_a_list_is_decided_by_what_the_program_answers(changin
             assert (answer["result"]["content"][0]["text"] if text else answer["error"]["message"]) == (
                 text or f"Unknown tool: {name}"
             )
-    finally:
-        client.close()
 
 
 def test_a_chosen_name_needs_no_list_in_the_stateless_era(changing: Path) -> None:
@@ -123,23 +117,17 @@ def test_what_is_added_is_listed_called_and_notified_of(client: StdioClient) -> 
 
 
 def test_a_list_that_cannot_be_made_is_an_error_and_the_server_lives_on(changing: Path) -> None:
-    client = StdioClient(changing, environment={"TOOLS_FAIL": "1"})
-    try:
+    with StdioClient(changing, environment={"TOOLS_FAIL": "1"}) as client:
         client.initialize()
         assert "the service is not there" in client.ask("tools/list")["error"]["message"]
         assert names(client, "prompts") == ["ask"]
-    finally:
-        client.close()
 
 
 def test_other_lists_need_no_program(changing: Path, tmp_path: Path) -> None:
-    client = StdioClient(changing, environment={"PATH": "", "HOME": str(tmp_path)})
-    try:
+    with StdioClient(changing, environment={"PATH": "", "HOME": str(tmp_path)}) as client:
         client.initialize()
         assert names(client, "prompts") == ["ask"]
         assert not [*tmp_path.iterdir()]  # nothing was unpacked
-    finally:
-        client.close()
 
 
 def test_lists_over_http_with_sessions_and_subscriptions(changing: Path) -> None:
@@ -249,16 +237,13 @@ async def run(path: str, ctx: Context) -> str:
 """
     project = '[project]\nname = "mixed"\nversion = "1.0"\ndependencies = ["fastmcp>=3.4,<4"]\n'
     write_files(tmp_path / "project", {"server.py": source, "pyproject.toml": project})
-    client = StdioClient(build(tmp_path / "project", tmp_path / "server.pyz"))
-    try:
+    with StdioClient(build(tmp_path / "project", tmp_path / "server.pyz")) as client:
         client.initialize()
         (tool,) = client.ask("tools/list")["result"]["tools"]
         assert tool["inputSchema"]["required"] == ["path", "ctx"]
         assert tool["inputSchema"]["properties"]["ctx"]["type"] == "object"
         assert client.call_tool("run", path="x")["isError"]
         assert client.call_tool("run", path="x", ctx={})["content"][0]["text"] == "x"
-    finally:
-        client.close()
 
 
 LOW = """import asyncio, MODULES

@@ -180,8 +180,7 @@ def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient
     client.call_tool("add", a=1, b=2)
     (folder,) = program_processes(variables["LEFT_FILE"].encode())
     words = [word.decode() for word in safe_read(folder / "cmdline").split(b"\0")[1:-1]]
-    program = StdioClient(*words, environment=variables)
-    try:
+    with StdioClient(*words, environment=variables) as program:
         assert program.process.stdout is not None
         assert program.process.stdout.readline() == b"printed to standard output\n"
         program.initialize()
@@ -191,8 +190,6 @@ def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient
             await_log(program, b"CallToolRequest")
         program.send({"method": "notifications/cancelled", "params": {"requestId": crossed}})
         assert program.call_tool("add", a=3, b=4)["structuredContent"] == {"total": 7}
-    finally:
-        program.close()
 
 
 def test_the_lifespan_is_left_at_the_end_and_prints_are_for_the_operator(
@@ -359,13 +356,10 @@ mcp.run()
 @pytest.mark.slow
 def test_a_list_of_middleware_that_needs_the_lifespan_is_forwarded(tmp_path: Path) -> None:
     write_files(tmp_path / "project", {"server.py": MIDDLEWARE, "requirements.txt": "fastmcp==3.4.2\n"})
-    client = StdioClient(build(tmp_path / "project", tmp_path / "server.pyz", OPTION))
-    try:
+    with StdioClient(build(tmp_path / "project", tmp_path / "server.pyz", OPTION)) as client:
         client.initialize()
         assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["ping"]
         assert only_text(client.call_tool("ping")) == "x"
-    finally:
-        client.close()
 
 
 FAULTS: dict[str, tuple[str, str, str]] = {

@@ -95,14 +95,11 @@ def test_a_tool_sees_the_head_of_its_request(server: Served) -> None:
 
 
 def test_there_is_no_request_over_standard_input_and_output(routes: Path) -> None:
-    client = StdioClient(routes)
-    try:
+    with StdioClient(routes) as client:
         client.initialize()
         found = client.ask("tools/call", INFORM)["result"]["structuredContent"]
         assert found["path"] == "No active HTTP request found."
         assert (found["headers"], found["trace"], found["token"]) == ({}, None, None)
-    finally:
-        client.close()
 
 
 def test_routes_need_no_token_and_tools_see_theirs(routes: Path, tmp_path: Path) -> None:

@@ -90,8 +90,7 @@ def test_synchronous_functions_run_in_the_main_thread_as_in_version_1(client: St
 
 
 def test_a_program_that_cannot_be_started_is_started_again_by_the_next_call(orders: Path, tmp_path: Path) -> None:
-    client = StdioClient(orders, environment={"NEEDED_FILE": str(tmp_path / "needed")})
-    try:
+    with StdioClient(orders, environment={"NEEDED_FILE": str(tmp_path / "needed")}) as client:
         client.initialize()
         for _ in range(2):
             failed = client.call_tool("opened")
@@ -101,8 +100,6 @@ def test_a_program_that_cannot_be_started_is_started_again_by_the_next_call(orde
         assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again"]}
         assert client.call_tool("opened")["structuredContent"] == {"result": ["2.0.1", "again", "again"]}
         assert client.end()[1].count(b"lifespan begins") == 3
-    finally:
-        client.close()
 
 
 def test_progress_and_log(client: StdioClient) -> None:
@@ -174,8 +171,7 @@ def test_arguments_of_the_program(orders: Path) -> None:
 
 
 def test_a_low_level_server(notes: Path) -> None:
-    client = StdioClient(notes)
-    try:
+    with StdioClient(notes) as client:
         assert client.initialize()["serverInfo"] == {"name": "notes", "version": "0.3"}
         assert client.ask("resources/list")["result"]["resources"][0]["uri"] == "note://first"
         assert client.ask("resources/read", {"uri": "note://first"})["result"]["contents"][0]["text"] == "Buy nails."
@@ -185,8 +181,6 @@ def test_a_low_level_server(notes: Path) -> None:
         assert "/text" in only_text(refused)
         prompt = client.ask("prompts/get", {"name": "sum", "arguments": {"style": "brief"}})["result"]
         assert prompt["messages"][0]["content"]["text"] == "sum brief"
-    finally:
-        client.close()
 
 
 def test_the_same_sources_make_the_same_bytes(orders: Path, tmp_path: Path) -> None:

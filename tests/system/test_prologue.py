@@ -17,6 +17,7 @@ from mcpc.pack.prologue import shell_prologue
 from support.artifact import build, converse, mcpc
 from support.chroots import new_root, put_python, run_in
 from support.needs import needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,9 +149,7 @@ def test_a_path_with_the_words_of_the_script_stays_as_it_is() -> None:
 def test_the_script_is_clean() -> None:
     needs("shellcheck")
     for script in (shell_prologue(), shell_prologue("/opt/python/bin/python3"), shell_prologue("pypy3")):
-        done = subprocess.run(
-            ["shellcheck", "-s", "sh", "-"], input=script, capture_output=True, text=True, check=False
-        )
+        done = run_program(["shellcheck", "-s", "sh", "-"], input=script)
         assert done.stdout == ""
 
 
@@ -317,8 +316,6 @@ def test_a_file_that_was_cut_off_says_that_in_a_line(server: Path, tmp_path: Pat
     whole = server.read_bytes()
     cut.write_bytes(whole[: max(4096, int(len(whole) * share))])
     cut.chmod(0o755)
-    done = subprocess.run(
-        [cut, "list"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_program([cut, "list"], stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{cut} is damaged, or was not downloaded completely: get it again\n"

@@ -85,7 +85,6 @@ def finding(interpreter: Path, folder: Path) -> dict[str, str]:
 
 
 def text_of(reply: Json) -> str:
-    """Return the text of a call's only block."""
     (block,) = reply["result"]["content"]
     return str(block["text"])
 
@@ -202,7 +201,6 @@ def test_nobody_reading_is_no_traceback(server: Path) -> None:
 
 
 def contents(path: Path) -> dict[str, bytes]:
-    """Return the entries of an archive."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.needs import ROOT
+from support.processes import run_program
 from support.stdio import replies
 
 if TYPE_CHECKING:
@@ -66,15 +67,11 @@ class Machine:
 
     def run(self, command: str) -> str:
         """Run a command; return what it prints."""
-        done = subprocess.run(
+        done = run_program(
             shlex.split(command, comments=True),
             cwd=self.place,
             env=self.environment,
             executable=shutil.which(shlex.split(command)[0], path=self.environment["PATH"]),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
@@ -127,12 +124,5 @@ def test_the_targets_of_the_readme_are_in_the_makefile() -> None:
 @pytest.mark.slow
 def test_the_demo_runs() -> None:
     """What `make demo` runs once there is an environment; it builds into `build`."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples/demo.py"],
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_program([sys.executable, ROOT / "examples/demo.py"], env=os.environ)
     assert done.returncode == 0, done.stderr

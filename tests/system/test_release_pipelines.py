@@ -16,6 +16,7 @@ import yaml
 
 from mcpc.release.exports import EXPORTS, Deployment
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,15 +51,11 @@ class Repository:
         self.commit({**TOOL, "inputSchema": schema})
 
     def git(self, *words: str) -> str:
-        """Run git in the project."""
         who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
         command = ["git", *who, *words]
-        return subprocess.run(
-            command, cwd=self.project, env=self.variables, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        return run_program(command, cwd=self.project, env=self.variables, check=True).stdout.strip()
 
     def commit(self, tool: dict[str, Any]) -> str:
-        """Commit the project with one tool."""
         (self.project / "tools.json").write_text(json.dumps({"tools": [tool]}))
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "A change")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +14,6 @@ from support.stdio import StdioClient
 from support.talking import META
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 WORDS = "the server's file was changed while the server ran; restart the server"
@@ -66,15 +64,6 @@ def overwrite(change: tuple[Path, bytes]) -> None:
         file.write(change[1])
 
 
-@contextmanager
-def running(file: Path) -> Iterator[StdioClient]:
-    client = StdioClient(file)
-    try:
-        yield client
-    finally:
-        client.close()
-
-
 def calling(name: str) -> dict[str, Any]:
     return {"method": "tools/call", "params": {"name": name, "arguments": {"text": "x"}, "_meta": META}}
 
@@ -87,7 +76,7 @@ def is_refused(answer: dict[str, Any]) -> bool:
 
 
 def test_pipes_refuse_what_is_not_known_yet(change: tuple[Path, bytes]) -> None:
-    with running(change[0]) as server:
+    with StdioClient(change[0]) as server:
         assert len(server.ask(**LIST)["result"]["tools"]) == 2
         assert server.ask(**calling("echo"))["result"]["content"][0]["text"] == "x"
         overwrite(change)
@@ -100,7 +89,7 @@ def test_pipes_refuse_what_is_not_known_yet(change: tuple[Path, bytes]) -> None:
 def test_a_file_that_takes_the_name_changes_nothing(artifacts: tuple[Path, Path], tmp_path: Path) -> None:
     file = tmp_path / "server.pyz"
     file.write_bytes(artifacts[0].read_bytes())
-    with running(file) as server:
+    with StdioClient(file) as server:
         server.ask(**LIST)
         (tmp_path / "new").write_bytes(artifacts[1].read_bytes())
         (tmp_path / "new").rename(file)

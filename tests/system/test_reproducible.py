@@ -20,6 +20,7 @@ import pytest
 from support.artifact import SOURCES, with_bytecode
 from support.interpreters import VERSIONS, interpreters
 from support.needs import ROOT, needs
+from support.processes import run_program
 from support.scale import FULL
 from system import mixed
 
@@ -167,7 +168,6 @@ class Made:
 
     @property
     def sha256(self) -> str:
-        """The digest of the file."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
 
@@ -199,15 +199,7 @@ def make(base: Path, way: Way, *, cache: Path | None = None) -> Made:
         "MCPC_CACHE_DIR": str(cache or with_bytecode(base / "cache")),
         **way.environment,
     }
-    done = subprocess.run(
-        list(map(str, argv)),
-        capture_output=True,
-        check=False,
-        timeout=60,
-        cwd=standing,
-        env=environment,
-        umask=way.umask,
-    )
+    done = run_program(list(map(str, argv)), cwd=standing, env=environment, umask=way.umask, text=False)
     said = done.stderr.decode(errors="replace")
     assert done.returncode == 0, said
     return Made(target, said, done.stdout.decode())
@@ -215,7 +207,6 @@ def make(base: Path, way: Way, *, cache: Path | None = None) -> Made:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The build that all others are compared with."""
     needs("bash")
     return make(tmp_path_factory.mktemp("reproducible") / "plain", PLAIN)
 
@@ -336,14 +327,14 @@ def built_by(version: str, folder: Path) -> Path:
             if path.is_file():
                 path.write_bytes(NOT_ASCII.sub(b"e", path.read_bytes()))
     target = folder / f"{version}.pyz"
-    done = subprocess.run(
+    done = run_program(
         [interpreters()[version], "-m", "mcpc", "build", project, "-o", target],
-        capture_output=True, text=True, check=False, timeout=120, cwd=folder,
+        cwd=folder,
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join((SOURCES, str(packages))),
             "MCPC_CACHE_DIR": str(folder / "cache"),
         },
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return target

@@ -5,16 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support.artifact import build
+from support.files import write_files
 from support.images import MODERN, request
 from support.messages import STATELESS, valid
 from support.needs import needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,9 +131,7 @@ def converse(server: Path, *asked: tuple[str, dict]) -> list[dict]:
     ]
     data = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
     environment = {**os.environ, "SHELF": str(server.parent / "files")}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", server], input=data, capture_output=True, timeout=60, check=True, env=environment
-    )
+    done = run_program([sys.executable, "-I", "-S", server], input=data, check=True, env=environment, text=False)
     replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
     assert len(replies) == len(messages), done.stderr
     return [replies[number] for number in range(len(messages))]
@@ -216,9 +215,7 @@ ID = "io.modelcontextprotocol/subscriptionId"
 def test_what_handlers_say_of_changes_reaches_who_asked(tool: str, tmp_path: Path) -> None:
     needs("bash")
     project = tmp_path / "project"
-    project.mkdir()
-    for name, content in CHANGES.items():
-        (project / name).write_text(content)
+    write_files(project, CHANGES)
     server = build(project, tmp_path / "changes.pyz")
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["test://a"]}
@@ -229,9 +226,7 @@ def test_what_handlers_say_of_changes_reaches_who_asked(tool: str, tmp_path: Pat
         request("tools/call", {"name": tool}, "call"),
     ]
     lines = b"".join(json.dumps(one).encode() + b"\n" for one in asked)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", server], input=lines, capture_output=True, timeout=60, check=True
-    )
+    done = run_program([sys.executable, "-I", "-S", server], input=lines, check=True, text=False)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
     assert {one["id"]: "result" in one for one in messages if "id" in one} == {
         "hand": True,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.artifact import build
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,9 +128,7 @@ def unprivileged() -> tuple[list[str], str]:
 
 def starts(words: list[str]) -> bool:
     try:
-        asked = subprocess.run(
-            [*words, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], capture_output=True, check=False
-        )
+        asked = run_program([*words, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], text=False)
     except OSError:
         return False
     return asked.returncode == 0

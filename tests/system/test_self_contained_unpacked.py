@@ -119,7 +119,6 @@ def built(project: Path, target: Path, *options: str | Path) -> Path:
 def started(
     server: Path, cache: Path, *words: str, told: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a built file with a cache of its own."""
     variables = {"PATH": "/usr/bin:/bin", CACHE: str(cache), **(environment or {})}
     return subprocess.run([server, *words], input=told, capture_output=True, env=variables, timeout=300, check=False)
 

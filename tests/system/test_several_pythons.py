@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from mcpc.emit.interpreters import HERE, cache_tag
 from support.artifact import mcpc
 from support.files import write_files
 from support.interpreters import interpreters
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,6 @@ exec(z.get_code("__main__"))
 
 
 def built_for(folder: Path, python: str) -> Path:
-    """Build a project with one tool for some Pythons."""
     write_files(folder / "project", {"server.json": SERVER, "tools.py": TOOLS})
     target = folder / f"{python.replace(',', '-')}.pyz"
     folders = [os.environ["PATH"], *(str(path.parent) for path in interpreters().values())]
@@ -60,7 +59,6 @@ def built_for(folder: Path, python: str) -> Path:
 
 
 def entries(file: Path) -> dict[str, bytes]:
-    """Return the entries of a file by their names."""
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -70,9 +68,7 @@ def test_no_python_of_the_list_compiles_anything(tmp_path: Path) -> None:
     server = built_for(tmp_path, ",".join(MINORS))
     for minor, python in interpreters().items():
         lines = "".join(json.dumps(request) + "\n" for request in REQUESTS)
-        done = subprocess.run(
-            [python, "-ISc", NO_COMPILER, server], input=lines, capture_output=True, text=True, check=False
-        )
+        done = run_program([python, "-ISc", NO_COMPILER, server], input=lines)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         assert [answer["id"] for answer in answers] == [1, 2], (minor, done.stderr)
         assert answers[1]["result"]["structuredContent"] == {"result": 42}, minor

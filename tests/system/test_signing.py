@@ -21,6 +21,7 @@ from mcpc.cli.attest.statements import provenance, sbom
 from mcpc.pack.archive import sha256_hex
 from mcpc.release.trust.statements import ChecksumError, listed_digests, write_checksums
 from support.artifact import SOURCES, build
+from support.files import write_files
 from support.needs import ROOT, needs
 from support.projects import SMOKETEST
 
@@ -38,9 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a built file, its project, and what describes it."""
     folder = tmp_path_factory.mktemp("signing")
     project = folder / "project"
-    project.mkdir()
-    for name, text in SMOKETEST.items():
-        (project / name).write_text(str(text))
+    write_files(project, SMOKETEST)
     build(project, folder / "server.pyz")
     return folder
 

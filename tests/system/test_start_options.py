@@ -45,16 +45,13 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def over_pipes(artifact: Path, *words: str, variables: dict[str, str] | None = None) -> list[Any]:
     """Return the names in both eras' lists, and the texts or errors of all calls with wrong arguments."""
-    client = StdioClient(artifact, *words, environment=variables)
-    try:
+    with StdioClient(artifact, *words, environment=variables) as client:
         client.initialize()
         said = [names(client.ask("tools/list")), names(client.ask("tools/list", stateless("")["params"]))]
         for tool in TOOLS:
             params = {"name": tool, "arguments": WRONG}
             said += [client.ask("tools/call", params), client.ask("tools/call", stateless("", params)["params"])]
         return [*said[:2], *map(told, said[2:])]
-    finally:
-        client.close()
 
 
 def over_http(artifact: Path, *words: str, variables: dict[str, str] | None = None) -> list[Any]:
@@ -96,14 +93,11 @@ def test_a_file_serves_the_chosen_tools_and_corrects_arguments(artifact: Path, s
 
 
 def test_a_known_client_is_tolerated_over_pipes(artifact: Path) -> None:
-    client = StdioClient(artifact, "--tolerant=auto")
-    try:
+    with StdioClient(artifact, "--tolerant=auto") as client:
         params = {"name": "in_python", "arguments": WRONG}
         assert "isError" in client.ask("tools/call", stateless("", params)["params"])["result"]
         known = stateless("", {**params, "_meta": KNOWN})["params"]
         assert told(client.ask("tools/call", known)) == "3 m"
-    finally:
-        client.close()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from support.artifact import SOURCES, build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,9 +157,7 @@ def test_the_plugin_of_pytest(built: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "mcp_compiler.pytest_plugin", "-p", "no:cacheprovider"]
     variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": SOURCES, "PYTEST_ADDOPTS": ""}
     words += ["--continue-on-collection-errors", "--strict-config", "-rA"]
-    done = subprocess.run(
-        words, cwd=write_files(tmp_path, files), env=variables, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run_program(words, cwd=write_files(tmp_path, files), env=variables)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "PASSED test_it.py::test_greets" in done.stdout
     assert "has no HTTP support; build it with `mcpc build --http`" in done.stdout

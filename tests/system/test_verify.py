@@ -21,6 +21,7 @@ from mcpc.pack.manifest import FACTS, checksum_line, readable_json
 from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
 from mcpc_runtime import BYTECODE, SOURCES
 from support.artifact import build, shared_cache
+from support.files import write_files
 from support.interpreters import interpreters
 from support.projects import SMOKETEST
 
@@ -38,10 +39,7 @@ def _cache() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verify") / "project"
-    folder.mkdir()
-    for name, text in SMOKETEST.items():
-        (folder / name).write_text(str(text))
-    return folder
+    return write_files(folder, SMOKETEST)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,6 @@ def cases() -> Iterator[tuple[str, str, str]]:
 
 
 def edits(kind: str) -> dict[str, Callable[[str], object]]:
-    """Return what is done with a text of a kind."""
     if kind == "items":
         return {
             "with the item": lambda text: put_item(text, "inputs", ITEM),

@@ -240,8 +240,6 @@ def test_a_host_is_resolved_once_and_all_its_addresses_are_public(monkeypatch: p
 
 
 class Response:
-    """A response with these pieces."""
-
     def __init__(self, *pieces: bytes, status: int = 200, length: int | None = None, mime: str = "") -> None:
         self.pieces, self.status, self.length = list(pieces), status, length
         self.headers = Headers(mime)

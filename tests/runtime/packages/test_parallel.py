@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import pytest
 from mcpc_runtime.artifact.packages import folders
 from mcpc_runtime.artifact.packages.folders import for_each
 from support.artifact import SOURCES
+from support.processes import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,14 +46,7 @@ def test_threads_of_a_finder_can_import(tmp_path: Path) -> None:
     (tmp_path / "wanted.py").write_text(
         "import sys\nlate = [name for name in sys.modules if name.startswith('late_')]\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", FINDER],
-        env={"PYTHONPATH": f"{SOURCES}:{tmp_path}"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program([sys.executable, "-c", FINDER], env={"PYTHONPATH": f"{SOURCES}:{tmp_path}"})
     assert (done.stderr, sorted(done.stdout.split("] ")[0][1:].split(", "))) == ("", ["'late_one'", "'late_two'"])
     assert done.stdout.endswith(" False\n")
 

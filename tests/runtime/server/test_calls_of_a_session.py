@@ -75,8 +75,6 @@ class Clock:
 
 
 class Channel:
-    """A client that takes everything, and notes it."""
-
     full = ended = False
     unsent = bytes_written = 0
     descriptor, output = INPUT, OUTPUT
@@ -170,7 +168,6 @@ class Served:
         return self.heard()
 
     def run(self, *inputs: Any) -> Display:
-        """Serve these inputs, in turns, until the server ends."""
         self.driver.reactor = None
         self.clock.has_input = lambda: not self.driver.channel.ended
         self.driver.channel.inputs = list(inputs)  # type: ignore[attr-defined]

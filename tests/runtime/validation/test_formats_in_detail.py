@@ -21,7 +21,6 @@ MODULES = [addresses, characters, domains, domains, characters, patterns, uris, 
 
 
 def accepted(function: Callable[[str], object], texts: Iterable[str]) -> list[str]:
-    """Return the texts that a function accepts."""
     return [text for text in texts if function(text)]
 
 

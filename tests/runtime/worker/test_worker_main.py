@@ -84,12 +84,10 @@ class Pipes:
         return WorkerCall(self.worker, number, message)
 
     def send(self, number: int, function: str, **arguments: Any) -> None:
-        """Write a call for the worker."""
         body = marshal.dumps((f"{MODULE}.py", function, [], arguments, "", {}, "named", {}))
         os.write(self.calls, len(body).to_bytes(4, "little") + number.to_bytes(8, "little") + body)
 
     def tell(self, *message: Any) -> None:
-        """Write a control message for the worker."""
         body = marshal.dumps(message)
         os.write(self.control, len(body).to_bytes(4, "little") + body)
 

@@ -23,8 +23,6 @@ from support.fake_runtime import fake_context
 
 
 class Worker:
-    """A worker that only keeps what it is given."""
-
     problems: list[Exception]
 
     def __init__(self, pool: Any, mark: str, environment: dict[bytes, bytes]) -> None:
