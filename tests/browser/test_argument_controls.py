@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
 from support.argument_editor import edit, opened, perform, value_text
 from support.editor_cases import CASES, Case
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
-
-    Json = Any
+Json = Any
 
 HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 1</script>'
 RICH = {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from support.argument_editor import failures, round_trips
 from support.page_files import ARGUMENTS
@@ -14,11 +16,7 @@ from support.reference import example_tools, real_tools
 from support.scale import scaled
 from support.stdio import StdioClient
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Json = Any
+Json = Any
 
 LIMIT = 32_000
 """The sources of the editor, in bytes."""

@@ -10,8 +10,9 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -21,10 +22,6 @@ from support.browser import page as browser_page
 from support.needs import needs
 from support.page_steps import WAIT_MILLISECONDS, call
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BROKEN = "from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int\n    return a + b\n"
 GOOD = 'from mcpc import tool\n\n\n@tool\ndef add(a: int, b: int = 2) -> int:\n    """Add."""\n    return a + b\n'

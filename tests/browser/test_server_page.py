@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import axe_playwright_python
 import pytest
+from playwright.sync_api import Page
 
 from compiler.test_documentation import FACTS
 from mcpc.cli.built_contents import artifact_contents
@@ -15,9 +16,6 @@ from support.artifact import build
 from support.browser import page
 from support.needs import ROOT
 from support.scale import scaled
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 ADDRESS = "http://127.0.0.1/server.html"
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"

@@ -7,26 +7,22 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.interpreters.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
 from mcpc.model.ir.project import ProjectMetadata
-from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers import BuiltServer, UnusableValueError
 from mcpc.release.carriers.built_server import ProgramTarget, program_target
 from mcpc.release.carriers.bundle import bundle
 from support.artifact import mcpc
 from support.carriers import assert_valid
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
-
-    Program = Callable[..., subprocess.CompletedProcess[str]]
+Program = Callable[..., subprocess.CompletedProcess[str]]
 
 ELF = b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little")
 

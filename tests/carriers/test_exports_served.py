@@ -9,7 +9,7 @@ import shlex
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -17,9 +17,6 @@ import yaml
 from mcpc.release.exports import EXPORTS, Deployment
 from support.needs import needs
 from support.serving import served
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOKEN = "a-token-of-the-operator"
 NGINX = """daemon off;

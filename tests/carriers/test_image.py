@@ -9,13 +9,14 @@ import os
 import subprocess
 import tarfile
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from mcpc.cli.carrier_files import write_files
-from mcpc.release.carriers import UnusableFileError, UnusableValueError
+from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError
 from mcpc.release.carriers.built_server import ProgramTarget
 from mcpc.release.carriers.files import CarrierFile, tar_bytes
 from mcpc.release.carriers.image import (
@@ -31,11 +32,6 @@ from mcpc.release.carriers.image import (
 from support.artifact import mcpc
 from support.carriers import assert_valid
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
 
 PLAIN = ImageOptions()
 

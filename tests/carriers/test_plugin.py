@@ -7,20 +7,16 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mcpc.release.carriers import UnusableValueError
+from mcpc.release.carriers import BuiltServer, UnusableValueError
 from mcpc.release.carriers.built_server import ProgramTarget
 from mcpc.release.carriers.plugin import plugin
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
 
 PROGRAM = ProgramTarget("linux", "amd64")
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mcpc.frontends.registry_manifest import is_registry_manifest
 from mcpc.reading import Source
+from mcpc.release.carriers import BuiltServer
 from mcpc.release.carriers.registry import Publication, registry_file
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
 
 SCHEMA = "registry/server.schema.2025-12-11.json"
 URL = "https://github.com/example/weather/releases/download/v1.4.0/weather.mcpb"

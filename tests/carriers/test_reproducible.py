@@ -6,19 +6,15 @@ import json
 import os
 import sys
 import sysconfig
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mcpc.cli.carrier_files import write_files
+from mcpc.release.carriers import BuiltServer
 from mcpc.release.carriers.image import ImageOptions, image_layout
 from support.artifact import SOURCES
 from support.interpreters import interpreters
 from support.needs import ROOT
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
 
 PROGRAM = ROOT / "tests/carriers/every_carrier.py"
 ENVIRONMENTS = (

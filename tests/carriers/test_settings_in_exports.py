@@ -6,7 +6,8 @@ import importlib.util
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import kubernetes_validate
 import pytest
@@ -21,9 +22,6 @@ from support.artifact import mcpc
 from support.carriers import HOSTILE, SETTINGS
 from support.needs import lacking, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DECLARED = tuple(DeclaredSetting(**{**each, "choices": tuple(each.get("choices", ()))}) for each in SETTINGS)
 FULL = Deployment(

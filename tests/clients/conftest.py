@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.needs import ROOT
 from support.npm import installed_packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOURCES = ROOT / "tests/clients/typescript"
 

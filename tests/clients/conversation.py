@@ -8,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 INVALID_PARAMS = -32602

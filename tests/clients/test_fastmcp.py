@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -12,10 +14,6 @@ from mcp import MCPError
 
 from clients import conversation
 from clients.conversation import CALLS, HANDSHAKE, INCOMPLETE_PROMPT, PROMPTS, STATELESS, UNKNOWN_TOOL
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-    from pathlib import Path
 
 MODES = {"legacy": HANDSHAKE, "auto": STATELESS}
 

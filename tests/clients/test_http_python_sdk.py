@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import Any
 
 import anyio
 import pytest
@@ -11,11 +12,7 @@ from mcp import types as mcp_types
 
 from clients import everything
 from clients.everything import FORM, HANDSHAKE, NAME, QUESTION, SAMPLE, STATELESS, WATCHED
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from support.serving import Served
+from support.serving import Served
 
 MODES = {"legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STATELESS}
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from clients import everything
 from clients.everything import FORM, HANDSHAKE, NAME, QUESTION, SAMPLE, STATELESS, UNKNOWN_RESOURCE, WATCHED
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 pytestmark = pytest.mark.sampled(2)
 

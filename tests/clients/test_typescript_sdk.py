@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from clients import conversation
 from clients.conversation import CALLS, HANDSHAKE, INCOMPLETE_PROMPT, PROMPTS, STATELESS, UNKNOWN_TOOL
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODES = {"v1": HANDSHAKE, "legacy": HANDSHAKE, "auto": STATELESS, STATELESS: STATELESS}
 

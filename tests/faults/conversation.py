@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from faults.client import HANDSHAKE, MODERN, STATELESS, Peak, code, failed, good, require, text, until
+from faults.client import HANDSHAKE, MODERN, STATELESS, Message, Peak, Server, code, failed, good, require, text, until
 from faults.documents import FREE, READ, REFUSED
 from faults.forms import APART, BASH
 from faults.strings import OPTIONS, SHELL, STRINGS
-from faults.trial import Case, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from faults.client import Message, Server
-    from faults.trial import Trial
+from faults.trial import Case, Trial, within
 
 ONE = (HANDSHAKE,)
 OLD = (HANDSHAKE,)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from faults import soak
 from faults.client import HANDSHAKE, good, require, until
 from faults.forms import APART, BASH, INLINE
 from faults.handlers import still_serving, stubborn
-from faults.trial import SOAK, Case, within
+from faults.trial import SOAK, Case, Trial, within
 from support.slack import slack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.trial import Trial
 
 ONE = (HANDSHAKE,)
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from support import artifact
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.machines import Machine
+from support.machines import Machine
 
 BASH, PYTHON, INLINE = "bash", "python", "inline"
 FORMS = (BASH, PYTHON, INLINE)

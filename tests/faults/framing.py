@@ -7,20 +7,16 @@ import gzip
 import random
 import socket
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faults.client import STATELESS, Peak, require
 from faults.forms import PYTHON
-from faults.trial import Case, within
+from faults.site import Site
+from faults.trial import Case, Trial, within
 from support.knocks import ECHO, LADDER, NAMES, mirrors, stateless
 from support.talking import answer, call, connect, everything, head, request, said, status_of, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.site import Site
-    from faults.trial import Trial
 
 over_http = partial(Case, forms=(PYTHON,), eras=(STATELESS,), http=True)
 POST = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"

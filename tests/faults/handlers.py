@@ -5,17 +5,11 @@ from __future__ import annotations
 import hashlib
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from faults.client import HANDSHAKE, Peak, failed, good, require, text, until
+from faults.client import HANDSHAKE, Peak, Server, failed, good, require, text, until
 from faults.forms import APART, BASH, INLINE, PYTHON
-from faults.trial import Case, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.client import Server
-    from faults.trial import Trial
+from faults.trial import Case, Trial, within
 
 ONE = (HANDSHAKE,)
 LIMIT_WORDS = ("limit", "time", "second", " s")

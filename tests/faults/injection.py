@@ -10,17 +10,12 @@ import errno
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from faults.client import HANDSHAKE, Fault, require, until
+from faults.client import HANDSHAKE, Fault, Server, require, until
 from faults.forms import APART, INLINE
-from faults.trial import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.client import Server
-    from faults.trial import Trial
+from faults.trial import Case, Trial
 
 ERRORS = ("ENOMEM", "EMFILE", "EAGAIN", "EINTR", "ENOSPC", "EIO")
 FUNCTIONS = (

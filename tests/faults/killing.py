@@ -9,23 +9,18 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from faults.client import HANDSHAKE, Fault, Peak, failed, good, require, text, until
+from faults.client import HANDSHAKE, Fault, Peak, Process, Server, failed, good, require, text, until
 from faults.endings import all_kinds
 from faults.forms import APART, BASH, INLINE, PYTHON
 from faults.handlers import LIMIT_WORDS, still_serving
-from faults.trial import Case, within
+from faults.trial import Case, Trial, within
 from support.scale import scaled
 from support.slack import slack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.client import Process, Server
-    from faults.trial import Trial
 
 ONE = (HANDSHAKE,)
 KILLS = int(os.environ.get("MCPC_KILLS", "12"))

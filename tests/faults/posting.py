@@ -6,19 +6,16 @@ import json
 import signal
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faults import documents, handlers
 from faults.client import HANDSHAKE, STATELESS, good, require, text, until
 from faults.conversation import sleeping
 from faults.forms import APART, FORMS, PYTHON
 from faults.handlers import still_serving, stubborn
-from faults.trial import FULL, Case, within
+from faults.site import Answer, Site
+from faults.trial import FULL, Case, Trial, within
 from support.knocks import ACCEPTED, HOSTS, LEGACY, ORIGINS, TYPES, mirrors, request, stateless
-
-if TYPE_CHECKING:
-    from faults.site import Answer, Site
-    from faults.trial import Trial
 
 over_http = partial(Case, http=True)
 SESSIONS = 64

@@ -13,29 +13,22 @@ import socket
 import statistics
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faults import forms
 from faults.client import STATELESS, require, resident, until
 from faults.forms import PYTHON
 from faults.framing import serves
-from faults.site import END, bytes_of
-from faults.trial import FULL, Case, Lacking, within
+from faults.site import END, Site, bytes_of
+from faults.trial import FULL, Case, Lacking, Trial, within
 from support.knocks import mirrors, stateless
-from support.networks import SERVER, ip, network
+from support.networks import SERVER, Network, ip, network
 from support.slack import slack
 from support.talking import answer, connect, everything, head, request, status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from faults.site import Site
-    from faults.trial import Trial
-    from support.networks import Network
 
 over_http = partial(Case, forms=(PYTHON,), eras=(STATELESS,), http=True)
 LIMITS = ("head", "body", "write", "idle")

@@ -7,20 +7,15 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from faults import forms
-from faults.client import HANDSHAKE, code, good, require
+from faults.client import HANDSHAKE, Message, Server, code, good, require
 from faults.forms import BASH, PYTHON
-from faults.trial import Case, within
+from faults.trial import Case, Trial, within
 from support.scale import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from faults.client import Message, Server
-    from faults.trial import Trial
 
 TRIES = scaled(10_000, 3_000)
 SECRET = "this is nobody's business"

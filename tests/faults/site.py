@@ -10,21 +10,17 @@ import json
 import signal
 import socket
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faults import forms
-from faults.client import HANDSHAKE, Server, require, until
+from faults.client import HANDSHAKE, Message, Server, require, until
 from support.knocks import LEGACY, mirrors, stateless
+from support.machines import Machine
 from support.serving import LISTENS, PATIENCE
 from support.talking import connect, everything, said
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from faults.client import Message
-    from support.machines import Machine
 
 WITH_US = "import ctypes\nctypes.CDLL(None).prctl(1, 15)\n"
 """What a server is told before it starts: to end if whoever started it is killed."""

@@ -14,21 +14,18 @@ import random
 import re
 import time
 import urllib.request
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from faults.client import below, processes, require, resident, until
 from support.http_sample import INLINE, NONE, SERVER, TOOLS, project
 from support.knocks import ECHO, mirrors, request, stateless
+from support.serving import Served
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from support.serving import Served
-
-    Deed = Callable[["Visitor"], Awaitable[int]]
+Deed = Callable[["Visitor"], Awaitable[int]]
 
 VISITORS = 8
 WARM = 300

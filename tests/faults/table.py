@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Barrier
 
 from faults import conversation, endings, framing, handlers, injection, killing, posting, pressing, resources, tokens
 from faults.client import Fault
 from faults.trial import Lacking, close_shared, perform
-
-if TYPE_CHECKING:
-    from threading import Barrier
 
 OVER_PIPES = (conversation, handlers, endings, injection, killing, resources)
 OVER_HTTP = (posting, framing, pressing, tokens)

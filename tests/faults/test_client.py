@@ -6,18 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from faults import client
 from faults.client import Fault, Server, below, processes, until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Popen = subprocess.Popen[bytes]
+Popen = subprocess.Popen[bytes]
 
 LEAVES = """
 import os, sys

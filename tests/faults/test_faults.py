@@ -6,24 +6,17 @@ Each runs in each of its forms and in each of its eras, but not in each pair of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from faults.client import Fault
 from faults.table import CASES
-from faults.trial import FULL, Lacking, close_shared, perform
+from faults.trial import FULL, Case, Lacking, close_shared, perform
 from support.needs import lacking, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from _pytest.mark.structures import ParameterSet
-
-    from faults.trial import Case
-
 
 LONG = frozenset(
     [

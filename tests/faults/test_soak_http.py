@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from faults.soak_http import LONG, MEBIBYTE, Figures
 from support.artifact import build
 from support.scale import scaled
 from support.serving import served
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REQUESTS = int(os.environ.get("TESTS_SOAK_HTTP", scaled(4000, 2000)))
 

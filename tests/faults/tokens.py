@@ -6,21 +6,16 @@ import os
 import secrets
 import subprocess
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from faults import forms
 from faults.client import STATELESS, require
 from faults.forms import PYTHON
 from faults.site import bytes_of
-from faults.trial import FULL, Case
+from faults.trial import FULL, Case, Trial
 from support.knocks import mirrors, stateless
 from support.talking import answer, connect
 from support.timing import LENGTHS, LONG, ROUNDS, tells
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from faults.trial import Trial
 
 over_http = partial(Case, forms=(PYTHON,), eras=(STATELESS,), http=True)
 TOKEN = "s3cret-Token.of_32~bytes+and/more=="

@@ -7,19 +7,16 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faults import forms
 from faults.client import HANDSHAKE, STATELESS, Fault, Server, require, until
 from faults.site import Site
+from support.machines import Machine
 from support.slack import slack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.machines import Machine
 
 BOTH = (HANDSHAKE, STATELESS)
 SOAK = int(os.environ.get("TESTS_SOAK", "10000"))

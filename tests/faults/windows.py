@@ -5,15 +5,11 @@ The cases of a protocol's lines are written for the Bash form; on Windows the Py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from faults.forms import BASH, INLINE, PYTHON
 from faults.table import CASES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from faults.trial import Case
+from faults.trial import Case
 
 POSIX: dict[str, str] = {
     "D09": "setsid", "D18": "SIGKILL", "D18d": "exec", "D18e": "process groups", "D18g": "fork", "D23": "SIGTERM",

@@ -9,13 +9,10 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.request import urlopen
 
 from support.ports import reserved_port
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORE = next((name for name in ("valkey-server", "redis-server") if shutil.which(name)), "")
 START_SECONDS = 20

@@ -10,7 +10,9 @@ import json
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import jwt
 import pytest
@@ -18,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcpc_runtime.http.auth import http_client
 from mcpc_runtime.http.auth import jwt as signed_tokens
+from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.jwt import SigningKeys, keys_from
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
@@ -25,12 +28,6 @@ from mcpc_runtime.http.principals import Denied, MisconfiguredError, Principal, 
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import lazy
 from support.issuer import Issuer, Key, raw_token, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 
 URL = "https://mcp.example.com/mcp"
 CLIENT = "mcp-server:hunter2 of the client".replace(" ", "-")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
@@ -17,11 +19,6 @@ from mcpc_runtime.http.settings import HttpSettings
 from support.asgi import HOST, TYPE, Client, mirrors, stateless
 from support.images import archive, image_of, project, tool
 from support.issuer import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from mcpc_runtime.artifact.image import Image
 
 TOKENS = "admin the-token-of-admin;reader the-token-of-reader read_*;other the-token-of-other"
 ADMIN, READER, OTHER = (("authorization", f"Bearer the-token-of-{name}") for name in ("admin", "reader", "other"))

@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from mcpc_runtime.http.auth.tokens import tokens_from
 from mcpc_runtime.http.principals import AllowedTools, Denied, MisconfiguredError, Principal
 from mcpc_runtime.http.settings import HttpSettings
 from support.timing import LONG, tells
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOKEN = "s3cret-Token.of_32~bytes+and/more=="
 LIST = f"""# who may call

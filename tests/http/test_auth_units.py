@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -37,9 +38,6 @@ from mcpc_runtime.http.principals import (
     challenge,
 )
 from mcpc_runtime.http.settings import HttpSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ import asyncio
 import json
 import socket
 import time
+from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import StartOptions, apply_start_options
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.principals import MisconfiguredError
@@ -24,12 +27,6 @@ from support.asgi import HOST, Client
 from support.images import archive, image_of
 from support.processes import until
 from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from mcpc_runtime.artifact.image import Image
 
 pytestmark = pytest.mark.sampled(2)
 

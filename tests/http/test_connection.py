@@ -9,8 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.http.serve import prepare
 from mcpc_runtime.http.server_log import RefusalLog
@@ -24,12 +28,6 @@ from uvicorn.server import ServerState  # noqa: E402
 from mcpc_runtime.http.embedded import connection, cycle  # noqa: E402
 from mcpc_runtime.http.embedded.connection import Connection  # noqa: E402
 from mcpc_runtime.http.embedded.cycle import RequestCycle  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
 
 STEPS = ROOT / "tests/golden/http/connections.steps"
 

@@ -11,8 +11,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.http import server_log
 from mcpc_runtime.http.app import Application
@@ -20,18 +24,10 @@ from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.auth.tokens import tokens_from
 from mcpc_runtime.http.endpoint import SESSION_HEADER
 from mcpc_runtime.http.settings import HttpSettings
-from support.asgi import Client, mirrors, request, stateless
+from support.asgi import Answer, Client, mirrors, request, stateless
 from support.http_sample import quiet, sample
 from support.knocks import ECHO, LADDER, NAMES
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
-
-    from support.asgi import Answer
 
 STEPS = ROOT / "tests/golden/http/exchanges.steps"
 SERVERS = {"sample": sample, "quiet": quiet}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+
+import pytest
 
 from mcpc_runtime.http import fair_turns
 from mcpc_runtime.http.fair_turns import FairLock, FairTurns
-
-if TYPE_CHECKING:
-    import pytest
 
 
 async def begun(turns: FairTurns, principals: str) -> list[tuple[int, str]]:

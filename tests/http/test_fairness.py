@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build
 from support.processes import until
-from support.serving import served
+from support.serving import Served, served
 from support.tenants import (
     QUICK,
     TOKENS,
@@ -19,12 +20,6 @@ from support.tenants import (
     slow_calls,
     write_project,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from mcpc_runtime.http.memory_budget import MemoryBudget
@@ -14,12 +17,6 @@ from mcpc_runtime.http.metrics import CONTENT_TYPE, MAX_NAMES, Metrics
 from mcpc_runtime.protocol.effects import Call, Request
 from support.images import small_session
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
 
 
 def call_of(name: str = "echo", method: str = "tools/call") -> Call:

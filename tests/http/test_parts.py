@@ -6,8 +6,9 @@ import asyncio
 import json
 import os
 import time
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,6 @@ from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings, most_connections
 from mcpc_runtime.log import LineFormat
 from mcpc_runtime.protocol.session import MAX_VALUES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JSON = [
     (b"content-type", b"application/json"),

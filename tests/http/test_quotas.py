@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from support.files import write_files
 from support.http_sample import sample
 from support.posts import post_stateless
 from support.serving import served as served_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Clock:

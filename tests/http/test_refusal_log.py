@@ -6,8 +6,9 @@ import asyncio
 import http.client
 import json
 import socket
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,8 +18,6 @@ from mcpc_runtime.http.principals import ANONYMOUS, Principal
 from mcpc_runtime.http.server_log import MAX_LINES, RefusalLog, refusal_reason
 from support.serving import Served, served
 
-if TYPE_CHECKING:
-    from pathlib import Path
 TOKEN, SECRET = "a-token-that-is-long-enough-0123456789", "sEcReT"
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 

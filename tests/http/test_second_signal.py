@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build
 from support.processes import is_gone, of_process, until, wait_for
-from support.serving import served
+from support.serving import Served, served
 from support.talking import connect, request
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.serving import Served
 
 pytestmark = pytest.mark.slow
 

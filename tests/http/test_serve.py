@@ -9,8 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,13 +19,8 @@ from support.files import write_files
 from support.needs import lacking
 from support.ports import reserved_port
 from support.processes import is_gone, wait_for
-from support.serving import served
+from support.serving import Served, served
 from support.talking import answer, connect, everything, request, text_of, write_project
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.serving import Served
 
 pytestmark = pytest.mark.sampled(2)
 

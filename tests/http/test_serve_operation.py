@@ -8,9 +8,9 @@ import re
 import signal
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,12 +19,7 @@ from support.artifact import build
 from support.files import write_files
 from support.images import MODERN, project, tool
 from support.processes import until
-from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.serving import Served
+from support.serving import Served, served
 
 ANN = "the-token-of-ann-0123456789"
 STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "

@@ -9,8 +9,9 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from mcpc_runtime.http.principals import MisconfiguredError, NotBundledError
 from mcpc_runtime.http.serve import ServeError
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.transports.platforms import allocation, system
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Application:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import jsonschema
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import HttpSettings
 from support.asgi import Client, Doorman
 from support.http_sample import sample
 from support.images import image_of, small_archive
 from support.reference import read_data
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.artifact.image import Image
 
 CARD_TYPE = "application/mcp-server-card+json"
 URL = "https://mcp.example.com/svc/mcp"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,6 @@ from mcpc_runtime.http.streams import MAX_UNSENT, EventStream, SseResponse
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.session import Session
 from support.http_sample import quiet, sample
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 LINE = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc_runtime.http.app import Application
+from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.effects import PublishChange
 from support.asgi import LEGACY, Answer, Client, Doorman, request, served
 from support.http_sample import sample
-
-if TYPE_CHECKING:
-    from mcpc_runtime.http.driver import HttpDriver
-    from mcpc_runtime.protocol.effects import PublishChange
 
 ELICIT = {"name": "elicit", "arguments": {}}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import apply_start_options
 from mcpc_runtime.http.options import OptionError
 from mcpc_runtime.http.serve import ServeError, build_application, read_settings
@@ -16,11 +18,6 @@ from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas import signed_tokens
 from support.asgi import LEGACY, Client, reply, request, served
 from support.http_sample import built, image_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.artifact.image import Image
 
 KNOWN = {"name": "claude-code", "version": "1"}
 WRONG = {"name": "where_inline", "arguments": {"extra": 1}}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
@@ -20,11 +20,6 @@ from mcpc_runtime.protocol.effects import Call, Failure, Request, text_outcome
 from mcpc_runtime.protocol.traces import trace_variables
 from support.images import MODERN, small_session
 from support.issuer import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from opentelemetry.sdk.trace import ReadableSpan
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 META = {**MODERN, "traceparent": f"00-{TRACE}-{PARENT}-01", "tracestate": "rojo=1", "baggage": "user=alice"}

@@ -8,11 +8,13 @@ import shutil
 import sys
 import tempfile
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.serve import ServeError, build_application, virtual_servers
@@ -23,11 +25,6 @@ from support.files import write_files
 from support.http_sample import image_of
 from support.knocks import mirrors, stateless
 from support.serving import served as in_a_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mcpc_runtime.artifact.image import Image
 
 SERVERS = [
     {"name": "s1", "path": "one", "features": ["one.json", "both.json"]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ if not sys.platform.startswith("linux"):
 
 from support import artifact, machines
 from support.pipe_client import PipeClient
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BATCH = "@echo off\r\necho one=%~1 two=%~2\r\nfindstr text\r\nexit /b %ERRORLEVEL%\r\n"
 WORDS = {"plain": ["a b", "c"], "variable": ["%PATH%", "c"], "command": ["a", 'b" & echo injected']}

@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,11 +20,6 @@ from support.needs import ROOT
 from support.pipe_client import PipeClient
 from support.wheels import wheel
 from support.windows_compiler import VERSION, WindowsCompiler, windows_compiler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
 
 ABOUT_THIS_MACHINE = {"MCP210", "MCP241", "MCP503"}
 """Warnings that depend on the machine of the build: on its programs, and on whether it is one with Windows."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +24,9 @@ from support.needs import ROOT, needs
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
 from support.witness import Witness
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+Start = Callable[..., AbstractContextManager[PipeClient]]
 
-    Start = Callable[..., AbstractContextManager[PipeClient]]
-    Message = dict[str, Any]
+Message = dict[str, Any]
 
 TEXT = {"text": {"type": "string"}}
 TOOLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

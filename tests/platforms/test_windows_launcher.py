@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.slack import slack
 from support.windows_prefix import Prefix, own_prefix, windows_path
 from support.windows_programs import report, reporter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 FOLDERS = (
     r"Python\pythoncore-3.13-64",

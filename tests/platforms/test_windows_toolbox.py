@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +20,6 @@ from support import artifact, machines
 from support.conversations import held_again
 from support.needs import ROOT, lacking, needs_node
 from support.pipe_client import PipeClient, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
 NODE = machines.wine_folder() / "node"
 TOOL = """

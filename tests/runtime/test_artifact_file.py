@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zipimport import zipimporter
 
 import pytest
 
 from mcpc_runtime.transports.platforms.artifact_file import entry_reader, file_state
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_range_ends_with_its_entry(tmp_path: Path) -> None:

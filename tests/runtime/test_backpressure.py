@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.server import backpressure
 from mcpc_runtime.server.backpressure import PATIENCE_SECONDS, Backpressure
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 INPUT, OUTPUT = 7, 8
 

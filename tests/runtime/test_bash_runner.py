@@ -7,9 +7,9 @@ import hashlib
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +23,6 @@ from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 from support.processes import is_alive
 from support.scale import scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.sampled(3)
 

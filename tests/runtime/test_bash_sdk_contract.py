@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.systems.bash_sdk import contract, runner
 from mcpc_runtime.systems.bash_sdk.runner import ScriptLibrary, ServerScriptRunner, name_files
 from support.contracts import GOLDEN, became, process_result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
 
 
 def test_invocations_and_endings(golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch) -> None:

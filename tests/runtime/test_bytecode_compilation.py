@@ -11,7 +11,8 @@ import zipfile
 import zipimport
 import zlib
 from importlib.util import MAGIC_NUMBER, module_from_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,9 +28,6 @@ from mcpc_runtime.artifact.bytecode_compilation import (
     usable_folder,
     write_cached,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAGIC = MAGIC_NUMBER
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from mcpc_runtime.tools.clients.installing import how_to_set_in_clients
 from mcpc_runtime.tools.clients.request import candidates, lasting_python, version_of, why_temporary
 from support.client_home import use_home
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HERE = "{}.{}".format(*sys.version_info[:2])
 

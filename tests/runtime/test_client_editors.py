@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.tools.clients.json_text import JSON
-from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
+from mcpc_runtime.tools.clients.text_edits import CannotEditError, Editor, EntryPlace
 from mcpc_runtime.tools.clients.toml_text import TOML
 from mcpc_runtime.tools.clients.yaml_text import YAML
 from support import client_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc_runtime.tools.clients.text_edits import Editor
 
 COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "60"))
 ENTRY: dict[str, Any] = {

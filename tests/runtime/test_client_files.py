@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +21,6 @@ from mcpc_runtime.tools.clients.files import edit_file, undo_in_file
 from mcpc_runtime.tools.clients.installing import EDITORS
 from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace
 from support import client_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COUNT = int(os.environ.get("TESTS_CLIENT_FILES", "200"))
 PLACES = {

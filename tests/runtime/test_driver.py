@@ -6,8 +6,9 @@ import errno
 import gc
 import json
 import sys
+from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,6 @@ from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.stdio_driver import BROKEN, StdioDriver
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.images import image_of, request, small_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LIMIT = 1 << 20
 CALL = request("tools/call", {"name": "echo", "arguments": {"text": "x"}}, 7)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.systems.fastmcp import early_start
 from mcpc_runtime.transports.platforms import system
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Reactor:

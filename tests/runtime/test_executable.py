@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.handlers.executable import contract as executable
 from mcpc_runtime.protocol.effects import Call, Request
 from mcpc_runtime.protocol.session import Session
 from support.images import archive, image_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from support.projects import Files
+from support.projects import Files
 
 SCRIPT = "#!/bin/sh\ncat\n"
 META = {"mcpc/handler": {"command": ["bin/run", "--one", "$two; three"]}}

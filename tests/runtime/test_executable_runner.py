@@ -6,8 +6,9 @@ import hashlib
 import os
 import posix
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,10 +19,6 @@ from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import RUNTIME, nothing_left, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.sampled(3)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,6 @@ from mcpc_runtime.systems.toolbox import python_binding
 from mcpc_runtime.tools.cli import self_check
 from support.needs import ROOT
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class InjectedError(Exception):

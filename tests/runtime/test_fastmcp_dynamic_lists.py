@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -13,12 +16,7 @@ from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on,
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
-
-    Load = Callable[[str], ModuleType]
+Load = Callable[[str], ModuleType]
 
 HEAD = """
 import json, logging, os, time

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from mcpc_runtime.systems.fastmcp.original import calls
 from mcpc_runtime.systems.fastmcp.original import client as module
 from mcpc_runtime.systems.fastmcp.original.client import ProcessEndedError, ProgramClient, start_client
 from mcpc_runtime.systems.fastmcp.original.process import AdoptedServers
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 HEAD = """import json, sys
 def read():

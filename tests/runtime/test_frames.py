@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Iterator
 from errno import EBADF, EMFILE, EMSGSIZE, ENFILE, ENOBUFS, ENOMEM, EPIPE, ETOOMANYREFS
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,9 +30,6 @@ from mcpc_runtime.handlers.python.worker.frames import (
 )
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.posix import system_features
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 if sys.platform == "win32":
     pytest.skip("an end of a recallable pipe is overlapped there", allow_module_level=True)

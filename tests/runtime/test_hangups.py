@@ -7,16 +7,13 @@ import os
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc_runtime.transports.platforms.posix.reactor import has_ended, watched
 from mcpc_runtime.transports.platforms.reactor import Reactor, watch_end
 from support.artifact import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc_runtime import main
 from mcpc_runtime.artifact import start_options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Ended(BaseException):

@@ -7,7 +7,9 @@ import os
 import stat
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,10 +33,6 @@ from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from support.contracts import GOLDEN, became, filled, process_result
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SYSTEMS = ROOT / "tests/golden/runtime/systems"
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}

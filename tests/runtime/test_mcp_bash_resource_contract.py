@@ -11,7 +11,9 @@ import subprocess
 import threading
 import time
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,10 +33,6 @@ from support.artifact import build, converse
 from support.needs import ROOT, needs
 from support.processes import run_program
 from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 GIT = ROOT / "templates" / "mcp_bash" / "providers" / "git.sh"
 PROVIDER = """#!/usr/bin/env bash

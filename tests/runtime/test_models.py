@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.handlers.python.bindings import models
 from mcpc_runtime.handlers.python.bindings.dumping import to_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SOURCE = b"""from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field

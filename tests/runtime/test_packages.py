@@ -13,10 +13,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,9 +31,6 @@ from mcpc_runtime.artifact.packages.folders import (
     make_trusted_folder,
 )
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 CONTENTS = {"pkg/native.so": b"native" * 1000, "pkg.libs/lib.so": b"library"}
 FILES = {path: hashlib.sha256(data).hexdigest() for path, data in CONTENTS.items()}

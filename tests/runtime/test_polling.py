@@ -10,7 +10,9 @@ import select
 import subprocess
 import sys
 import tty
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,11 +22,7 @@ from mcpc_runtime.transports.platforms.posix.reactor import has_ended
 from mcpc_runtime.transports.platforms.reactor import READABLE, Reactor
 from support.artifact import build
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    Json = Any
+Json = Any
 
 TOOLS = '''"""Tools."""
 

@@ -7,7 +7,8 @@ import os
 import posix
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,6 @@ from mcpc_runtime.transports.platforms.posix.supervision import libproc, proc_fi
 from mcpc_runtime.transports.platforms.posix.supervision.termination import ProcessSnapshot, call_mark, start_time
 from support.libproc import BsdInfo, FakeLibproc
 from support.processes import until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(params=["proc", "libproc"])

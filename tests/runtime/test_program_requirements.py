@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,6 @@ from mcpc_runtime.handlers.program_requirements import ProgramRequirements, pars
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

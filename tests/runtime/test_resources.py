@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.bash import contract as mcbox
 from mcpc_runtime.handlers.executable import contract as executable
 from mcpc_runtime.handlers.invocations import ProcessResult
@@ -20,9 +21,6 @@ from mcpc_runtime.protocol.effects import Call, Request, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import STATELESS
-
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image import Image
 
 LONG = "test://" + "x" * 400
 FILES = {

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol import kept_results
 from mcpc_runtime.protocol.calls import finished_tool_result
 from mcpc_runtime.protocol.effects import ABSENT, Call, Outcome, Request
 from mcpc_runtime.protocol.kept_results import KeptResult, KeptResults
 from mcpc_runtime.protocol.session import Session
 from support.images import archive, ask, image_of, request
-
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image import Image
 
 LIMIT = 2000
 NEWEST, SESSIONS, OLDEST = "2026-07-28", "2025-11-25", "2024-11-05"

@@ -6,28 +6,24 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.reading import Source
+from mcpc_runtime.handlers.bash.fork_server import ForkServer
 from mcpc_runtime.handlers.bash.runner import ShellRunner
+from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.systems.mcp_bash import processes
 from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mcpc_runtime.handlers.bash.fork_server import ForkServer
-    from mcpc_runtime.handlers.invocations import ProcessResult
 
 SDK = ROOT / "templates/mcp_bash/sdk"
 DEADLINE_SECONDS = 60

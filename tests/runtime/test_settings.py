@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+
+import pytest
 
 from mcpc_runtime.artifact import settings
-from mcpc_runtime.artifact.settings import apply_settings
+from mcpc_runtime.artifact.settings import Row, apply_settings
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
-
-    from mcpc_runtime.artifact.settings import Row
-
 
 ROW: Row = ("X", "string", False, False, "the default", (), "what it is for")
 

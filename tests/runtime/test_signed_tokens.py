@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,6 @@ from mcpc_runtime.server.replicas.signed_tokens import (
     to_text,
 )
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD, NEW = b"an old key, 16 b+", b"a new key of more bytes"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

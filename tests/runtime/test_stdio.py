@@ -7,17 +7,14 @@ import os
 import select
 import subprocess
 import tracemalloc
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mcpc_runtime.transports import stdio
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY
 from mcpc_runtime.transports.stdio import Channel, ChannelBroken, ChannelClosed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIMIT = 40
 HIGH_WATER, MAX_RETRIES = 4 << 20, 100

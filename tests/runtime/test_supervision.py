@@ -10,7 +10,8 @@ import select
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -22,10 +23,6 @@ from mcpc_runtime.transports.platforms.processes import SupervisedProcess, Super
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.libproc import FakeLibproc
 from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FORMS = {
     "plain": "sleep 1000",

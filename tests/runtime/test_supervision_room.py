@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,9 +15,6 @@ from mcpc_runtime.transports.platforms.posix.supervision import client, terminat
 from mcpc_runtime.transports.platforms.processes import Supervisor, signal_group
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.processes import Token, nothing_left, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

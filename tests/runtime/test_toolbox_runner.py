@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from support.artifact import build
 from support.needs import needs_node
 from support.processes import is_alive, run_program
 from support.stdio import StdioClient, only_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 TOOLS = Path(__file__).parent / "toolbox/tools"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from support.artifact import build, converse
 from support.files import write_files
 from support.images import MODERN, request
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 STATE = "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -25,9 +25,6 @@ from mcpc_runtime.transports.platforms.windows.supervision.programs import (
 )
 from mcpc_runtime.transports.platforms.windows.variables import DEFAULTS, MINIMAL, variable_name
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LINES = (
     (["a", "b"], "a b"),

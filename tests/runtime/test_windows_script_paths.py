@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from mcpc_runtime.systems.mcp_bash.processes import PRINT_ENVIRONMENT, parse_exp
 from mcpc_runtime.transports.platforms.windows import script_paths
 from mcpc_runtime.transports.platforms.windows.supervision.programs import shell_path
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHELL, OTHER = b"#!/usr/bin/env bash\n", b"#!/usr/bin/env python3\n"
 

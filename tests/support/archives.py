@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from mcpc.pack.archive import ArchiveEntry, build_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 FACTS = {"name": "demo", "version": "1.2", "format": "native", "revisions": ["2025-11-25"], "mcpc": "0"}
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from playwright.sync_api import Locator, Page
 
 from support.browser import page
+from support.editor_cases import Step
 from support.page_files import PAGE, served_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Locator, Page
-
-    from support.editor_cases import Step
-
-    Json = Any
+Json = Any
 
 OPEN = """
 async ({schema, text}) => {

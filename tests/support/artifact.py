@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from click.exceptions import Exit
 
@@ -26,22 +27,17 @@ from mcpc import pipeline
 from mcpc.cli import build_steps as making
 from mcpc.cli.build import command
 from mcpc.cli.command_options import read_options
+from mcpc.diagnostics import Diagnostics
 from mcpc.diagnostics.formats import render_text
 from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
+from mcpc.options import Options
 from mcpc.pack import cache as builds
+from mcpc.pipeline import CheckResult
+from mcpc.reading import SourceTree
 from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
 from support.files import write_files
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.options import Options
-    from mcpc.pipeline import CheckResult
-    from mcpc.reading import SourceTree
 
 PACKAGES = {"bytecode.zip": "", "sources.zip": "", "extracted.zip": ".extracted/"}
 INNER = {

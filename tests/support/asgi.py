@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.principals import Denied, Principal, deny
 from mcpc_runtime.http.settings import HttpSettings
 from support.knocks import LEGACY, mirrors, request, stateless
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from mcpc_runtime.artifact.image import Image
 
 HOST = (b"host", b"127.0.0.1:8000")
 TYPE = (b"content-type", b"application/json")

@@ -7,14 +7,11 @@ with what it was built from.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.projects import Files
+from support.projects import Files
 
 RESULT = (ROOT / "examples/bash-sdk/mcpserver_core.sh").read_text(encoding="utf-8")
 """A failure is an error result, as since version 0.3."""

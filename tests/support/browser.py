@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from asyncio import AbstractEventLoop
 from asyncio.events import _get_running_loop, _set_running_loop
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from playwright.sync_api import Browser, BrowserContext, Page
+
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, BrowserContext, Page
 
 COMMAND = "chromium"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import referencing
 
 from support.files import write_files
 from support.reference import DATA
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCHEMAS = DATA / "schemas"
 PNG = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

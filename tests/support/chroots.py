@@ -8,16 +8,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.needs import needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LINKS = ("bin/sh", "bin/cat", "bin/ls", "usr/bin/env")
 LEFT_OUT = ("test", "tests", "site-packages", "idlelib", "ensurepip", "tkinter", "lib2to3", "__pycache__", "config-*")

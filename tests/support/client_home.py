@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from mcpc_runtime.tools.clients.table import CLIENTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def use_home(place: Path, environment: pytest.MonkeyPatch) -> None:

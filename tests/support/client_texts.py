@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import yaml
-
-if TYPE_CHECKING:
-    from random import Random
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 WORDS = ("a", "theme", "editor.fontSize", "é", "x y", "mcpServers", "servers", "weather", "o'k", "://", "/* no */", "")

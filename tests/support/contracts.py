@@ -7,18 +7,15 @@ Latin-1.  The golden file of a contract has each case and what became of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.protocol.effects import ABSENT, Call, Request
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
 
 CASES: dict[str, list[dict[str, Any]]] = json.loads((ROOT / "tests/runtime/handlers/contracts.json").read_text("utf-8"))
 GOLDEN = ROOT / "tests" / "golden" / "contracts"

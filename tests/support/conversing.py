@@ -10,13 +10,10 @@ import json
 import subprocess
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
+from pathlib import Path
+from typing import IO, Any
 
 SILENCE = 10.0
 """Seconds without any output after which no answer is expected any more."""

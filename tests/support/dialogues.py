@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import (
+    Call,
     CloseStream,
     DeliverAnswer,
+    Effect,
     LogToOperator,
     SendMessage,
     SendResponse,
@@ -18,12 +22,6 @@ from mcpc_runtime.protocol.effects import (
 from mcpc_runtime.protocol.session import Session
 from support.expressions import Display
 from support.images import MODERN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mcpc_runtime.artifact.image import Image
-    from mcpc_runtime.protocol.effects import Call, Effect
 
 MODERN_VERSION = MODERN["io.modelcontextprotocol/protocolVersion"]
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"

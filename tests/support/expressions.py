@@ -11,12 +11,10 @@ An exception is written after `! `, and a `Display` without quotes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from types import ModuleType
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 INPUT, CONTINUED = ">>> ", "... "
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import select
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any
 
 
 class FakeReactor:

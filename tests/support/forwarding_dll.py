@@ -6,10 +6,7 @@ Wine 8 has no `bcryptprimitives.dll`, from which native packages written in Rust
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 MISSING_IN_WINE = {"bcryptprimitives.dll": {"ProcessPrng": "advapi32.SystemFunction036"}}
 """Libraries and their functions, each with the function that answers in its place."""

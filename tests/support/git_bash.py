@@ -18,16 +18,13 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.pack.archive import build_archive
 from mcpc.pack.prologue import shell_prologue
 from support import machines
 from support.windows_programs import program_entries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START, INPUT, OUTPUT, ERRORS, END = range(5)
 DRIVE = b"/c/"

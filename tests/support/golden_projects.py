@@ -5,18 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import marshal
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
-from mcpc.diagnostics import Span, in_order
+from mcpc.diagnostics import Diagnostic, Span, in_order
 from mcpc.reading import Node, Source
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mcpc.diagnostics import Diagnostic
-    from support.projects import Files
+from support.projects import Files
 
 PROJECTS = ROOT / "tests/golden/projects"
 

@@ -8,14 +8,10 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
-from mcpc_runtime.artifact.image import open_image
+from mcpc_runtime.artifact.image import Image, open_image
 from support.artifact import build
-
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.image import Image
 
 SERVER = {
     "serverInfo": {"name": "sample", "version": "1.0"},

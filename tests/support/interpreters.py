@@ -9,12 +9,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"

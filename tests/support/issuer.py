@@ -6,16 +6,14 @@ import base64
 import json
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MADE = {
     "rsa": lambda: rsa.generate_private_key(65537, 2048),

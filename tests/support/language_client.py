@@ -9,14 +9,12 @@ import asyncio
 import sys
 import threading
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Self
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
 SECONDS = 120
 """How long a test waits for an event before it fails."""

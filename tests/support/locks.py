@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.artifact import mcpc
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from support.simple_index import Index
+from support.simple_index import Index
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 FILES = {

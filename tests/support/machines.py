@@ -14,18 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.needs import ROOT, lacking
 from support.slack import slack
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 POSIX, WINDOWS = "posix", "windows"
 NATIVE = "native"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 BASH = "#!/usr/bin/env bash\n"
 SDK = BASH + 'source "${MCP_SDK:?}/tool-sdk.sh"\n'

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mcpc.diagnostics import Severity
+from mcpc.diagnostics import Diagnostics, Severity
 from mcpc.frontends import mcp_bash
+from mcpc.model.definitions import Definition
 from mcpc.options import Options
 from mcpc.reading import SourceTree
 from support.projects import Files, tree
-
-if TYPE_CHECKING:
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.model.definitions import Definition
-
 
 SH = "#!/usr/bin/env bash\necho hi\n"
 NAMED = '{"name": "t", "description": "d"}'

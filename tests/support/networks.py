@@ -10,13 +10,10 @@ import ctypes
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SERVER, CLIENT = "198.51.100.2", "203.0.113.2"
 """The addresses of either side, from those that are for examples only."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import fcntl
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.needs import ROOT, lacking, needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CACHE = ROOT / ".cache/npm"
 STAMP = "node_modules/.from-lock"

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import jsonschema_rs
 
 from support.random_schemas import DRAFTS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Json = Any
 
-    Json = Any
-    Judge = Callable[[Json], bool]
+Judge = Callable[[Json], bool]
 
 RUST = {
     "draft2020-12": jsonschema_rs.Draft202012Validator,

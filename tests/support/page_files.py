@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import mcpc_runtime
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = Path(mcpc_runtime.__file__).parent / "tools/page"
 ARGUMENTS = PAGE / "arguments"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from playwright.sync_api import Page
 
 from support.browser import page as browser_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Page
 
 WAIT_MILLISECONDS = 40_000
 """How long a step may take: the machine may be busy with other tests."""

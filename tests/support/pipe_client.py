@@ -9,16 +9,13 @@ import json
 import subprocess
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
 
 from support.slack import slack
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
-
-    Message = dict[str, Any]
+Message = dict[str, Any]
 
 HANDSHAKE, STATELESS = "2025-11-25", "2026-07-28"
 CAPABILITIES: dict[str, Any] = {"elicitation": {}, "sampling": {}, "roots": {}}

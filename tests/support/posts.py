@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from support.knocks import mirrors, stateless
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SECONDS = 30
 TYPES = {"content-type": "application/json", "accept": "application/json, text/event-stream"}

@@ -7,12 +7,10 @@ import signal
 import subprocess
 import time
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 TESTS = Path(__file__).parents[1]
 RUNTIME = TESTS.parent / "runtime"

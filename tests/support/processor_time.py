@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from support.processes import of_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OPTION = "--cpu-durations"
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mcpc.options import Options
 from mcpc.reading import Source, SourceTree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 HEADER = re.compile(r"^(---|\+\+\+) (\S+)(?: (.+))?\n", re.MULTILINE)
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import in_order
+from mcpc.diagnostics import Diagnostic, Diagnostics, in_order
 from mcpc.frontends import frontends_of, parse_project
 from mcpc.lower import lower
+from mcpc.model.definitions import Definition
+from mcpc.model.ir import CheckedServer, Server
 from mcpc.options import Options
 from mcpc.passes import PASSES, check_server
 from mcpc.reading import Source, SourceTree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.model.definitions import Definition
-    from mcpc.model.ir import CheckedServer, Server
 
 Files = dict[str, str | bytes]
 Place = tuple[str, str, int, int]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import marshal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcpc.emit.bytecode import MAGIC
 from mcpc.emit.run_time import hidden_fields
 from mcpc.model.revisions import REVISIONS
 from mcpc_runtime.artifact.image import Image
-from mcpc_runtime.protocol.effects import CompletionOutcome
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Request
+from mcpc_runtime.protocol.image import Definition
 from support.images import archive, image_of, project, tool
-
-if TYPE_CHECKING:
-    from mcpc_runtime.protocol.effects import Call, Request
-    from mcpc_runtime.protocol.image import Definition
 
 TELLS = """
 from mcpc import Context

@@ -7,13 +7,11 @@ pointer, an anchor, a resource of their own.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Json = Any
+Json = Any
 
 BASE = "https://example.com/"
 ROOT = f"{BASE}root"

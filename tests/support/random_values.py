@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from support.random_schemas import NAMES, NUMBERS, TEXTS
+from support.random_schemas import NAMES, NUMBERS, TEXTS, Generator
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.random_schemas import Generator
-
-    Json = Any
+Json = Any
 
 
 class Values:

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 SOURCES = ("compiler", "runtime", "tests", "docs")
 """The folders that modules are imported from."""

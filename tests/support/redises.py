@@ -7,15 +7,12 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.needs import lacking
 from support.ports import reserved_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PROGRAM = next((name for name in ("valkey-server", "redis-server") if shutil.which(name)), "")
 PASSWORD = "s3cret%21-of-redis"

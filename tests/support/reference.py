@@ -6,13 +6,11 @@ All of it is in `tests/data`, whose README names origins and licences: no test i
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DATA = ROOT / "tests/data"
 SCHEMA_SUITE = DATA / "json-schema-test-suite"

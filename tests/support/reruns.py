@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 HISTORY = "TESTS_HISTORY"
 LATELY = 30

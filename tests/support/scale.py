@@ -7,12 +7,9 @@ prints both (tests/conftest.py), and the variables that it prints repeat it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from support.interpreters import HERE, VERSIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TIER, ROTATION, SEED = "TESTS_TIER", "TESTS_ROTATION", "TESTS_SEED"
 """Variables: test, check or nightly; what is added to the number of a case that is chosen; where random seeds begin."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from referencing import Registry
 
@@ -13,10 +14,7 @@ from mcpc.schema.jsonschema_oracle import DRAFTS, is_valid
 from support.random_schemas import Generator, as_object, plain
 from support.random_values import Values
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Json = Any
+Json = Any
 
 SINGLE = ("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else")
 LISTED = ("allOf", "anyOf", "oneOf", "prefixItems")

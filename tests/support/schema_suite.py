@@ -9,12 +9,10 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 REMOTE = "http://localhost:1234/"
 """Where the suite says that its remote documents are."""

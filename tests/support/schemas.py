@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from mcpc.reading import Source, parse_json
+from mcpc.diagnostics import Diagnostics
+from mcpc.reading import Node, Source, parse_json
 from mcpc.schema import CompiledSchema, CompileRequest, compile_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.reading import Node
 
 Errors = list[tuple[str, str, object]]
 

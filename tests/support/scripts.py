@@ -10,11 +10,9 @@ A script is a line after `$ `, continued by `> `.  Other input lines are empty o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 INPUT, CONTINUED = "$ ", "> "
 

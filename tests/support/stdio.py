@@ -8,16 +8,13 @@ import select
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
 
 from support.conversing import converse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-    from typing import Self
-
-    Message = dict[str, Any]
+Message = dict[str, Any]
 
 LEGACY = "2025-11-25"
 PATIENCE = 30.0

@@ -5,14 +5,11 @@ Predicate and collector are both asked about every instance, and have to agree.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from mcpc import schema as schemas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.schema_suite import Context
+from support.schema_suite import Context
 
 
 class DisagreementError(AssertionError):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 VERSION = "2026-07-28"
 META = {

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import multiprocessing
 import select
+import socket
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from support.knocks import LEGACY, mirrors, request, stateless
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
+from support.serving import Served
 
 TASKS = "io.modelcontextprotocol/tasks"
 TOKENS = "a token-of-tenant-a;b token-of-tenant-b"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 LENGTHS = [0, 1, 4, 16, 32, 42]
 """How much of a guess is right."""

@@ -8,13 +8,10 @@ import io
 import re
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import pytest
+import pytest
 
 Files = "Mapping[str, str | bytes]"
 EXTRA = re.compile(r"extra == [\"'](\w+)[\"']")

@@ -9,18 +9,14 @@ import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mcpc.diagnostics import Span, in_order
+from mcpc.diagnostics import Diagnostics, Span, in_order
 from mcpc.frontends import parse_project
 from mcpc.options import Options
 from mcpc.reading import Node, Source, SourceTree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcpc.diagnostics import Diagnostics
 
 LONGEST = 1500
 SWITCHES = {"yes": True, "no": False}

@@ -11,21 +11,17 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from support import machines
 from support.forwarding_dll import add_missing_libraries
+from support.machines import Machine
 from support.needs import ROOT, lacking
 from support.slack import slack
 from support.windows_prefix import linked_or_copied, windows_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.machines import Machine
 
 VERSION = "3.13"
 SECONDS = 120

@@ -10,16 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from support import machines
 from support.slack import slack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 VERSIONS = ("3.11", "3.13")
 SECONDS = 60

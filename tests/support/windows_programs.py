@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
+from mcpc.interpreters.launchers.windows_file import BundledInterpreter, PythonChoice, windows_file
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.pack.prologue import shell_prologue
-
-if TYPE_CHECKING:
-    from mcpc.interpreters.launchers.windows_file import BundledInterpreter
 
 REPORTER = b"""
 import json, sys, zlib

@@ -11,15 +11,13 @@ import json
 import keyword
 import random
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Json = Any
+Json = Any
 
 MARK = "mcpc_canary"
 PYTHON = f"__import__('builtins').__dict__.update({MARK}=1)"

@@ -11,17 +11,16 @@ import ast
 import json
 import os
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from system import hostile
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+Json = Any
 
-    Json = Any
-    Place = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 
 TOUCH = hostile.SHELL
 CODE = (

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 MEGABYTE = 1_000_000
 EMAIL = r"^[^\s@]+@[^\s@]+\.[^\s@]+$"

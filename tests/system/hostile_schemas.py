@@ -6,16 +6,14 @@ Each is JSON text of one tool's input schema, made when it is asked for: some ar
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcpc.schema.keyword_shapes import MAX_NAMES
 from support.scale import scaled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Json = Any
+Json = Any
 
 LEVELS = 30
 """Doubled so often, one becomes 2 to the 30th."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import anyio
 import mcp.types as types
@@ -18,11 +20,7 @@ from support.files import write_files
 from support.needs import ROOT, needs
 from support.stdio import StdioClient, initialization
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    Answer = Callable[[dict[str, Any]], dict[str, Any]]
+Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {"listChanged": True}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from support.artifact import build
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.stdio import exchange, initialization
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WAYS = {"forked": "", "no memfd": "memfd", "no proc": "proc"}
 

@@ -14,8 +14,8 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -28,9 +28,6 @@ from support.needs import needs
 from support.processes import run_program
 from support.scale import FULL
 from system import mixed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.sampled(4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,9 +16,6 @@ from mcpc.release.trust.second_build import BuildRequest, changed_variables, cop
 from support.artifact import shared_cache
 from support.files import write_files
 from support.projects import SMOKETEST
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHANCE = '''"""Tools."""
 

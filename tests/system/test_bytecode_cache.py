@@ -6,8 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,6 @@ from support.artifact import converse, mcpc
 from support.files import write_files
 from support.interpreters import interpreters
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 OTHERS = {minor: path for minor, path in interpreters().items() if minor != HERE}
 pytestmark = pytest.mark.skipif(not OTHERS, reason="needs a second Python")

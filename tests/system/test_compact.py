@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from support.artifact import build, contents
 from support.interpreters import interpreters
 from support.needs import ROOT, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MOST_BYTES = 550_000
 PROJECT = ROOT / "examples/files"

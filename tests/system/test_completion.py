@@ -9,9 +9,10 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from support.artifact import SOURCES, build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS_LINE = ["install", "--client", "curs"]

@@ -6,17 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from support.artifact import build
 from support.files import write_files
 from support.stdio import initialization, replies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 HERE = Path(__file__).parent
 

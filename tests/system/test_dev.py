@@ -12,11 +12,12 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,6 @@ from support.ports import reserved_port
 from support.processes import is_alive, of_process
 from support.slack import slack
 from support.talking import META
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STARTS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 SERVER = '{"serverInfo": {"name": "dev", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'

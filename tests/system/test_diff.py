@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.projects import SERVER_JSON
 from support.serving import served
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from subprocess import CompletedProcess
 
 OLD = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"enum": ["C", "F"]}}, "required": ["city"]}
 NEW = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"enum": ["C"]}}, "required": ["city"]}

@@ -6,15 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, converse
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECRETS = {"SERVER_KEY": "s3cret-server", "TOOL_KEY": "s3cret-tool", "TOOL_2": "s3cret-two", "OTHER": "s3cret-other"}
 POLICIES: dict[str, Any] = {"usual": None, "named": ["TOOL_*"], "all": "inherit", "few": "minimal"}

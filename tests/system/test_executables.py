@@ -6,15 +6,13 @@ import json
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, converse, mcpc
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

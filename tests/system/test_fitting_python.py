@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -12,9 +12,6 @@ from mcpc.cli.fitting_python import fitting_python, required_python
 from support.artifact import mcpc
 from support.needs import lacking
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HERE = ".".join(map(str, sys.version_info[:2]))
 TOOLS = """import sys

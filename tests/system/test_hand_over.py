@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import resource
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LARGE = 200_000
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}

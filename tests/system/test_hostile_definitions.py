@@ -17,9 +17,11 @@ import re
 import sys
 import tokenize
 import zipfile
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import CodeType
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -31,6 +33,7 @@ from mcpc.emit import bytecode
 from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from mcpc_runtime import OTHER_PYTHONS
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.artifact import build, converse
@@ -39,15 +42,9 @@ from support.needs import needs
 from support.projects import tree
 from support.scale import seeds
 from system import hostile, mixed
+from system.hostile import Hostile
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import CodeType
-
-    from mcpc_runtime.artifact.image import Image
-    from system.hostile import Hostile
-
-    Json = Any
+Json = Any
 
 COUNT = int(os.environ.get("TESTS_HOSTILE", "100"))
 BUNCH = 25

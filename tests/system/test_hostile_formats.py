@@ -12,7 +12,9 @@ import os
 import re
 import resource
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,15 +28,10 @@ from support.needs import needs, needs_node
 from support.processes import run_program
 from support.scale import scaled, seeds
 from system import hostile, hostile_formats, mixed
+from system.hostile_formats import Project
 from system.test_hostile_definitions import code_once
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from system.hostile_formats import Project
-
-    Json = Any
+Json = Any
 
 COUNT = int(os.environ.get("TESTS_HOSTILE", scaled(100, 60)))
 SHARES = {"mcp-bash": 0.25, "blueprints": 0.5, "bx-mcp": 0.07, "toolbox": 0.04}

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +19,6 @@ from support.artifact import SOURCES, converse, with_bytecode
 from support.command_server import command_server
 from system import mixed
 from system.hostile_schemas import HOSTILE, Hostile
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Sequence
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

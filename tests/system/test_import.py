@@ -6,17 +6,15 @@ import json
 import os
 import stat
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.sampled(3)
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.artifact import INNER, build, carried, mcpc
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {
     "server.json": '{"serverInfo": {"name": "demo", "version": "1.0.0"}}',

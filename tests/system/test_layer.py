@@ -9,7 +9,7 @@ import subprocess
 import sys
 import zipfile
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +20,7 @@ from support.interpreters import VERSIONS
 from support.needs import python
 from support.wheels import variables, wheel
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Files = dict[str, str]
+Files = dict[str, str]
 
 OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"
 PIN = f"pydantic=={metadata.version('pydantic')}"

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import select
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
 ANY = {"type": "object", "additionalProperties": True}

@@ -8,7 +8,9 @@ import re
 import shutil
 import sys
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -20,14 +22,8 @@ from support.files import write_files
 from support.locks import FILES, HERE, problems, run
 from support.processes import run_program
 from support.reference import read_data
-from support.simple_index import digest, simple_index
+from support.simple_index import Index, digest, simple_index
 from support.wheels import wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.simple_index import Index
 
 PLATFORMS = ("--platform", "manylinux2014_x86_64", "--platform", "win_amd64")
 

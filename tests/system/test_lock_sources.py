@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from packaging.pylock import Pylock
@@ -18,14 +19,8 @@ from uv import find_uv_bin
 from support.artifact import contents
 from support.files import write_files
 from support.locks import FILES, HERE, problems, run
-from support.simple_index import digest, simple_index
+from support.simple_index import Index, digest, simple_index
 from support.wheels import sdist, wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.simple_index import Index
 
 ALLOWED = "--allow-sdist"
 

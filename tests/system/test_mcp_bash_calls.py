@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.reading import Source
 from support.artifact import build
-from support.mcp_bash_client import ALLOW, BASH, SDK, clients, error, text, write
+from support.mcp_bash_client import ALLOW, BASH, SDK, Client, clients, error, text, write
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.mcp_bash_client import Client
 
 TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "roots": (BASH + 'printf "%s|%s|%s" "$MCP_ROOTS_COUNT" "$MCP_ROOTS_PATHS" "$MCP_ROOTS_JSON"\n', {}),

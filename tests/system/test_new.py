@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from mcpc.cli.new import TEMPLATES
 from support.artifact import SOURCES, mcpc
 from support.needs import ROOT
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK = re.compile(r"^## Five minutes\n+```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS = ("bash", "sh", "env", "df")

@@ -7,24 +7,20 @@ import http.server
 import os
 import subprocess
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.diagnostics import has_errors
-from mcpc.packages import read_requirements, stage_packages
+from mcpc.packages import StagedPackages, read_requirements, stage_packages
 from mcpc.packages.choosing import install
 from mcpc.packages.uv import UvRequest
 from mcpc.packages.uv_failures import InstallError
+from mcpc.reading import SourceTree
 from support.files import write_files
 from support.projects import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mcpc.packages import StagedPackages
-    from mcpc.reading import SourceTree
 
 NAME = "mcpc-test-of-places"
 MODULE = "mcpc_test_of_places"

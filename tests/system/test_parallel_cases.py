@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.files import write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = '''
 import os

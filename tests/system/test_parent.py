@@ -7,19 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build
 from support.files import write_files
-from support.processes import nothing_left, of_process, until
+from support.processes import Token, nothing_left, of_process, until
 from support.stdio import encoded, initialization
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.processes import Token
 
 STARTS = "import subprocess, sys, time\nsubprocess.Popen(sys.argv[1:])\ntime.sleep(600)\n"
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

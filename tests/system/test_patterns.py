@@ -11,23 +11,18 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from mcpc.schema import compile as validator
 from support.artifact import build
 from support.processes import processor_seconds
-from support.serving import served
+from support.serving import Served, served
 from support.talking import META, VERSION
 from system import mixed
 from system.hostile_patterns import ROWS, call, write_project
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
 
 pytestmark = pytest.mark.sampled(4)
 

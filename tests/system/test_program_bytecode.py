@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import marshal
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from mcpc_runtime.handlers.python.program_bytecode import ENTRY, ProgramCode
 from support.artifact import build
 from support.files import write_files
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {
     "pyproject.toml": '[project]\nname = "shelf"\nversion = "1"\ndependencies = ["mcp>=1.20,<2", "pydantic"]\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from support.artifact import build
 from support.files import write_files
 from support.projects import parsed
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = """import asyncio, sys
 from fastmcp import Client, FastMCP

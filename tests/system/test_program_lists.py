@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +20,6 @@ from support.posts import TYPES, post, post_stateless
 from support.projects import lowered, marked, parsed, places
 from support.serving import served
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PROGRAMS = ROOT / "tests/system/programs"
 CHANGED = "notifications/tools/list_changed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from support.artifact import build, contents
 from support.files import write_files
 from support.projects import parsed
 from support.stdio import only_text, replies
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = """import argparse, os, sys
 from mcp.server.fastmcp import FastMCP

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from support.files import write_files
 from support.needs import ROOT
 from support.projects import marked, parsed, places
 from support.stdio import StdioClient, only_text, replies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROJECT = ROOT / "tests/system/programs/original"
 OPTION = "--framework=original"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build
 from support.needs import ROOT
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PROJECT = ROOT / "tests/system/programs/sources"
 SKILL = "---\ndescription: How knots are tied\n---\n# Knots\n"

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.posts import fetch, post_stateless
-from support.serving import served
+from support.serving import Served, served
 from support.stdio import StdioClient
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.serving import Served
 
 PROGRAMS = ROOT / "tests/system/programs"
 INFORM = {"name": "inform", "arguments": {}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,6 @@ from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.processes import until
 from support.stdio import StdioClient, only_text, replies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PROGRAMS = ROOT / "tests/system/programs"
 ELICITS = {"elicitation": {}}

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +17,6 @@ from support.files import write_files
 from support.posts import fetch
 from support.serving import served
 from support.stdio import initialization, replies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 def answers(built: Path, *calls: tuple[str, Mapping[str, Any]]) -> list[Any]:

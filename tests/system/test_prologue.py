@@ -9,7 +9,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +21,7 @@ from support.chroots import new_root, put_python, run_in
 from support.needs import needs
 from support.processes import run_program
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    Json = Any
+Json = Any
 
 pytestmark = pytest.mark.sampled(3)
 

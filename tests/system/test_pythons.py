@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,7 @@ from support.needs import needs, python
 from support.scale import under_pythons
 from system import mixed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Json = Any
+Json = Any
 
 pytestmark = pytest.mark.slow
 

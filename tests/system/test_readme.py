@@ -14,16 +14,13 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.needs import ROOT
 from support.processes import run_program
 from support.stdio import replies
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

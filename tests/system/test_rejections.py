@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc.model.revisions import REVISIONS
 from support.artifact import build, converse
 from support.needs import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VERSIONS = [revision.version for revision in REVISIONS]
 STATELESS = "2026-07-28"

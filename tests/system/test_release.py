@@ -8,16 +8,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import cli
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PYPROJECT = """[project]
 name = "files"

@@ -9,7 +9,8 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,9 +18,6 @@ import yaml
 from mcpc.release.exports import EXPORTS, Deployment
 from support.needs import ROOT, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ELSEWHERE = ("Install mcpc", "Publish the files")
 TOOL = {"name": "size", "description": "Tell a size.", "inputSchema": {"type": "object", "properties": {}}}

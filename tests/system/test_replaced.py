@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from support.posts import fetch, post_stateless
 from support.serving import served
 from support.stdio import StdioClient
 from support.talking import META
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = "the server's file was changed while the server ran; restart the server"
 TOOLS = '''

@@ -11,9 +11,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +23,6 @@ from support.needs import ROOT, needs
 from support.processes import run_program
 from support.scale import FULL
 from system import mixed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 SHA256 = re.compile(r"^sha256 ([0-9a-f]{64})$", re.MULTILINE)
 DEPENDENCIES = ("click", "jinja2", "markupsafe", "packaging", "pathspec")

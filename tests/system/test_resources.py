@@ -6,7 +6,8 @@ import base64
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from support.images import MODERN, request
 from support.messages import STATELESS, valid
 from support.needs import needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PNG = bytes(range(256)) * 300
 TEMPLATE = "users://{id}/{part}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from support.files import write_files
 from support.posts import post, post_stateless
 from support.serving import served
 from support.stdio import StdioClient, initialization
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 WHOLE = "".join(f"{number}\n" for number in range(1000, 2000))

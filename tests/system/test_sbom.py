@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclonedx.schema import SchemaVersion
@@ -15,9 +16,6 @@ from mcpc import __version__
 from mcpc.pack.manifest import SBOM, readable_json
 from support import wheels
 from support.artifact import build, contents
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOOLS = '''"""Tools."""
 

@@ -8,17 +8,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from support.artifact import build
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SECRET = "a-secret-that-no-handler-is-told"
 NOBODY = 65534

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -22,10 +23,6 @@ from support.artifact import mcpc
 from support.chroots import run_in
 from support.needs import lacking
 from support.stdio import encoded, initialization
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 TOOLS = '''"""Tools."""
 

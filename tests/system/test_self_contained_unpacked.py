@@ -13,9 +13,9 @@ import sys
 import sysconfig
 import tarfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,9 +27,6 @@ from support import wheels
 from support.artifact import mcpc
 from support.needs import ROOT, lacking, needs
 from support.stdio import encoded, initialization
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = f"python3.{sys.version_info.minor}"
 HERE = f"linux_{os.uname().machine}"

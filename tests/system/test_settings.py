@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, converse
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = '''"""Weather."""
 

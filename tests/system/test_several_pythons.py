@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from support.artifact import mcpc
 from support.files import write_files
 from support.interpreters import interpreters
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MINORS = tuple(interpreters())
 needs_several = pytest.mark.skipif(len(MINORS) < 2, reason="needs two Pythons")

@@ -8,9 +8,11 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from cyclonedx.schema import SchemaVersion
@@ -24,11 +26,6 @@ from support.artifact import SOURCES, build
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.projects import SMOKETEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import click
 
 RECIPES = ("ssh-keygen", "gpg", "openssl")
 COMMIT_DATE = "2026-01-01T00:00:00Z"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from support.knocks import stateless
 from support.posts import post, post_stateless
 from support.serving import served
 from support.stdio import StdioClient, initialization
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}, "unit": {"type": "string", "default": "m"}}}
 READS = {"readOnlyHint": True}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from support.artifact import SOURCES, build, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = '''
 import os

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.artifact import build, mcpc
 from support.stdio import conversation, initialization, numbered
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OUTPUT = {
     "type": "object",

@@ -6,7 +6,9 @@ import io
 import json
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -24,10 +26,6 @@ from support.artifact import build, shared_cache
 from support.files import write_files
 from support.interpreters import interpreters
 from support.projects import SMOKETEST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.effects import Failure
@@ -19,12 +22,6 @@ from mcpc_runtime.systems.bx.methods import MAX_CACHED_LISTS, ServerView
 from support.asgi import Client
 from support.images import archive, image_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc_runtime.artifact.image import Image
 
 PATH = "/~bxmcp/boxlang.bxm"
 TOOLS = """

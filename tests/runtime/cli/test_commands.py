@@ -13,12 +13,15 @@ import shlex
 import shutil
 import sys
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc import __version__
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.tools.cli import (
     artifact_info,
     client_files,
@@ -36,12 +39,6 @@ from support.client_home import use_home
 from support.files import write_files
 from support.http_sample import image_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc_runtime.artifact.image import Image
 
 STEPS = ROOT / "tests/golden/cli/commands.steps"
 TOOLS = """

@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 import marshal
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.tools.cli import artifact_info, inspection, self_check
 from mcpc_runtime.transports.platforms import system
 from support.artifact import build
 from support.files import write_files
 from support.http_sample import image_of
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc_runtime.artifact.image import Image
 
 
 def tool(name: str, command: str, **handler: object) -> dict[str, object]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
 
 from mcpc_runtime.tools.clients import request
 from mcpc_runtime.tools.clients.commands import ACCEPTED, help_of, read_options, run
@@ -17,12 +20,6 @@ from mcpc_runtime.tools.clients.request import Artifact, InvalidRequestError, ar
 from mcpc_runtime.transports.platforms import system
 from support.client_home import use_home
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    import pytest
 
 STEPS = ROOT / "tests/golden/clients/commands.steps"
 SETTINGS = [

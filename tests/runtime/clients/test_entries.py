@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -32,10 +33,6 @@ from mcpc_runtime.tools.clients.table import (
     user_paths,
 )
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests/golden/clients"
 LOCAL = ServerEntry("weather", "/usr/bin/python3", ("/srv/server.pyz",))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,6 @@ from mcpc_runtime.tools.clients.text_edits import CannotEditError, EntryPlace, i
 from mcpc_runtime.tools.clients.toml_text import TOML
 from mcpc_runtime.tools.clients.yaml_text import YAML
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 CASES = ROOT / "tests/golden/clients/texts.cases"
 ENTRY: dict[str, Any] = {"command": "py", "args": ["a b", 'q"'], "env": {"K": "v"}, "enabled": True}

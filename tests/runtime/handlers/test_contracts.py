@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.static import contract as static_contract
 from mcpc_runtime.protocol.effects import Outcome, PromptOutcome
 from support.contracts import GOLDEN, became, call_of, filled, process_result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CONTRACTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "executable": (executable_contract, process_result),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from errno import EBADF, ENOMEM
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from mcpc_runtime.handlers.output_capture import (
     memory_file,
     read_some,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Account:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from errno import EIO, EMFILE
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.output_capture import LINGER_SECONDS
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Programs:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from errno import EIO
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -28,10 +30,6 @@ from mcpc_runtime.systems.mcp_bash.providers.requests import (
 )
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests/golden/runtime/systems/mcp_bash_providers.txt"
 SETTINGS = ["in_dialect", "seconds", "most_seconds", "extends", "output_bytes", "error_bytes", "tail_bytes", "payload"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from errno import EMFILE
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -27,10 +29,6 @@ from mcpc_runtime.systems.mcp_bash.settings import McpBashSettings
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from support.fake_runtime import FakeChild, fake_context
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 TOOL = "tools/t/tool.sh"
 

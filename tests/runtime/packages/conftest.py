@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from mcpc_runtime.artifact import packages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -7,10 +7,12 @@ import marshal
 import os
 import sys
 import threading
+from collections.abc import Callable
 from importlib._bootstrap_external import _code_to_timestamp_pyc  # type: ignore[import-not-found]
 from importlib.machinery import PathFinder
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -20,11 +22,6 @@ from mcpc_runtime.artifact.packages import folders, importer, native_packages, p
 from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "packages"
 VALUE = _code_to_timestamp_pyc(compile("value = 'from bytecode'\n", "x", "exec"))

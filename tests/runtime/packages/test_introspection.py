@@ -12,23 +12,20 @@ import pkgutil
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata, resources
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from beartype.claw import beartype_package
 from typeguard import install_import_hook
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc_runtime.artifact import packages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import pytest
 
 FILES = {
     "shown/__init__.py": b"", "shown/mod.py": b"def f(number: int) -> int:\n    return 1\n",

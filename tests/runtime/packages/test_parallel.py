@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from mcpc_runtime.artifact.packages import folders
 from mcpc_runtime.artifact.packages.folders import for_each
 from support.artifact import SOURCES
 from support.processes import run_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 FINDER = """
 import importlib, sys, threading

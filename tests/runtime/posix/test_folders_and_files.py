@@ -6,9 +6,11 @@ import os
 import posix
 import signal
 import stat
+from collections.abc import Callable
 from errno import ELOOP, ENOENT, ENOTDIR
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,10 +25,6 @@ from mcpc_runtime.transports.platforms.posix.files import (
     refusal_of_file,
     replace_file,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ME = os.geteuid()
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from errno import EBADF
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.transports.platforms.posix import pipes, scripts
 from mcpc_runtime.transports.platforms.posix.supervision import process
 from support.fake_runtime import FakeReactor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_our_end_of_a_pipe_does_not_block() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.transports.platforms.posix import loop_reactor, reactor
 from mcpc_runtime.transports.platforms.posix.loop_reactor import LoopReactor
 from mcpc_runtime.transports.platforms.posix.reactor import READABLE, WRITABLE, Reactor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Poll:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -42,10 +43,6 @@ from support.dialogues import Dialogue, displayed
 from support.expressions import check_expressions
 from support.images import MODERN
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
 NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}

@@ -12,9 +12,11 @@ import sys
 import threading
 import time
 from _signal import SIG_DFL, SIGINT
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,10 +26,6 @@ from mcpc_runtime.handlers.python.errors import AskError, Cancelled, ProtocolErr
 from mcpc_runtime.handlers.python.execution import InterruptibleSection
 from mcpc_runtime.handlers.python.inline_runner import InlineCall, InlineFastPath, InlineRunner
 from support.processes import until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 MODULE = "inline_tools"
 HANDLERS = """

@@ -9,8 +9,10 @@ import heapq
 import itertools
 import json
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,10 +28,6 @@ from support import protocol_servers
 from support.dialogues import Dialogue
 from support.expressions import Display, check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "server"
 MODULES = (call_log, handler_messages, dispatcher, driver, handler_messages, manager, running_calls, stdio_driver)

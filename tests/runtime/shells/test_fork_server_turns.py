@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import _socket
 import os
+from collections.abc import Iterator
 from errno import EMFILE
 from signal import SIGKILL
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -31,9 +32,6 @@ from mcpc_runtime.handlers.bash.runner import FRESH_SHELL_SECONDS, LATE_SECONDS,
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.transports.platforms.reactor import READABLE
 from support.fake_runtime import FakeChild, fake_context
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Passer:

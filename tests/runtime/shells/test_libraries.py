@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from mcpc_runtime.handlers.bash import libraries, runner, standard_streams
 from mcpc_runtime.handlers.bash.libraries import Libraries, encode_variables, join_texts
@@ -11,12 +15,6 @@ from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.systems.mcp_bash import processes
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
 
 LONGEST = "x" * 100_000
 EXCLUDED = (

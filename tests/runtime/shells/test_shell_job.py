@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from errno import EMFILE
 from signal import SIGKILL
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,15 +21,10 @@ from mcpc_runtime.handlers.bash.job import (
     ShellJob,
     note_kind,
 )
-from mcpc_runtime.handlers.invocations import ShellCall
+from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.output_capture import LINGER_SECONDS, PIPE_LIMIT
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcpc_runtime.handlers.invocations import ProcessResult
 
 
 class Played:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import _socket
 import os
+from collections.abc import Iterator
 from errno import EAGAIN, EMFILE, ENOENT
+from pathlib import Path
 from signal import SIGKILL, SIGTERM
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,10 +24,6 @@ from mcpc_runtime.transports.platforms.posix.supervision.process import (
     SupervisorProcess,
 )
 from mcpc_runtime.transports.platforms.posix.supervision.wire import MISSING, DescriptorSocket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Groups:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -14,11 +17,6 @@ from support.dialogues import Dialogue
 from support.expressions import check_expressions
 from support.needs import ROOT
 from support.redises import RedisServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "tasks"
 CLOCK = [1000.0]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.handlers.python.errors import ToolError
 from mcpc_runtime.systems.toolbox import python_binding
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REQUEST = {"method": "tools/call", "params": {"name": "t", "arguments": {"a": "é"}}}
 

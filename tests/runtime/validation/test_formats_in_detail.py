@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -10,11 +12,6 @@ from mcpc_runtime.protocol.validation import patterns
 from mcpc_runtime.protocol.validation.formats import addresses, characters, domains, times, uris
 from support.expressions import check_expressions
 from support.needs import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-    from types import ModuleType
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "validation"
 MODULES = [addresses, characters, domains, domains, characters, patterns, uris, uris, times, uris]

@@ -7,8 +7,9 @@ import marshal
 import os
 import select
 import sys
+from collections.abc import Callable, Iterator
 from errno import EMFILE, EPIPE
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,6 @@ from mcpc_runtime.handlers.python.worker.frames import (
 from mcpc_runtime.transports.platforms import artifact_file
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 KINDS: dict[str, Callable[[], DatagramSender | StreamSender]] = {"datagrams": DatagramSender, "stream": StreamSender}
 MARK = "1.w0-1"

@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from mcpc_runtime.handlers.python.worker.coroutines import AsyncReply, EventLoop
 from mcpc_runtime.handlers.python.worker.frames import take_frames
 from mcpc_runtime.handlers.python.worker.main import BROKEN_STATUS, Worker, WorkerCall
 from support.processes import until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MODULE = "worker_main_tools"
 HANDLERS = """

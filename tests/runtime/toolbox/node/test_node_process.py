@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
 from errno import EMFILE
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.systems.toolbox import node_process, runner
 from mcpc_runtime.systems.toolbox import runner as runner_module
 from mcpc_runtime.systems.toolbox.node_process import RESPONSE_SECONDS, NodeCall
 from mcpc_runtime.systems.toolbox.runner import MAX_FAILED_STARTS, RETRY_SECONDS, NodeRunner
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
 from support.fake_runtime import FakeChild, fake_context
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mcpc_runtime.handlers.python.contract import FunctionResult
 
 
 class Tools:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.systems.toolbox import contract, python_contract, results
 from support.contracts import GOLDEN, became, call_of, filled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CONTRACTS: dict[str, Any] = {"toolbox": contract, "toolbox_python": python_contract}
 
