@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from generation import built_file, commands, diagnostics, figures, files, protocol
+from generation import built_file, clients, commands, diagnostics, figures, files, protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "built-file-commands": built_file.help_page,
     "serve-options": built_file.serve_options,
     "files": files.all_files,
+    "clients": clients.clients,
     "revisions": protocol.revisions,
     "server-figures": figures.server_figures,
     "validation-figures": figures.validation_figures,
