@@ -256,7 +256,6 @@ def test_a_call_ends_with_what_it_started(tmp_path: Path, client) -> None:
 
 
 def texts_at_once(made: StdioClient, name: str, count: int) -> list[str]:
-    """Return what calls print that are sent together."""
     for _ in range(count):
         made.begin("tools/call", {"name": name, "arguments": {}})
     return [made.message()["result"]["content"][0]["text"] for _ in range(count)]

@@ -95,12 +95,10 @@ ALL = {"mixed", "empty", "data", "b_tool", "relay"}
 
 
 def feature(said: dict[str, object]) -> dict[str, object]:
-    """A feature file with all six lists."""
     return {**{key: [] for key in LISTS}, **said}
 
 
 def knowledge_base(folder: Path) -> Path:
-    """The knowledge base that most cases are about."""
     files: dict[str, object] = {
         "servers.json": SERVERS,
         "f/a.json": feature(FIRST),
@@ -139,7 +137,6 @@ def live(servers: dict[str, Path]) -> Iterator[Served]:
 def ask(
     server: Path, *requests: tuple[str, object], version: str = "2025-11-25", cwd: Path | None = None
 ) -> list[dict]:
-    """The replies to these requests, in their order, after a handshake."""
     done, said = conversation(server, numbered([("initialize", initialization(version)), *requests]), cwd=cwd)
     assert done.stderr == b""
     assert len(said) == len(requests) + 1, "nothing but answers is on standard output"
@@ -215,7 +212,6 @@ def post(live: Served, path: str, message: dict, session: str = "") -> tuple[int
 
 
 def begin(live: Served, path: str) -> tuple[str, dict]:
-    """Begin a session; return its id, and what the server says of itself."""
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
     status, session, body = post(live, path, message)

@@ -96,7 +96,6 @@ class Curl:
         return json.loads(self.run("-X", "POST", "-H", "Content-Type: application/json", *words, "-d", text))
 
     def whole(self, *words: str) -> tuple[int, dict[str, str], str]:
-        """Status, headers and body."""
         head, _, body = self.run("-i", *words).partition("\n\n")
         first, *rest = head.split("\n")
         names = (line.partition(": ") for line in rest)

@@ -39,7 +39,6 @@ def plain(servers: dict[str, Path]) -> Path:
 
 
 def ask(server: Path, *requests: tuple[str, object], **how: object) -> list[dict]:
-    """The replies to these requests, in their order."""
     return replies(server, requests, **how)
 
 
@@ -206,9 +205,6 @@ def test_case_16_another_prefix(tmp_path: Path) -> None:
     assert mcpc("build", project, "-o", tmp_path / "a.pyz", environment=prefix).returncode == 0
     assert text(call(tmp_path / "a.pyz", "smoketest")) == "ok"
     assert mcpc("build", project, "-o", tmp_path / "b.pyz", "--tools-prefix", "custom_tool_").returncode == 0
-
-
-# What mcbox's page says besides its cases, and what it gets wrong.
 
 
 def test_arguments_are_indented_json_in_one_word(exact: Path) -> None:

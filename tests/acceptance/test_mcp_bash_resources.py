@@ -165,7 +165,6 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Servers:
 
 
 def ask(server: Path, *requests: tuple[str, object], more: dict[str, str] | None = None) -> list[dict]:
-    """The replies to these requests, in their order, after a handshake."""
     rows = [("initialize", initialization("2025-06-18")), *requests]
     return replies(server, rows, env={**ALLOW, **(more or {})})[1:]
 

@@ -34,7 +34,6 @@ class Server:
         return [json.loads(line) for line in (self.home / "log/ToolBox.log").read_text().splitlines()]
 
     def ask(self, *requests: tuple[str, dict], **variables: str) -> list[dict]:
-        """The replies to requests that are sent one after the other's reply."""
         found: list[dict] = []
         environment = {**os.environ, "MCPC_TOOLBOX_HOME": str(self.home), **variables}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -244,7 +243,6 @@ def test_case_14_over_http(plain: Server) -> None:
 
 
 def posted(url: str, method: str, params: dict, *headers: str) -> str:
-    """The whole answer to a request, as curl shows it."""
     needs("curl")
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     accepted = ("accept: application/json, text/event-stream", "content-type: application/json", *headers)

@@ -26,7 +26,6 @@ BUNDLE = [("a", True, 1), ("b", False, 7)]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the stored bytecode."""
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / KIND
 

@@ -180,7 +180,6 @@ main()
 
 
 def left(folder: Path) -> set[str]:
-    """Return all the files below a folder."""
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
@@ -235,7 +234,6 @@ def confinement_has_namespaces() -> bool:
 
 
 def job(tmp_path: Path, text: str, seconds: float = 30) -> confinement.ConfinedProgram:
-    """Return a job that is a program in Python."""
     return confinement.ConfinedProgram([sys.executable, "-I", "-c", text], tmp_path, tmp_path, seconds)
 
 

@@ -27,7 +27,6 @@ def modules_of(schema: object) -> CompiledSchema:
 
 
 def completing(schema: object) -> Callable[[Any], Any]:
-    """Return `complete` of a schema that has defaults to fill in."""
     names: dict[str, Any] = {}
     exec(modules_of(schema).predicate, names)
     complete: Callable[[Any], Any] = names["complete"]
@@ -176,7 +175,6 @@ def test_generated_code_is_code_people_read() -> None:
 
 
 def served(meta: str = "", **options: object) -> tuple[Any, Diagnostics]:
-    """Return the input schema of a tool as a server has it, and what is wrong."""
     tool = f'{{"name": "x", "description": "d", "inputSchema": {{"type": "object"}}, "outputSchema": {{"type": "object"}}{meta}}}'
     files = {
         "server.json": SERVER_JSON,

@@ -44,7 +44,6 @@ def refused(*lines: str, platform: str = "") -> Diagnostics:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels, and uv that knows of no other."""
     only(tmp_path, monkeypatch)
     wheel(tmp_path, "demo-base", "1.0", {"demo_base.py": "value = 1\n"})
     wheel(tmp_path, "demo-base", "2.0", {"demo_base.py": "value = 2\n"})

@@ -67,8 +67,6 @@ SETTINGS = {
 
 @dataclass
 class Home:
-    """A home folder, and a project in it."""
-
     place: Path
     environment: pytest.MonkeyPatch
     artifact: Path
@@ -92,7 +90,6 @@ class Home:
         return self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n", 0o755)
 
     def python(self, before: str = "", listing: str = LISTING) -> list[str]:
-        """The command of a small server."""
         return [sys.executable, str(self.write("server.py", SERVER.format(before=before, listing=listing)))]
 
     def entry(self, entry: dict[str, Any], path: str = DESKTOP, key: str = "mcpServers") -> None:

@@ -62,8 +62,6 @@ FACTS = {
 
 
 class Elements(html.parser.HTMLParser):
-    """The elements of a page, their attributes, and its text."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []

@@ -72,7 +72,6 @@ def test_nginx_takes_the_site(tmp_path: Path) -> None:
 
 
 def nginx_says(folder: Path, site: str) -> subprocess.CompletedProcess[str]:
-    """Ask nginx what it thinks of a site."""
     (folder / "site.conf").write_text(site)
     main = folder / "nginx.conf"
     main.write_text(
@@ -121,7 +120,6 @@ def test_yaml_is_read_as_it_was_meant(text: str) -> None:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the compiler keeps from one of these builds to the next."""
     return tmp_path_factory.mktemp("cache")
 
 

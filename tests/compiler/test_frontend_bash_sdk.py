@@ -46,9 +46,6 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "bash_sdk.txt", print_cases(GOLDEN / "bash_sdk.cases"))
 
 
-# What is recognised
-
-
 def test_its_files_are_not_taken_for_those_of_another_format() -> None:
     script = BEGIN.replace("assets/demo_", "") + ONE + END
     files = {"server.sh": script, "mcpserver_core.sh": RESULT, "tools.json": tools_json("one"), "config.json": CONFIG}
@@ -67,9 +64,6 @@ def test_it_may_be_one_of_several_formats() -> None:
     assert definition is not None
     assert definition.format == "native+bash-sdk"
     assert [value["name"] for value in values(definition)] == ["two", "one"]
-
-
-# The server and its tools
 
 
 def test_a_packed_core_keeps_its_lines_and_ends_with_a_hook() -> None:

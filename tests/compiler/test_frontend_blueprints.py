@@ -18,12 +18,10 @@ TOOL = {"id": "t", "title": "T", "description": "d", "content": [{"type": "text"
 
 
 def feature(**lists: object) -> str:
-    """A feature file with all six lists."""
     return json.dumps({**{key: [] for key in LISTS}, **lists})
 
 
 def base(**lists: object) -> Files:
-    """A knowledge base of one feature file."""
     return {"servers.json": SERVERS, "f.json": feature(**lists)}
 
 
@@ -43,9 +41,6 @@ def codes(files: Files, **options: object) -> list[str]:
     return [problem.code for problem in checked(files, Options(**options))[1]]
 
 
-# ---- which projects are knowledge bases
-
-
 def test_one_of_several_is_chosen_by_its_folder() -> None:
     files = {f"{name}/{path}": text for name in "ab" for path, text in base(tools=[{**TOOL, "id": name}]).items()}
     for name in "ab":
@@ -57,9 +52,6 @@ def test_one_of_several_is_chosen_by_its_folder() -> None:
     assert definition is None
     assert [(problem.code, problem.hint) for problem in problems] == [("MCP270", "choose one with `--kb FOLDER`")]
     assert [problem.code for problem in parsed({"a": ""}, Options(format="blueprints"))[1]] == ["MCP270"]
-
-
-# ---- what is in them
 
 
 def test_a_tool_shows_what_it_is_and_checks_nothing() -> None:
@@ -88,14 +80,8 @@ def test_the_documented_starter_builds() -> None:
     assert codes(files) == []
 
 
-# ---- custom features
-
-
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "blueprints.txt", print_cases(GOLDEN / "blueprints.cases"))
-
-
-# ---- what later stages refuse: `»` stands before the place that is told
 
 
 def test_symlinks_lead_nowhere_else(tmp_path: Path) -> None:

@@ -24,9 +24,6 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "mcp_bash.txt", print_cases(GOLDEN / "mcp_bash.cases"))
 
 
-# What is recognised
-
-
 # The server
 
 
@@ -59,9 +56,6 @@ def test_everything_is_carried_and_the_library_with_it() -> None:
     modes = {source.path: source.mode for source in definition.beside}
     assert modes["tools/t/tool.sh"] & 0o100  # its first line says what runs it
     assert not modes["lib/x.sh"] & 0o111
-
-
-# Tools
 
 
 @pytest.mark.parametrize(
@@ -113,9 +107,6 @@ def test_filters_in_python_are_left_out_with_the_library() -> None:
     assert not [one.path for one in sound(files).beside if one.path.startswith(".mcpc/mcp-bash/lib/python/")]
 
 
-# Paths
-
-
 @pytest.mark.parametrize(
     ("home", "written", "path"),
     [
@@ -132,9 +123,6 @@ def test_filters_in_python_are_left_out_with_the_library() -> None:
 )
 def test_paths_stay_inside(home: str, written: str, path: str | None) -> None:
     assert path_inside(home, written) == path
-
-
-# Whole projects
 
 
 def test_with_a_native_project_it_is_one_server() -> None:

@@ -75,8 +75,6 @@ def test_names_with_line_ends_are_refused(folder: str, end: str) -> None:
     assert codes(problems) == ["MCP147"]
 
 
-# Whatever is written, something is said
-
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**10) | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

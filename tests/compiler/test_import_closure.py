@@ -52,7 +52,6 @@ USES = {
 
 @pytest.fixture(scope="module")
 def library() -> tuple[Modules, SharedObjects]:
-    """The modules of this Python and its extension modules."""
     if sys.platform != "linux":
         pytest.skip("self-contained files for Linux are built on Linux")
     try:
@@ -65,7 +64,6 @@ def library() -> tuple[Modules, SharedObjects]:
 
 
 def closure_of(source: str, library: tuple[Modules, SharedObjects]) -> frozenset[str]:
-    """Return the closure of a handler with this source."""
     modules, objects = library
     roots = imported_modules({"handlers/tools.py": source.encode()}, {*modules, *objects.modules})
     return library_closure(roots, modules, objects.extensions)

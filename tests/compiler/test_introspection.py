@@ -21,7 +21,6 @@ from support.projects import tree
 
 
 def asked(files: Mapping[str, str]) -> ImportResults:
-    """Return what the marked files among `files` answer."""
     project = tree(files)
     found = [file for source in project.files.values() for file in [find_decorated(source, {})] if file]
     answers, problems = describe_files(found, project)
@@ -31,7 +30,6 @@ def asked(files: Mapping[str, str]) -> ImportResults:
 
 
 def rows(text: str, **files: str) -> list[dict[str, Any]]:
-    """Return the rows of the marks of one file."""
     answer = asked({"tools.py": text, **{path.replace("__", "."): content for path, content in files.items()}})
     assert answer.files["tools.py"].failure is None, answer.files["tools.py"].failure
     return list(answer.files["tools.py"].marks)

@@ -25,7 +25,6 @@ def covered(file: Source, start: int, end: int) -> str:
 
 
 def functions(text: str | bytes) -> dict[str, str]:
-    """Return the names of the functions of `text` and what their places cover."""
     file = source(text)
     module, problems = read(file)
     assert problems == ()
@@ -119,7 +118,6 @@ def test_a_long_chain_is_read_or_refused() -> None:
 
 
 def everything(text: str) -> Iterator[str]:
-    """Yield all that is read of a module, with the text of each place."""
     file = source(text)
     module, problems = read(file)
     assert problems == ()

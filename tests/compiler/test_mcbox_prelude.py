@@ -47,7 +47,6 @@ def command_line(function: str, fd: int) -> list[str]:
 
 
 def launch(library: str, function: str = "tool", argument: str = "{}", **environment: str) -> Ended:
-    """Call `function` of `library` through the launcher and a regular file."""
     needs("bash")
     with tempfile.TemporaryFile() as texts:
         texts.write("".join(text + "\0" for text in (PRELUDE, library, argument)).encode("utf-8", "surrogateescape"))

@@ -17,8 +17,6 @@ from support.needs import needs
 from support.processes import running
 from support.projects import Files, tree
 
-# The hook
-
 PAYLOAD = '{"name": "p", "path": "x/run.sh", "description": "d"}'
 HOOKED: Files = {"tools/x/run.sh": SH, "prompts/p.txt": "x"}
 

@@ -44,8 +44,6 @@ def test_the_script_of_a_page_is_javascript(template: str, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-# What the pages do, in a host of our own
-
 HOST = Path(__file__).with_name("pages") / "host.mjs"
 TOLD: dict[str, dict[str, Any]] = {
     "form": {

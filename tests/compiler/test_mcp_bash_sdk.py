@@ -42,8 +42,6 @@ ARGUMENTS = {
 
 
 class Ran(NamedTuple):
-    """What a script printed, said, and ended with."""
-
     printed: str
     said: str
     status: int

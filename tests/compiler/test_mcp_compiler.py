@@ -41,8 +41,6 @@ def test_another_project_of_this_name_is_refused(
 
 
 class Config:
-    """A configuration of pytest."""
-
     def __init__(self, root: Path, option: str = "", ini: str = "", cases: bool = True) -> None:
         self.rootpath, self.option, self.ini = root, option, {"mcp_project": ini, "mcp_cases": cases}
         self.stash: dict[Any, Any] = {}

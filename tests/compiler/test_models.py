@@ -83,7 +83,6 @@ def views() -> dict[str, ModelSchema | str]:
 
 
 def short(view: ModelSchema | str) -> Iterator[str]:
-    """Yield the lines of a view; of a very large one a part."""
     if isinstance(view, str):
         yield f"    no model: {view}\n"
         return
@@ -121,7 +120,6 @@ def loaded(text: str) -> types.ModuleType:
 
 
 def text_of(schema: Json, *, closed: bool = True) -> str:
-    """Return the module of one schema, as it would be in an artifact."""
     shown = seen(schema, closed=closed)
     (made,) = composition.compose_classes([shown])
     assert isinstance(made, dict), made
@@ -177,7 +175,6 @@ def test_a_model_says_something(name: str) -> None:
 
 
 def takes(model: Any, value: Json) -> bool:
-    """Say whether a model takes a value as it is."""
     try:
         model.model_validate(value, strict=True, by_alias=True, by_name=False)
     except pydantic.ValidationError:

@@ -13,7 +13,6 @@ OBJECT = '{"type": "object"}'
 
 
 def tool(name: str = "x", schema: str = OBJECT, *fields: str) -> str:
-    """Return a tool whose name and fields are written as given."""
     return "{" + ", ".join((f'"name": "{name}"', DESCRIPTION, f'"inputSchema": {schema}', *fields)) + "}"
 
 

@@ -76,8 +76,6 @@ class PanicException(BaseException):
 
 
 class Panicking:
-    """A validator that meets it."""
-
     def evolve(self, **_: object) -> "Panicking":
         return self
 

@@ -34,7 +34,6 @@ PACKAGES = {
 
 
 def server_of(handler: str, **files: str) -> Server:
-    """Return the server of a handler's file and of others."""
     named = {name.replace("_py", ".py"): text for name, text in files.items()}
     server, problems = lowered({**PROJECT, "tools.py": handler, **named})
     assert server is not None, problems

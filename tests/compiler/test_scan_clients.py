@@ -79,7 +79,6 @@ def scan(*words: str) -> Result:
 
 
 def findings(done: Result) -> set[tuple[str, str, str]]:
-    """Return codes, clients' files and fields."""
     found = json.loads(done.stdout)["findings"]
     return {(one["code"], Path(one["file"]).name, f"{one['name']} {one['field']}".strip()) for one in found}
 

@@ -75,7 +75,6 @@ def test_the_suites_schemas_mean_the_same_of_all_its_values(draft: str) -> None:
 
 
 def real_schemas() -> Iterator[tuple[str, Any]]:
-    """Yield every schema of the real tools, by the server's, the tool's and its own name."""
     for server, tools in real_tools().items():
         for tool in tools:
             for kind in ("inputSchema", "outputSchema"):

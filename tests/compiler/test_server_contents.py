@@ -111,8 +111,6 @@ def test_a_scan_of_lists_only_gets_nothing(artifact: Path) -> None:
 
 
 class FakeServer:
-    """A server of the handshake era in this process with resources by address; an exception is raised."""
-
     def __init__(self, resources: dict[str, Object | Exception], pages: int = 1) -> None:
         self.resources = resources
         self.pages = pages

@@ -100,7 +100,6 @@ def write(root: Path, *paths: str) -> None:
 
 
 def read(root: Path) -> tuple[list[str], list[tuple[str, str | None]]]:
-    """Return the paths that were read, and code and path of each problem."""
     files, problems = read_tree(root)
     return list(files.files), [(problem.code, problem.span.path if problem.span else None) for problem in problems]
 

@@ -22,13 +22,11 @@ from support.reference import real_tools
 
 
 def texts() -> dict[str, str]:
-    """The clients that are checked: of nasty schemas, of the examples, and of public servers."""
     examples = {name: generated(tools, name) for name, tools in real_tools().items()}
     return {"nasty": generated(nasty_tools()), "empty": generated([], "!"), **examples}
 
 
 def checked_by_mypy(folder: Path) -> list[str]:
-    """The errors that mypy reports in a folder."""
     cache = str(ROOT / ".cache/stubs-mypy")
     words = ["--strict", "--no-error-summary", "--hide-error-context", "--config-file=", "--cache-dir", cache]
     stdout, stderr, _ = api.run([*words, str(folder)])

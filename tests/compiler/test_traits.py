@@ -37,7 +37,6 @@ PYTHON: Files = {
 
 
 def emitted(files: Files, options: Options) -> tuple[Traits, set[str], dict[str, object]]:
-    """Return the traits of a server, the folders of its artifact, and its index."""
     found, problems = checked(files, options)
     assert found is not None, problems
     modules = emit(found)

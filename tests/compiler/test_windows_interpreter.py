@@ -26,7 +26,6 @@ CODES = {"x64": 0x8664, "arm64": 0xAA64, "x86": 0x14C}
 
 
 def program(machine: str) -> bytes:
-    """Return the headers of a program."""
     return struct.pack("<2s58xL4sH", b"MZ", 64, b"PE\0\0", CODES[machine])
 
 
@@ -122,7 +121,6 @@ def test_a_file_that_is_no_archive_is_refused(data: bytes, tmp_path: Path) -> No
 
 
 def build_self_contained(place: Path, name: str, *options: str) -> Path:
-    """Build a server with a Python, and return the file."""
     done = mcpc(
         *("build", PROJECT, "--self-contained", "win_amd64", "--interpreter", as_archive(FILES, place)),
         *("-o", place / name, *options),

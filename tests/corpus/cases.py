@@ -21,8 +21,6 @@ CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One message in one revision's envelope."""
-
     name: str
     data: bytes
     message: dict[str, Any] | None
@@ -34,19 +32,16 @@ class Case:
 
 
 def cases(revision: str) -> list[Case]:
-    """Return what a client of this revision says, in the order of the file."""
     rows = [row for row in CORPUS["messages"] if belongs(row, revision)]
     return [case(row, revision, number) for number, row in enumerate(rows, 1)]
 
 
 def belongs(row: dict[str, Any], revision: str) -> bool:
-    """Tell whether a row is for this revision."""
     era = "stateless" if revision == STATELESS else "legacy"
     return row.get("era", era) == era and row.get("since", "") <= revision <= row.get("until", revision)
 
 
 def case(row: dict[str, Any], revision: str, number: int) -> Case:
-    """Return a row in the revision's envelope."""
     code = row.get("code")
     if isinstance(code, dict):
         code = code["stateless" if revision == STATELESS else "legacy"]
@@ -72,12 +67,10 @@ def envelope(revision: str, capabilities: dict[str, Any]) -> dict[str, Any]:
 
 
 def encoded(message: dict[str, Any]) -> bytes:
-    """Return a message as it is sent."""
     return json.dumps(message, separators=(",", ":")).encode()
 
 
 def initialize(revision: str) -> dict[str, Any]:
-    """Return the first request of the handshake era."""
     params = {"protocolVersion": revision, "capabilities": CAPABILITIES, "clientInfo": CLIENT}
     return {"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": params}
 

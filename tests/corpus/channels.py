@@ -31,12 +31,10 @@ PATIENCE = 30
 
 
 def answer_to(request: Message) -> Message:
-    """Return what the client answers to a question of the server."""
     return {"jsonrpc": "2.0", "id": request["id"], "result": ANSWERS[request["method"]]}
 
 
 def is_question(message: Message) -> bool:
-    """Tell whether a message asks the client."""
     return "method" in message and "id" in message
 
 
@@ -62,20 +60,17 @@ class Pipes:
             self.write(encoded(INITIALIZED))
 
     def _drain(self) -> None:
-        """Pass on what the server writes to standard error."""
         assert self.process.stderr is not None
         with self.process.stderr as stream:
             for line in stream:
                 sys.stderr.write(line.decode("utf-8", "replace"))
 
     def write(self, data: bytes) -> None:
-        """Send a line."""
         assert self.process.stdin is not None
         self.process.stdin.write(data + b"\n")
         self.process.stdin.flush()
 
     def say(self, data: bytes) -> list[Message]:
-        """Send a message, and return what came of it."""
         self.write(data)
         heard: list[Message] = []
         while not heard or "method" in heard[-1]:
@@ -87,7 +82,6 @@ class Pipes:
         return heard
 
     def close(self) -> None:
-        """End the conversation; the server ends with it."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
         try:
@@ -112,14 +106,12 @@ class Posts:
     """That of the last answer."""
 
     def __post_init__(self) -> None:
-        """Greet, in the handshake era."""
         if self.revision != STATELESS:
             self.greeting = self.say(encoded(initialize(self.revision)))
             assert self.session
             assert self.say(encoded(INITIALIZED)) == []
 
     def headers(self, data: bytes) -> dict[str, str]:
-        """Return the headers that clients of this revision send with a message."""
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if self.session:
             headers["Mcp-Session-Id"] = self.session
@@ -128,7 +120,6 @@ class Posts:
         return headers if self.revision != STATELESS else {**headers, **mirrors(data)}
 
     def say(self, data: bytes) -> list[Message]:
-        """Post a message, and return what came of it."""
         place = urlsplit(self.server.url)
         connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)
         try:
@@ -160,7 +151,6 @@ class Posts:
 
 
 def events(response: http.client.HTTPResponse) -> Iterator[Message]:
-    """Yield the messages of an event stream."""
     data: list[bytes] = []
     for line in response:
         text = line.rstrip(b"\r\n")

@@ -10,6 +10,5 @@ from support.serving import Served, served
 
 @pytest.fixture(scope="module")
 def http_server(everything_server: Path) -> Iterator[Served]:
-    """The everything server, serving over HTTP on a free port."""
     with served(everything_server) as server:
         yield server

@@ -36,7 +36,6 @@ def test_pipes_and_http_give_equal_and_valid_answers(
 
 
 def judge_greeting(revision: str, piped: list[dict[str, Any]], posted: list[dict[str, Any]]) -> None:
-    """Assert that a handshake is the same by either way, and valid."""
     assert piped == posted and piped[-1]["result"]["protocolVersion"] == revision
     judge(revision, piped[-1], "initialize")
     judge(revision, initialize(revision))
@@ -44,7 +43,6 @@ def judge_greeting(revision: str, piped: list[dict[str, Any]], posted: list[dict
 
 
 def problem(revision: str, case: Case, pipes: Pipes, posts: Posts) -> str:
-    """Return what is wrong with the answers to a case; nothing if nothing is."""
     try:
         if not case.is_bad and case.message:
             judge(revision, case.message)

@@ -16,18 +16,15 @@ HANDSHAKES = REVISIONS[:-1]
 
 
 def legacy(method: str, identifier: object, params: Message | None = None) -> Message:
-    """Return a request of the handshake era."""
     message: Message = {"jsonrpc": "2.0", "id": identifier, "method": method}
     return {**message, "params": params} if params is not None else message
 
 
 def modern(method: str, identifier: object, params: Message | None = None) -> Message:
-    """Return a request of the stateless era."""
     return legacy(method, identifier, {**(params or {}), "_meta": envelope(STATELESS, CAPABILITIES)})
 
 
 def call(name: str, identifier: object, arguments: Message | None = None) -> Message:
-    """Return a call in the handshake era."""
     return legacy("tools/call", identifier, {"name": name, "arguments": arguments or {}})
 
 
@@ -40,12 +37,10 @@ def heard(server: Path, *messages: Message | list[Message] | bytes) -> list[Any]
 
 
 def answers(found: list[Any]) -> dict[Any, Message]:
-    """Return the answers by their ids."""
     return {message.get("id"): message for message in found if "method" not in message}
 
 
 def code(message: Message) -> int | None:
-    """Return an answer's error code."""
     found: Message = message.get("error", {})
     return found.get("code")
 

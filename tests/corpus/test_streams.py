@@ -18,7 +18,6 @@ TASKS = "io.modelcontextprotocol/tasks"
 
 
 def request(method: str, identifier: object, params: Message, capabilities: Message = CAPABILITIES) -> Message:
-    """Return a request of the stateless era."""
     meta = envelope(STATELESS, capabilities)
     return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": {**params, "_meta": meta}}
 
@@ -50,7 +49,6 @@ def course(channel: Pipes | Posts) -> list[Message]:
 
 
 def until(channel: Pipes | Posts, get: Message, status: str) -> Message:
-    """Ask for a task until it is at this point."""
     for _ in range(400):
         found: Message = channel.say(encoded(get))[-1]["result"]
         if found["status"] == status:

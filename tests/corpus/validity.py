@@ -13,14 +13,12 @@ EMPTY = {"PingRequest", "SetLevelRequest", "SubscribeRequest", "UnsubscribeReque
 
 @cache
 def schema(revision: str) -> tuple[dict[str, Any], str]:
-    """Return a revision's schema, and the key of its definitions."""
     document = protocol_schema(revision)
     return document, "$defs" if "$defs" in document else "definitions"
 
 
 @cache
 def validator(revision: str, name: str) -> Any:
-    """Return the validator of one definition."""
     document, key = schema(revision)
     whole = {**document, "$ref": f"#/{key}/{name}"}
     return jsonschema.validators.validator_for(document)(whole)
@@ -28,7 +26,6 @@ def validator(revision: str, name: str) -> Any:
 
 @cache
 def named(revision: str) -> dict[str, str]:
-    """Return the definition of each method."""
     document, key = schema(revision)
     found = {}
     for name, definition in document[key].items():
@@ -53,7 +50,6 @@ def judge(revision: str, message: dict[str, Any], asked: str = "") -> None:
 
 
 def result_name(revision: str, request: str, result: dict[str, Any]) -> str:
-    """Return what a request's result is called in the schema."""
     if result.get("resultType") == "input_required":
         return "InputRequiredResult"
     return "EmptyResult" if request in EMPTY else request.removesuffix("Request") + "Result"

@@ -20,7 +20,6 @@ PAGES = [page for page in map(read, sorted((ROOT / "docs").rglob("*.md"))) if "`
 
 
 def sessions(page: Page) -> list[tuple[str, list[str]]]:
-    """What the `console` blocks of a page say: each command, and the lines below it."""
     said: list[tuple[str, list[str]]] = []
     for line in "".join(text for language, text in page.blocks if language == "console").splitlines():
         if line.startswith("$ "):

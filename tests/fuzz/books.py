@@ -38,7 +38,6 @@ def key(identifier: object) -> str:
 
 
 def is_identifier(value: object) -> bool:
-    """Tell whether this is the id of a request."""
     return type(value) is str or type(value) is int
 
 

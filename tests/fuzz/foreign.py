@@ -55,7 +55,6 @@ def a_value(chance: random.Random, rows: list[Json] = RESULTS) -> Json:
 
 
 def a_text(chance: random.Random, rows: list[Json] = RESULTS) -> str:
-    """Return it as JSON."""
     maker = Maker(chance, refused=False)
     value = chance.choice(rows)
     for _ in range(chance.choice((0, 1, 1, 2, 3))):
@@ -74,8 +73,6 @@ def some_bytes(chance: random.Random, rows: list[Json] = RESULTS) -> bytes:
         return data[:at] + chance.choice(STAINS) + data[at:]
     return data[: chance.randrange(len(data) + 1)] if kind == 2 else data + chance.choice((b"", b"\n", b"\n\n"))
 
-
-# mcp-bash.
 
 PROGRAM = """#!/usr/bin/env python3
 import base64, json, os, signal, sys, time
@@ -141,8 +138,6 @@ def bash_request(chance: random.Random) -> tuple[str, Json]:
     meta = {"_meta": {"progressToken": token}} if token is not None else {}
     return "tools/call", {"name": chance.choice(("answers", "shaped")), "arguments": said, **meta}
 
-
-# ToolBox.
 
 SCHEMA = 'export const schema = {description: "d", type: "object", properties: {}};\n'
 ENDS: dict[str, str] = {

@@ -57,7 +57,6 @@ NOTES: dict[str, dict[str, Any]] = {
 
 
 def endings(call: Call) -> dict[str, Ending]:
-    """Return the ways in which this handler can end."""
     good: dict[str, Ending] = {
         "completion": CompletionOutcome(["a", "\ud800"] * 80, 999),
         "prompt": PromptOutcome([{"role": "user", "content": text("\ud800\u2028")}]),
@@ -80,8 +79,6 @@ def endings(call: Call) -> dict[str, Ending]:
 
 
 class Job:
-    """One handler that runs."""
-
     def __init__(self, call: Call, done: Callable[[Any], None], note: Callable[[Any], None]) -> None:
         self.call = call
         self.done = done
@@ -120,8 +117,6 @@ class Job:
 
 
 class Stage:
-    """All handlers that run."""
-
     def __init__(self) -> None:
         self.jobs: list[Job] = []
 
@@ -144,13 +139,11 @@ class Runner:
         pass
 
     def start(self, call: Call, done: Callable[[Any], None], note: Callable[[Any], None]) -> Job:
-        """Take note of a handler."""
         job = Job(call, done, note)
         STAGE.jobs.append(job)
         return job
 
     def stop(self, job: Job) -> None:
-        """End one, once."""
         assert not job.is_over, "what has ended is not stopped"
         job.is_over = True
 
@@ -165,10 +158,7 @@ class Runner:
 
 
 class Requirements(Runner):
-    """Finds every program."""
-
     def start(self, call: Any, done: Callable[[Any], None], note: object) -> Any:
-        """Say that nothing is lacking."""
         done("")
         return None
 
@@ -181,24 +171,20 @@ class Clerk:
         self._store = MemoryStore()
 
     def submit(self, order: Any, done: Callable[[Any], None], principal: str | None = None) -> None:
-        """Do it."""
         self._reactor.after(0, partial(done, store.run_operation(order, self._store)))
 
     def warn(self, problem: object) -> None:
         """Log nothing."""
 
     def close(self, last: Any, seconds: float) -> None:
-        """Do the last thing."""
         store.run_operation(last, self._store)
 
 
 def build_invocation(call: Call, image: Image) -> Call:
-    """Give the handler its call."""
     return call
 
 
 def parse_result(call: Call, ending: Ending) -> Ending:
-    """Take how it ended."""
     return ending
 
 

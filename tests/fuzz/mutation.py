@@ -24,8 +24,6 @@ ODD: tuple[Any, ...] = (
 
 
 class Coverage:
-    """Which lines of the runtime have been reached."""
-
     def __init__(self) -> None:
         self.reached: set[tuple[str, int]] = set()
         self.new = False

@@ -41,18 +41,15 @@ ABLE = json.dumps(EVERYTHING)
 
 
 def said(method: str, params: str = "", identifier: str = "1", meta: str = "") -> str:
-    """Return a request as a line; what is given is JSON."""
     members = [*([params] if params else []), *([f'"_meta":{meta}'] if meta else [])]
     return f'{{"jsonrpc":"2.0","id":{identifier},"method":"{method}","params":{{{",".join(members)}}}}}\n'
 
 
 def hello(version: str, capabilities: str = ABLE) -> str:
-    """Return a handshake."""
     return said("initialize", f'"protocolVersion":"{version}","capabilities":{capabilities}')
 
 
 def call(name: str, identifier: str = "2", meta: str = "", more: str = "") -> str:
-    """Return a call."""
     return said("tools/call", f'"name":"{name}","arguments":{{"text":"x"}}{more}', identifier, meta)
 
 
@@ -146,12 +143,10 @@ class Feeder:
         self.pieces = pieces
 
     def read(self, descriptor: int, size: int) -> bytes:
-        """Return the next piece."""
         return self.pieces.pop(0) if self.pieces else b""
 
 
 def pieces_of(data: bytes, size: int) -> list[bytes]:
-    """Return the data in pieces of one size."""
     return [data[at : at + size] for at in range(0, len(data), size)]
 
 
@@ -178,7 +173,6 @@ class Quiet:
         """Take a line."""
 
     def flush(self) -> bool:
-        """Have nothing to flush."""
         return True
 
 
@@ -190,7 +184,6 @@ class Clock:
         self.clock = monotonic
 
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Take note of a timer."""
         self.timers.append((seconds, callback))
 
     def watch(self, descriptor: int, events: int, callback: Callable[[], None]) -> None:
@@ -223,14 +216,12 @@ class Driver(StdioDriver):
         self._books = books
 
     def watch(self) -> Any:
-        """Return the clock."""
         return self.clock
 
     def _receive(self, line: bytes | None) -> None:
         self.post_effects(self.session.refuse_oversize(LIMIT) if line is None else self.session.receive(line))
 
     def _survive(self, problem: Exception, effect: Effect | None = None) -> None:
-        """Let everything pass."""
         raise problem
 
     def _perform(self, effect: Effect) -> None:
@@ -238,7 +229,6 @@ class Driver(StdioDriver):
         super()._perform(effect)
 
     def settle(self) -> None:
-        """Do what is to be done at once."""
         self.run_queued()
         while self.clock.pass_by(False):
             self.run_queued()
@@ -252,7 +242,6 @@ class Watched(Session):
         self._books = books
 
     def drop(self, identifier: str | int) -> list[Effect]:
-        """Take note of what is open no more."""
         if identifier in self.running or identifier in self.listening:
             self._books.dropped[key(identifier)] += 1
         return super().drop(identifier)
@@ -272,7 +261,6 @@ class Books:
         self._thorough = thorough
 
     def read(self, line: bytes | None) -> None:
-        """Take note of what is owed for a line."""
         try:
             message = None if line is None else parse(line)
         except ParseError:
@@ -282,7 +270,6 @@ class Books:
         self.owed.update(one for one in found if one is not None)
 
     def note(self, effect: Effect) -> None:
-        """Judge what is sent."""
         if not isinstance(effect, SendResponse):
             return
         assert effect.data.endswith(b"\n") and effect.data.count(b"\n") == 1, effect.data

@@ -54,7 +54,6 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def artifact_of(name: str, artifacts: dict[str, Path]) -> Path:
-    """Return the server of a system."""
     needs("bash", "python3")
     if name == "toolbox":
         needs_node()

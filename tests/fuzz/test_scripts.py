@@ -58,7 +58,6 @@ done
 
 
 def compiled(text: str) -> bytes:
-    """Return what a script becomes, nothing if that is itself."""
     source = Source("tools/a/tool.sh", text.encode())
     if not is_forkable(source, {"library.sh": [LIBRARY]}):
         return b""
@@ -66,7 +65,6 @@ def compiled(text: str) -> bytes:
 
 
 def told(text: bytes, arguments: list[str], folder: Path) -> tuple[bytes, bytes, int]:
-    """Return all that a script says."""
     (folder / "tool.sh").write_bytes(text)
     environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "MCP_SDK": str(SDK)}
     given = "\0".join([*arguments, ""]).encode()

@@ -45,13 +45,10 @@ class Warp(asyncio.SelectorEventLoop):
         super().__init__(Impatient(self))
 
     def time(self) -> float:
-        """Return what the clock says."""
         return self.now
 
 
 class Impatient(selectors.DefaultSelector):
-    """Waits for nothing."""
-
     def __init__(self, loop: Warp) -> None:
         super().__init__()
         self._loop = loop
@@ -76,8 +73,6 @@ class Head:
 
 
 class Exchange:
-    """One request, and what comes back."""
-
     def __init__(self, scope: dict[str, Any], body: bytes, plan: dict[str, Any]) -> None:
         self.scope = scope
         self.body = body
@@ -106,7 +101,6 @@ class Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Take what is said; who has gone takes nothing."""
         if self.is_left.is_set():
             if self.is_strict:
                 raise OSError("the client has gone")
@@ -146,7 +140,6 @@ class Exchange:
             assert self.is_left.is_set() and self.is_strict
 
     def judge(self) -> None:
-        """Judge the answer, when there will be no more of it."""
         if not self.status:
             assert self.is_left.is_set(), "nothing was answered"
             return
@@ -212,8 +205,6 @@ def events(data: bytes) -> Iterator[Any]:
 
 
 class World:
-    """An application and its clients."""
-
     def __init__(self, how: int, players: Stage) -> None:
         chosen = {
             "sse": bool(how & 1),
@@ -236,12 +227,10 @@ class World:
         self.driver.sessions.mint = self.mint  # type: ignore[method-assign]
 
     def mint(self, session: Any) -> str:
-        """Take note of a session's id."""
         self.minted.append(self._mint(session))
         return self.minted[-1]
 
     async def take(self, line: bytes) -> None:
-        """Do what a line says."""
         if line.startswith(b"!"):
             await self.obey(line[1:].strip().decode("latin-1"))
         elif len(self.exchanges) < MOST_REQUESTS:
@@ -324,7 +313,6 @@ class World:
                 self.driver.perform(conversation.session.drop(identifier))
 
     def judge(self) -> None:
-        """Judge every answer."""
         for exchange in self.exchanges:
             assert exchange.task.done(), "somebody still waits"
             exchange.task.result()
@@ -379,7 +367,6 @@ def mirrors(method: str, params: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def pair(value: Any) -> bool:
-    """Tell whether this can be a header."""
     return type(value) is list and len(value) == 2 and type(value[0]) is str
 
 
@@ -428,18 +415,15 @@ def browse(data: bytes) -> int:
 
 
 def run(scenario: Coroutine[Any, Any, int]) -> int:
-    """Run a coroutine in a loop of its own."""
     with asyncio.Runner(loop_factory=Warp) as runner:
         return runner.run(scenario)
 
 
 def plan(**members: Any) -> bytes:
-    """Return a line."""
     return json.dumps(members).encode() + b"\n"
 
 
 def modern(method: str, params: str = "", identifier: object = 1, able: bool = True, **more: Any) -> bytes:
-    """Return a stateless request."""
     meta = {VERSION: "2026-07-28", CAPABILITIES: EVERYTHING if able else {}, "progressToken": "p"}
     body = {
         "jsonrpc": "2.0",
@@ -451,18 +435,15 @@ def modern(method: str, params: str = "", identifier: object = 1, able: bool = T
 
 
 def legacy(method: str, params: str = "", identifier: object = 1, **more: Any) -> bytes:
-    """Return a request of a session."""
     body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": json.loads("{" + params + "}")}
     return plan(body=body, headers={"mcp-session-id": "@SESSION@"}, **more)
 
 
 def hello(version: str = "2025-11-25") -> bytes:
-    """Return a handshake."""
     return legacy("initialize", f'"protocolVersion":"{version}","capabilities":{ABLE}').replace(b"@SESSION@", b"-")
 
 
 def reading(**headers: Any) -> bytes:
-    """Ask for a stream."""
     return plan(
         method="GET", headers={"mcp-session-id": "@SESSION@", "content-type": "-", "content-length": "-", **headers}
     )
@@ -492,7 +473,6 @@ BATCH = plan(
 
 
 def batch(*lines: bytes) -> bytes:
-    """Return requests as one batch of the session."""
     return plan(headers={"mcp-session-id": "@SESSION@"}, body=[json.loads(line)["body"] for line in lines])
 
 

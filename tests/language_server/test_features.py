@@ -41,7 +41,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditorClient]:
 
 @pytest.fixture
 def editor(served: EditorClient, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[EditorClient]:
-    """Return the editor with a project of its own, which is closed at the end."""
     folder = served.folder
     name = request.node.name.replace("[", "_").replace("]", "")
     served.folder = folder / name

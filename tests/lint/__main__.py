@@ -21,7 +21,6 @@ CHECKS: tuple[Callable[[Path], Iterable[str]], ...] = (
 
 
 def main() -> int:
-    """Run every check; return the exit status."""
     offences = [offence for check in CHECKS for offence in check(ROOT)]
     sys.stdout.writelines(f"{offence}\n" for offence in offences)
     return bool(offences)

@@ -44,7 +44,6 @@ class Page(NamedTuple):
 
 
 def read(path: Path) -> Page:
-    """Read a page."""
     text = path.read_text(encoding="utf-8")
     return Page(path, text, FENCE.sub("", text), FENCE.findall(text))
 

@@ -91,13 +91,11 @@ def named_systems(source: str) -> Iterator[tuple[str, str, str]]:
 
 
 def assigned(node: ast.AST) -> str:
-    """Return the name that a statement assigns to, if it is such a statement."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
 
 def texts_of(node: ast.AST) -> Iterator[str]:
-    """Yield the identifiers and strings of one node."""
     if isinstance(node, ast.Constant):
         value = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
         texts: list[object] = [value]
@@ -109,5 +107,4 @@ def texts_of(node: ast.AST) -> Iterator[str]:
 
 
 def systems_in(text: str) -> set[str]:
-    """Return the systems that a name or string mentions."""
     return {name for name, pattern in SYSTEMS.items() if re.search(pattern, text, 0 if name == "bx" else re.IGNORECASE)}

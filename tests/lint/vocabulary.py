@@ -39,7 +39,6 @@ class Rules:
     excepted: re.Pattern[str]
 
     def refused_phrases(self, text: str) -> list[str]:
-        """Return the refused phrases of a text, in lower case and in their order."""
         rest = self.excepted.sub(" ", " ".join(text.split()))
         return [" ".join(found[0].lower().split()) for found in self.phrases.finditer(rest)]
 
@@ -151,7 +150,6 @@ def message_offences(tree: ast.Module, rules: Rules) -> Iterator[str]:
 
 
 def definitions(tree: ast.Module) -> Iterator[Defined]:
-    """Yield the classes and functions of a module, and the methods of its classes."""
     for node in tree.body:
         if isinstance(node, Defined):
             yield node
@@ -160,10 +158,8 @@ def definitions(tree: ast.Module) -> Iterator[Defined]:
 
 
 def public_classes(tree: ast.Module) -> Iterator[str]:
-    """Yield the names of the public classes of a module."""
     yield from (node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
 
 
 def snake(name: str) -> str:
-    """Return a class's name as a module would have it."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -39,7 +39,6 @@ BY_CONTENT = ("serious", "critical")
 
 @functools.cache
 def site() -> Path:
-    """Return the built site, which is built once in a test run."""
     folder = store() / "site"
     with locked(folder.with_suffix(".lock")):
         if not (folder / "done").exists():
@@ -77,7 +76,6 @@ def pages() -> list[Path]:
 
 
 def nav_pages(nav: Any) -> Iterator[str]:
-    """Yield the pages that a navigation names."""
     if isinstance(nav, str):
         yield nav
     else:

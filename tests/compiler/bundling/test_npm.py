@@ -26,7 +26,6 @@ from support.files import write_files
 
 
 def files_below(folder: Path) -> list[str]:
-    """Return the files and links below a folder, links with what they lead to."""
     found = (path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
     return sorted(
         f"{path.relative_to(folder)}{f' -> {os.readlink(path)}' if path.is_symlink() else ''}" for path in found
@@ -129,7 +128,6 @@ def test_names_and_reasons() -> None:
 
 
 def npm_that(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put an npm on PATH that runs a script."""
     folder.mkdir()
     (folder / "npm").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "npm").chmod(0o755)

@@ -219,9 +219,6 @@ def test_a_minor_version_is_looked_for_on_this_machine(monkeypatch: pytest.Monke
     assert looked == ["3.11"]
 
 
-# Steps
-
-
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
@@ -347,9 +344,6 @@ def test_an_interpreter_is_embedded_or_the_reason_is_reported(
     assert "MCP420" in capsys.readouterr().err
 
 
-# Programs for Windows
-
-
 @pytest.mark.parametrize(
     ("options", "minor", "minors", "is_only"),
     [
@@ -386,9 +380,6 @@ def test_the_machine_of_a_program_is_that_of_its_platforms(platforms: tuple[str,
     for python in ("python4", "xpython3.12", "/bin/python3.12"):
         with pytest.raises(click.UsageError):
             windows_program.check_python_of_program(Options(python=python))
-
-
-# Builds that are repeated
 
 
 def test_the_request_of_a_second_build(tmp_path: Path) -> None:
@@ -453,9 +444,6 @@ def test_a_second_build_that_fails_is_reported(
         require_repeatable(BUILD, BuildParameters(Path("p"), Options(), Path("/x")), is_required=True, quiet=True)
     assert ended.value.exit_code == 6
     assert capsys.readouterr().err == messages.SECOND_BUILD_FAILED.format(problem="no disk") + "\n"
-
-
-# Reports
 
 
 def test_diagnostics_are_printed_where_they_belong(
@@ -552,8 +540,6 @@ def test_files_that_had_to_be_imported_are_refused() -> None:
 
 
 class Timer:
-    """A timer that ends when a test says so."""
-
     made: list["Timer"]
 
     def __init__(self, seconds: float, begin: Callable[[], None]) -> None:
@@ -611,9 +597,6 @@ def test_check_and_show_refuse_a_wrong_project(tmp_path: Path) -> None:
     assert "expected the folder of a project" in run("inspect", file, "--definitions").stderr
 
 
-# Explanations
-
-
 def test_codes_are_listed_and_explained() -> None:
     lines = run("help", "codes").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [*CODES, *RISK_CODES]
@@ -661,9 +644,6 @@ def test_a_page_is_wrapped_to_a_narrow_terminal(
             "A long paragraph\nof words\n- item one-two\n  three four\n- another\n\n"
             "  indented lines stay as they are\n\nend\n"
         )
-
-
-# The command line itself
 
 
 def test_an_unexpected_exception_is_reported(

@@ -35,9 +35,6 @@ def run(*words: object) -> Any:
     return CliRunner().invoke(cli, [*map(str, words)])
 
 
-# Versions
-
-
 def tool(name: str, **properties: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object", "properties": properties}}
 
@@ -159,9 +156,6 @@ def test_the_policy_is_that_of_a_file_or_of_the_first_project(tmp_path: Path, mo
             assert project_policy(None, (c,)).accept == ()
 
 
-# Checksums and evidence
-
-
 def test_checksums_are_printed_written_and_checked(tmp_path: Path) -> None:
     write_files(tmp_path, {"b": "b", "a": "a"})
     text = "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in "ab")
@@ -246,9 +240,6 @@ def test_evidence_is_printed_or_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert run("attest", "sbom", damaged).exit_code == 2
 
 
-# Documentation
-
-
 def test_documentation_is_of_what_a_target_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(docs, "inner_bill", lambda contents: BILL)
@@ -293,9 +284,6 @@ tests:
 def test_examples_are_the_calls_that_succeed(tmp_path: Path) -> None:
     write_files(tmp_path, {"tests/a.yaml": CASES})
     assert docs.cases_of(tmp_path) == {"t": [("a", {"x": 1}), ("b", {}), ("c", {})], "u": [("g", {})]}
-
-
-# Verification
 
 
 FOUND: dict[str, Any] = {

@@ -157,9 +157,6 @@ def test_values_of_several_lines_are_completed(tmp_path: Path) -> None:
     assert completed(other, tmp_path) is other
 
 
-# What a client starts
-
-
 def test_references_of_an_entry_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SET", "value")
     monkeypatch.delenv("GONE", raising=False)
@@ -206,9 +203,6 @@ def test_what_is_started_for_an_entry(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_literal_secret(name: str, value: object, is_secret: bool) -> None:
     assert is_literal_secret(name, value) is is_secret
     assert secrets_of({"a": {"headers": {name: value}, "env": 3}}) == ([value] if is_secret else [])
-
-
-# Parts of the doctor
 
 
 def test_a_report_fits_its_width() -> None:

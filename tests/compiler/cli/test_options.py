@@ -45,7 +45,6 @@ GOLDEN = ROOT / "tests/golden/cli"
 @command_options.command()
 @build_options
 def parsing(**given: Any) -> Options:
-    """Parse build options."""
     return read_options(given)
 
 
@@ -204,9 +203,6 @@ def test_an_error_shows_what_words_of_the_command_line_hide(words: list[str]) ->
     assert (done.exit_code, [each in done.output for each in ("\x1b", "\u202e")]) == (2, [False, False])
 
 
-# Connections
-
-
 def test_headers_are_those_of_the_options(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(" secret\n")
@@ -227,7 +223,6 @@ def test_headers_are_those_of_the_options(tmp_path: Path) -> None:
 @click.argument("target", default=server_targets.THIS_FOLDER)
 @server_targets.connection_options
 def reading(target: str, **given: Any) -> Any:
-    """Read a target."""
     return server_targets.read_server_target(target, given)
 
 
@@ -270,9 +265,6 @@ def test_a_target_is_read_as_what_it_is(tmp_path: Path, monkeypatch: pytest.Monk
     assert CliRunner().invoke(reading, [str(file), "--", "x"]).exit_code == 2
     assert CliRunner().invoke(reading, ["--", "fails"]).exit_code == 4
     assert CliRunner().invoke(reading, ["--timeout", "0"]).exit_code == 2
-
-
-# Clients
 
 
 @pytest.fixture
@@ -390,9 +382,6 @@ def test_options_about_clients_are_taken_from_those_of_builds() -> None:
     option: Any = None
     assert matching_clients(option, option, "claude-") == [name for name in CLIENTS if name.startswith("claude-")]
     assert matching_clients(option, option, "al") == ["all"]
-
-
-# Completion
 
 
 def test_scripts_of_shells_are_those_of_click_with_changes() -> None:

@@ -85,9 +85,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return asked
 
 
-# Files
-
-
 def test_a_file_is_written_with_its_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "new" / "file"
     write_file(target, b"x" * 1234, 0o640)
@@ -141,9 +138,6 @@ def test_a_program_has_the_sources_of_its_server(tmp_path: Path) -> None:
         program_of(replace(own, source_digest="other"), file)
     with pytest.raises(click.UsageError):
         program_of(own, tmp_path)
-
-
-# Carriers
 
 
 @pytest.mark.parametrize(
@@ -350,9 +344,6 @@ def test_an_export_needs_the_packages_of_its_deployment(server: list[Any], monke
         exports.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
 
 
-# Releases
-
-
 @pytest.fixture
 def released(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The plan that a project has, and what the steps of a release are given."""
@@ -448,9 +439,6 @@ def test_a_release_that_would_lose_files_is_refused(released: dict[str, Any], tm
     assert run("release", tmp_path / "none").exit_code == 2
 
 
-# New and imported projects
-
-
 @pytest.mark.parametrize("template", new.TEMPLATES)
 def test_a_new_project_has_its_name(template: str, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     done = run("new", tmp_path / "deep" / "weather", "--template", template)
@@ -541,9 +529,6 @@ def test_files_of_an_import_have_their_modes(tmp_path: Path, capsys: pytest.Capt
         "new/p.json",
         "old.sh",
     ]
-
-
-# Types
 
 
 TOOL = {"name": "read", "description": "Read.", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}}  # fmt: skip

@@ -72,8 +72,6 @@ failing: dict[str, int] = {}
 
 
 class Connection:
-    """A connection that is not made."""
-
     def __init__(self, served: Served) -> None:
         ran.append(served.folder)
 
@@ -181,9 +179,6 @@ def test_coverage_is_measured(least: str | None, status: int, project: Path) -> 
     assert run(project, "--min-coverage", "100").exit_code == 1
 
 
-# Recording and watching
-
-
 def test_calls_are_recorded(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, empty = tmp_path / "log", tmp_path / "empty"
     log.write_text(json.dumps({"tool": "greet", "arguments": {"name": "x-1"}, "status": "success"}) + "\n")
@@ -217,9 +212,6 @@ def test_watching_runs_the_other_options_again(project: Path, monkeypatch: pytes
     done = run(project, "--watch", "-x")
     assert (done.exit_code, watched, ran) == (0, [(project, [str(project), "-x"])], [])
     assert "Ctrl-C" in done.stderr
-
-
-# Fuzzing
 
 
 def test_tools_are_fuzzed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,9 +269,6 @@ def test_the_command_that_repeats_a_fault() -> None:
         repeat_command(Path("p"), own)
         == "mcpc test p --seed 1 --examples 2 --era stateless --transport http --fuzz-tool"
     )
-
-
-# Steps
 
 
 OWN = {"cases": None, "pattern": "", "is_last_failed": False, "is_fuzzed": False}

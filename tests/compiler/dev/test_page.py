@@ -36,9 +36,6 @@ PROBLEM = BuildProblem("MCP110", "error", "a.json", "wrong", "plain", "painted")
 TOKEN = {"Authorization": "Bearer secret"}
 
 
-# History
-
-
 def test_builds_are_rows(tmp_path: Path) -> None:
     tools = {"1": [{"name": "a"}], "2": [{"name": "a"}, {"name": "b"}]}
     builds = BuildHistory()
@@ -101,9 +98,6 @@ def test_a_history_is_limited_and_waits_for_what_is_next(monkeypatch: pytest.Mon
     waiting.join(60)
     assert later == [version + 1]
     assert page.MAX_BUILDS == 50
-
-
-# The port
 
 
 @pytest.fixture
@@ -287,9 +281,6 @@ def test_what_is_completed_is_checked(sent: dict[str, Any]) -> None:
         "argument": "a",
         "value": "v",
     }
-
-
-# The command
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,7 @@ class Text:
         return ("+ " if is_good else "- ") if self.colour else ""
 
 
-# Builds
-
-
 class Build:
-    """A build process in this process."""
-
     def __init__(self, returncode: int, printed: bytes = b"[]", errors: bytes = b"") -> None:
         self.returncode, self.output, self.done = returncode, (printed, errors), list[str]()
 
@@ -178,9 +173,6 @@ def test_the_compiler_is_started_as_it_runs_here() -> None:
     assert parse_report(b"[1]", b"x") == ((), "[1]x")
 
 
-# Calls
-
-
 def lines_of(screen: Text) -> list[str]:
     return [text.split(" ", 1)[1].rsplit(" ", 2)[0] for text, _ in screen.lines]
 
@@ -264,9 +256,6 @@ def test_the_call_log_of_a_server_is_read(size: int, tmp_path: Path, monkeypatch
     assert CallPipe(tmp_path, CallLines(told)).variables == {}
 
 
-# Processes
-
-
 @pytest.mark.parametrize(
     ("limit", "lines"),
     [
@@ -281,8 +270,6 @@ def test_lines_are_read_up_to_a_limit(limit: int, lines: list[bytes]) -> None:
 
 
 class Stream(io.BytesIO):
-    """A pipe that tells how often it was flushed, and keeps its content when it is closed."""
-
     def __init__(self, over: threading.Event) -> None:
         super().__init__()
         self.over, self.flushed, self.content = over, threading.Event(), b""
@@ -329,12 +316,7 @@ def test_lines_go_to_a_process_and_come_from_it(monkeypatch: pytest.MonkeyPatch)
     assert waited == [2, 1, "kill", None, "kill", ("end", 7)]
 
 
-# Servers over HTTP
-
-
 class Running:
-    """A server over HTTP in this process."""
-
     def __init__(self, stderr: Any) -> None:
         self.stderr, self.returncode, self.ended = stderr, None, False
 
@@ -398,7 +380,6 @@ def test_several_changes_are_one_build(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def run_changes(one: Listener, first: BuildResult, count: int) -> None:
-    """Run a listener with so many changes, one after the other."""
     left = [count]
 
     def get(timeout: float | None = None) -> None:
@@ -478,9 +459,6 @@ def test_a_first_build_that_failed_starts_nothing_and_the_log_is_shown(
     assert done[1][3]["stderr"] == subprocess.PIPE
 
 
-# The screen
-
-
 def test_the_screen_paints_and_writes_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[Any] = []
 
@@ -523,9 +501,6 @@ def test_the_width_is_that_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(os, "get_terminal_size", fails)
     assert terminal_columns() == 0
-
-
-# Reports
 
 
 def facts(**lists: list[Any]) -> BuildFacts:
@@ -579,9 +554,6 @@ def test_counts_are_words() -> None:
     )
 
 
-# Files
-
-
 def test_the_state_of_a_project_is_that_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(
         tmp_path,
@@ -628,8 +600,6 @@ def test_a_change_is_told_when_the_files_are_stable(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(building.time, "monotonic", lambda: clock[0])
 
     class Now:
-        """A thread that runs at once."""
-
         def __init__(self, target: Callable[[], None], daemon: bool) -> None:
             self.start = target
 

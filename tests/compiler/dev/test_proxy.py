@@ -358,9 +358,6 @@ def test_a_newer_build_replaces_one_that_was_never_served(play: Play) -> None:
     assert [path.name for path in play.folder.iterdir()] == ["3.pyz"]
 
 
-# Conversations
-
-
 def line(message: Message) -> bytes:
     return encode_message({"jsonrpc": "2.0", **message})
 
@@ -442,9 +439,6 @@ def test_a_list_of_tools_is_known_by_its_answer() -> None:
     assert conversation.record_received(line(reply(3))) == (True, False)
     conversation.record_sent([request(4, "tools/list")])
     assert conversation.record_received(b"[" + line(reply(4)).strip() + b"]\n") == (True, False)
-
-
-# Messages
 
 
 def test_messages_are_parsed_and_written() -> None:

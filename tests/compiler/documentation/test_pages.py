@@ -119,9 +119,6 @@ def test_the_types_of_many_tools_are_closed_at_first(count: int, is_open: bool) 
     assert (FORMATS["html"](page_of({"name": "n", "tools": tools}, {})).count("<details open") > 0) is is_open
 
 
-# Parts of a page
-
-
 def test_each_tool_has_an_anchor_of_its_own() -> None:
     names = ("a", "A", "a b", "a/b", "a-b", "A")
     found = [tool.anchor for tool in tools_of([{"name": name} for name in names], {})]
@@ -166,9 +163,6 @@ def test_entries_of_prompts_and_resources() -> None:
         ("Packages of the HTTP server", "uvicorn 1"),
     )
     assert page_of({"name": "n", "python": {"requires": 3}}, {}).facts == ()
-
-
-# Examples
 
 
 def test_examples_are_of_cases_then_of_the_schema() -> None:
@@ -226,9 +220,6 @@ def test_the_example_of_a_member(schema: object, value: object) -> None:
     assert example_value(schema) == value
 
 
-# Schemas
-
-
 def test_a_schema_is_a_row(golden: Callable[[Path, str], None]) -> None:
     schemas = json.loads((ROOT / "tests/compiler/documentation/schemas.json").read_text("utf-8"))
     golden(
@@ -274,9 +265,6 @@ def test_what_is_too_deep_is_json() -> None:
     assert nested(MAX_DEPTH) == Row("a", "a value", facts=('{"const": 1}',))
 
 
-# Texts
-
-
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
@@ -296,9 +284,6 @@ def test_code_has_a_fence_that_it_does_not_have() -> None:
     assert block("a``") == "```\na``\n```"
     assert [longest_run(each) for each in ("", "`", "a``b`")] == [0, 1, 2]
     assert readable("a\r\nb\rc\x00") == "a\nb\nc<U+0000>"
-
-
-# Clients
 
 
 def test_main_clients_are_first_and_settings_are_asked_for() -> None:

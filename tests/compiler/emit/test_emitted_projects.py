@@ -22,8 +22,6 @@ OPTIONS = {"rich": Options(), "functions": Options(), "other": Options(dialect="
 
 
 class RecordingBlob(Blob):
-    """A blob that keeps each piece as it is added."""
-
     def __init__(self) -> None:
         super().__init__()
         self.pieces: dict[Reference, bytes] = {}

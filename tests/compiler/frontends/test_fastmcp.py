@@ -93,7 +93,6 @@ class Runs:
         self.log: list[str] = []
 
     def stage(self, requirements: Iterable[Any], _project: SourceTree) -> tuple[StagedPackages | None, Diagnostics]:
-        """Install nothing."""
         texts = [item.text for item in requirements]
         self.log.append(f"install {texts}")
         if "no-such-package" in texts:
@@ -103,7 +102,6 @@ class Runs:
         return StagedPackages(Path("/packages"), found, frozenset({"installed", *names})), ()
 
     def run(self, row: Any, sources: Iterable[Source], packages: str, environment: Any, *, network: bool) -> object:
-        """Return the next answer."""
         self.log.append(
             f"run {json.dumps(row)} {[source.path for source in sources]} {packages} {dict(environment)}{' with a network' * network}"
         )

@@ -16,7 +16,6 @@ TEXTS = sorted(path.name for path in Path(__file__).with_name("cursors").iterdir
 
 
 def described(found: cursors.Cursor | None, text: str) -> str:
-    """Return all that is known of a place."""
     if found is None:
         return "nothing can be written"
     kind = ("key" if found.is_key else "value") + (" or key" if found.may_be_key else "")

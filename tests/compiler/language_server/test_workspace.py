@@ -80,8 +80,6 @@ class Editor:
         return len(self.checks.given)
 
     def type(self, path: str, old: str, new: str) -> None:
-        """Replace a part of an open text."""
-
         def change(buffer: Any) -> list[Any]:
             start = buffer.text.index(old)
             return [buffer.replace(start, start + len(old), new)]
@@ -90,8 +88,6 @@ class Editor:
 
 
 def run(folder: Path, story: Callable[[Editor], Awaitable[None]]) -> None:
-    """Run what happens in an editor, in an event loop."""
-
     async def told() -> None:
         await story(Editor(folder))
 

@@ -37,8 +37,6 @@ DISCOVERED = {"result": {"supportedVersions": [STATELESS], "capabilities": {"too
 
 
 class Clock:
-    """A clock that is set."""
-
     def __init__(self) -> None:
         self.now = 100.0
 

@@ -135,9 +135,6 @@ def test_long_texts_are_cut() -> None:
     assert mismatch_lines(Mismatch("error", "x", "y" * 401))[1] == f"found    {'y' * 400}"
 
 
-# Coverage
-
-
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -200,9 +197,6 @@ def test_what_has_no_case_is_listed_up_to_a_limit(unused: int, more: list[str]) 
     assert percentage(items[:1]) == 100
 
 
-# Texts of YAML
-
-
 @pytest.mark.parametrize(
     ("value", "indent", "text"),
     [
@@ -226,9 +220,6 @@ def test_a_block_and_a_value_are_written() -> None:
     assert flow_value({"a": "é"}) == '{"a": "é"}'
     assert flow_value("\u2028") == '"\\u2028"' or json.loads(flow_value("\u2028")) == "\u2028"
     assert flow_value("\ud83d") == '"\\ud83d"'
-
-
-# Redaction
 
 
 @pytest.mark.parametrize(

@@ -232,9 +232,6 @@ def test_tests_run_again_when_a_file_changes(monkeypatch: pytest.MonkeyPatch) ->
     assert done == [run, "ended", poll, poll, settle, settle, run, "ended", run, "ended", poll, settle]
 
 
-# Servers
-
-
 @pytest.mark.parametrize(
     ("facts", "found"), [({}, False), ({"options": None}, False), ({"options": {"http": False}}, False), ({"options": {"http": True}}, True)]
 )  # fmt: skip
@@ -243,8 +240,6 @@ def test_facts_tell_whether_a_file_serves_over_http(facts: dict[str, Any], found
 
 
 class Conversation:
-    """A conversation that answers, or loses its server."""
-
     def __init__(self, log: list[Any], transport: object) -> None:
         self.log, self.transport = log, transport
 
@@ -337,8 +332,6 @@ def test_the_end_of_a_log_is_kept(start: int, size: int, length: int, tmp_path: 
 
 
 class Process:
-    """A process that ends after some polls."""
-
     def __init__(self, polls: list[int | None]) -> None:
         self.polls = polls
 
@@ -422,9 +415,6 @@ def test_a_server_over_pipes_writes_its_errors_to_a_file(tmp_path: Path, monkeyp
         assert found == ("transport", {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}})
     assert started == [("/s.pyz", Path("/f"), {"X": "y"})]
     assert (tmp_path / "errors").read_bytes() == b"e"
-
-
-# The server of tests in Python
 
 
 @pytest.fixture
