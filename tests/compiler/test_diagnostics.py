@@ -1,6 +1,7 @@
 """Problems as values, the pages of their codes, and every format they are reported in."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from mcpc.diagnostics import (
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.reading import Source, parse_json
+from mcpc.sandbox.platforms.posix.console import start_of_file, write_within
 from support.needs import ROOT
 
 PAGES = Path(codes.__file__).with_name("pages")
@@ -236,3 +238,30 @@ def test_every_format_says_the_same_whatever_the_order(format_: str) -> None:
 
 def test_a_place_without_offsets_is_the_start_of_its_file() -> None:
     assert Span("a.json") == Span("a.json", 0, 0)
+
+
+def test_bytes_are_written_if_they_are_taken_in_time() -> None:
+    ours, theirs = os.pipe()
+    assert write_within(theirs, b"abc", 0)
+    assert os.read(ours, 9) == b"abc"
+    os.set_blocking(theirs, False)
+    while taken := write_within(theirs, b"x" * 4096, 0):
+        pass
+    assert os.read(ours, 1 << 20)
+    os.close(ours)
+    assert (taken, write_within(theirs, b"x", 0)) == (False, False)
+    os.close(theirs)
+
+
+def test_a_file_is_started_by_its_path() -> None:
+    found = [start_of_file(path) for path in ("a b.pyz", "/a.pyz", "../a.pyz")]
+    assert found == ["'./a b.pyz'", "/a.pyz", "../a.pyz"]
+
+
+MESSAGE_FILES = sorted(path for root in ("compiler", "runtime") for path in (ROOT / root).rglob("messages.py"))
+
+
+@pytest.mark.parametrize("path", MESSAGE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_text_is_defined_twice(path) -> None:
+    names = re.findall(r"^([A-Z][A-Z_0-9]*) = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert names and sorted(set(names)) == sorted(names)

@@ -1,5 +1,6 @@
 """A folder that is no project is answered by what is in it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,9 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from mcpc.frontends import FRONTENDS, build_inputs, frontends_of, select_frontends, tree_for
+from mcpc.options import Options
 from support.artifact import SOURCES
-from support.projects import tree
+from support.projects import Files, parsed, tree
 from support.whole_projects import print_cases, read_cases
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
@@ -69,3 +73,45 @@ def test_who_runs_a_marked_file_is_told_how_it_is_served(tmp_path: Path) -> None
         "server.py only defines a server: run `mcpc dev --once` in its folder to serve it\n"
     )
     assert said["importer.py"] == ""
+
+
+@pytest.mark.parametrize("name", ["native", "mcbox"])
+def test_a_format_can_be_forced_by_name_or_alias(name: str) -> None:
+    found, problems = select_frontends(tree({"README": ""}), Options(format=name))
+    assert found == FRONTENDS[:1]
+    assert problems == ()
+
+
+def test_names_of_formats_are_unique() -> None:
+    known = [name for frontend in FRONTENDS for name in (frontend.name, *frontend.aliases)]
+    assert len(known) == len(set(known))
+
+
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+PUBLISHED = {"name": "io.github.someone/weather", "description": "Weather", "version": "1.2.0"}
+MANIFESTS = {
+    "with its schema": {"$schema": SCHEMA, **PUBLISHED},
+    "with packages": {**PUBLISHED, "packages": [{"registryType": "pypi", "identifier": "weather"}]},
+    "with a repository": {**PUBLISHED, "repository": {"url": "https://example.org/weather", "source": "github"}},
+}
+DECORATED = 'from mcpc import Server\n\nserver = Server("weather")\n\n\n@server.tool\ndef now(city: str) -> str:\n    """Return it."""\n    return city\n'
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_manifest_beside_a_server_changes_nothing(name: str) -> None:
+    plain: Files = {"server.py": DECORATED}
+    alone, problems = parsed(plain)
+    beside, more = parsed({**plain, "server.json": json.dumps(MANIFESTS[name])})
+    assert problems == more == ()
+    assert alone is not None
+    assert beside is not None
+    assert beside.server is not None
+    assert alone.server is not None
+    assert beside.server.node.value == alone.server.node.value
+    assert [tool.node.value for tool in beside.tools] == [tool.node.value for tool in alone.tools]
+
+
+@pytest.mark.parametrize("text", ["{", '{"name": "a", "packages": ' + "[" * 100_000, ""])
+def test_a_file_that_cannot_be_read_is_reported_by_the_format(text: str) -> None:
+    found, _ = select_frontends(tree({"server.json": text}), Options())
+    assert [frontend.name for frontend in found] == ["native"]

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from mcpc.diagnostics import Span
 from mcpc.languages import LANGUAGES, imports, loads, mentions
+from mcpc.languages.executable import binary_system, how_to_fix, interpreter_of, is_binary, not_runnable
 from mcpc.languages.python import read
 from mcpc.model.ir import FunctionParameter
 from mcpc.reading import Source
+from support.expressions import check_expressions
 from support.needs import ROOT
 
 
@@ -165,3 +167,14 @@ def test_the_language_is_a_row() -> None:
     module, problems = LANGUAGES["python"](source("def f(): pass\n"))
     assert list(module.functions) == ["f"]
     assert problems == ()
+
+
+def about(path: str, data: bytes) -> tuple[str, str, str, str]:
+    source = Source(path, data)
+    system, reason = binary_system(source), not_runnable(source)
+    assert is_binary(source) is bool(system)
+    return system, interpreter_of(source), reason, how_to_fix(reason) if reason else ""
+
+
+def test_what_runs_a_file(golden: Callable[[Path, str], None]) -> None:
+    check_expressions(golden, ROOT / "tests/golden/bash/executables.txt", about=about)

@@ -1,6 +1,8 @@
 """Parts of locks: the tags of targets as pip has them, markers that tell targets apart, files of each place."""
 
+import hashlib
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,14 +10,19 @@ from packaging.markers import Marker
 from pip._internal.cli.cmdoptions import make_target_python
 from pip._internal.commands import create_command
 
+from mcpc import packages, pipeline
+from mcpc.options import Options
+from mcpc.packages import read_requirements
 from mcpc.packages.lock_files import LockedFile, LockError, is_lock_name, read_lock
 from mcpc.packages.platforms import HERE, Target, accepted_tags, marker_values
 from mcpc.packages.required_python import required_python
 from mcpc.packages.target_tags import target_environment, wheel_tags
 from mcpc.packages.uv_lock import changed_requirement
+from mcpc.pipeline import CheckResult
 from mcpc.reading import Source
 from mcpc.release.locking.assembly import file_place, lock_text, target_marker
 from mcpc.release.locking.request import read_target, target_name
+from support import wheels
 from support.projects import tree
 
 TARGETS = [
@@ -199,3 +206,213 @@ def test_a_lock_of_uv_is_stale_for_other_versions_of_the_project(kind: str, writ
     locked = read_lock(Source("uv.lock", OWN_ROW.replace("KIND", kind).encode())).requirements
     assert changed_requirement(locked, written) == changed
     assert changed_requirement(None, written) == ""
+
+
+UV_LOCK = """version = 1
+requires-python = ">=3.11"
+
+[[package]]
+name = "demo"
+version = "0.1.0"
+source = { virtual = "." }
+
+[[package]]
+name = "httpx"
+version = "0.28.1"
+source = { registry = "https://pypi.org/simple" }
+
+[[package]]
+name = "numpy"
+version = "1.26.0"
+source = { registry = "https://pypi.org/simple" }
+
+[[package]]
+name = "numpy"
+version = "2.0.0"
+source = { registry = "https://pypi.org/simple" }
+
+[[package]]
+name = "from-git"
+version = "1.0"
+source = { git = "https://example.org/x" }
+"""
+PYLOCK = """lock-version = "1.0"
+created-by = "a test"
+
+[[packages]]
+name = "httpx"
+version = "0.27.0"
+wheels = [{ name = "httpx-0.27.0-py3-none-any.whl", url = "https://example.org/x.whl", hashes = { sha256 = "00" } }]
+"""
+
+
+def asked(**files: str) -> tuple[list[str], list[str]]:
+    project = tree({name.replace("__", "."): text for name, text in files.items()})
+    found, problems = read_requirements(project)
+    return [one.text for one in found], [problem.code for problem in problems]
+
+
+@pytest.mark.parametrize(("wanted", "text"), [
+    ("httpx", "httpx==0.28.1"), ("httpx>=0.27", "httpx==0.28.1,>=0.27"), ("HTTPX[http2]", "HTTPX[http2]==0.28.1"),
+    ("httpx; python_version > '3'", 'httpx==0.28.1; python_version > "3"'),
+])  # fmt: skip
+def test_uv_lock_gives_the_version(wanted: str, text: str) -> None:
+    assert asked(requirements__txt=f"{wanted}\n", uv__lock=UV_LOCK) == ([text], [])
+
+
+@pytest.mark.parametrize("wanted", ["httpx<0.28", "numpy", "from-git", "demo", "other"])
+def test_what_the_lock_does_not_decide(wanted: str) -> None:
+    assert asked(requirements__txt=f"{wanted}\n", uv__lock=UV_LOCK) == ([wanted], ["MCP404"])
+
+
+def test_a_version_that_is_named_stays() -> None:
+    assert asked(requirements__txt="httpx==0.26.0\n", uv__lock=UV_LOCK) == (["httpx==0.26.0"], [])
+
+
+POETRY = """[[package]]
+name = "httpx"
+version = "0.26.0"
+
+[[package]]
+name = "numpy"
+version = "1.0"
+[package.source]
+type = "git"
+"""
+
+
+def test_poetry_lock_gives_the_version_of_what_the_registry_has() -> None:
+    found, problems = asked(requirements__txt="httpx\nnumpy\n", poetry__lock=POETRY)
+    assert (found, problems) == (["httpx==0.26.0", "numpy"], ["MCP404"])
+    assert asked(requirements__txt="httpx\n", poetry__lock=POETRY, uv__lock=UV_LOCK)[0] == ["httpx==0.28.1"]
+
+
+def test_pylock_comes_first() -> None:
+    assert asked(requirements__txt="httpx\n", uv__lock=UV_LOCK, pylock__toml=PYLOCK) == (["httpx==0.27.0"], [])
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("uv__lock", "["), ("uv__lock", "package = 1\n"), ("uv__lock", "[[package]]\nname = 'x'\n"),
+    ("pylock__toml", "["), ("pylock__toml", "lock-version = '9.0'\n"),
+    ("pylock__toml", PYLOCK.replace('"httpx"', "1")),
+    ("uv__lock", UV_LOCK.replace('"1.26.0"', '"1.0 # no version"')),
+])  # fmt: skip
+def test_a_lock_that_cannot_be_read(name: str, text: str) -> None:
+    assert asked(requirements__txt="httpx\n", **{name: text})[1] == ["MCP414", "MCP404"]
+
+
+def test_without_a_lock_the_version_that_was_found_is_named() -> None:
+    _, problems = read_requirements(tree({"requirements.txt": "Httpx>=0.27\n"}))
+    assert problems[0].hint == "name one: `httpx==…`"
+    (told,) = packages.with_versions(problems, {"httpx": "0.28.1", "anyio": "4.0"})
+    assert told.hint == "name one: `httpx==0.28.1`"
+
+
+FORKS = """version = 1
+resolution-markers = ["python_full_version >= '3.11'", "python_full_version < '3.11'"]
+
+[[package]]
+name = "numpy"
+version = "1.26.0"
+source = { registry = "https://pypi.org/simple" }
+resolution-markers = ["python_full_version < '3.11'", "sys_platform == 'an-other'"]
+
+[[package]]
+name = "numpy"
+version = "2.0.0"
+source = { registry = "https://pypi.org/simple" }
+resolution-markers = ["python_full_version >= '3.11'"]
+"""
+
+
+def test_of_several_versions_in_uv_lock_that_for_this_python_counts() -> None:
+    assert asked(requirements__txt="numpy\n", uv__lock=FORKS) == (["numpy==2.0.0"], [])
+
+
+def test_a_marker_in_uv_lock_that_cannot_be_read_is_told() -> None:
+    broken = FORKS.replace("sys_platform == 'an-other'", "sys_platform is")
+    assert asked(requirements__txt="numpy\n", uv__lock=broken)[1] == ["MCP414", "MCP404"]
+
+
+TOOLS = """import one, two
+from mcpc import Server, tool
+
+mcp = Server("locked", version="1")
+
+
+@tool
+def use() -> int:
+    return one.value + two.value
+"""
+WRONG = "0" * 64
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "requirements.txt").write_text("one\ntwo\n")
+    for name in ("one", "two"):
+        wheels.wheel(tmp_path / "wheels", name, "1.0", {f"{name}/__init__.py": "value = 1\n"})
+    return tmp_path
+
+
+def digest_of(project: Path, name: str, method: str = "sha256") -> str:
+    return hashlib.new(method, (project / f"wheels/{name}-1.0-py3-none-any.whl").read_bytes()).hexdigest()
+
+
+def analysed(project: Path, one: dict[str, str], two: dict[str, str], **options: bool) -> CheckResult:
+    """Return the analysis of the project with a `pylock.toml`, or for `uv` a `uv.lock`, that has these digests."""
+    text = 'lock-version = "1.0"\ncreated-by = "a test"\n'
+    for name, digests in (("one", one), ("two", two)):
+        hashes = ", ".join(f'{method} = "{digest}"' for method, digest in digests.items())
+        wheel = f'{{ path = "wheels/{name}-1.0-py3-none-any.whl", hashes = {{ {hashes} }} }}'
+        text += f'[[packages]]\nname = "{name}"\nversion = "1.0"\nwheels = [{wheel}]\n'
+    (project / "pylock.toml").write_text(text)
+    chosen = Options(**options)  # type: ignore[arg-type]
+    return pipeline.analyse(*pipeline.read_project(project), chosen)
+
+
+def told(result: CheckResult) -> list[tuple[str, str]]:
+    return [
+        (problem.code, problem.span.path if problem.span else "")
+        for problem in result.diagnostics
+        if problem.code.startswith("MCP4")
+    ]
+
+
+def test_a_lock_with_all_digests_says_nothing(project: Path) -> None:
+    result = analysed(project, *({"sha256": digest_of(project, name)} for name in ("one", "two")))
+    assert told(result) == []
+
+
+@pytest.mark.parametrize("method", ["md5", "unknown"])
+def test_a_package_without_a_digest_is_told_and_the_others_stay_locked(project: Path, method: str) -> None:
+    one = {"sha256": digest_of(project, "one")}
+    two = {method: digest_of(project, "two", "md5")}
+    result = analysed(project, one, two)
+    assert told(result) == [("MCP426", "pylock.toml")]
+    assert result.checked is not None
+    assert analysed(project, one, two, strict=True).checked is None
+    locked = analysed(project, one, two, locked=True)
+    assert (told(locked), locked.checked) == ([("MCP422", "pylock.toml")], None)
+
+
+@pytest.mark.parametrize("wrong", ["sha256", "md5", "sha512"])
+def test_any_wrong_digest_ends_the_build_though_another_package_has_none(project: Path, wrong: str) -> None:
+    one = {"sha256": digest_of(project, "one"), wrong: WRONG}
+    two = {"md5": digest_of(project, "two", "md5")}
+    result = analysed(project, one, two)
+    assert (told(result), result.checked) == ([("MCP422", "pylock.toml")], None)
+
+
+def test_an_entry_of_uv_without_a_digest_is_told(project: Path) -> None:
+    text = 'version = 1\nrequires-python = ">=3.11"\n'
+    for name in ("one", "two"):
+        digest = f', hash = "sha256:{digest_of(project, name)}"' if name == "one" else ""
+        text += f'[[package]]\nname = "{name}"\nversion = "1.0"\nsource = {{ registry = "wheels" }}\n'
+        text += f'wheels = [{{ path = "{name}-1.0-py3-none-any.whl"{digest} }}]\n'
+    (project / "uv.lock").write_text(text)
+    result = pipeline.analyse(*pipeline.read_project(project), Options())
+    assert told(result) == [("MCP426", "uv.lock")]
+    (project / "uv.lock").write_text(text.replace(digest_of(project, "one"), WRONG))
+    assert told(pipeline.analyse(*pipeline.read_project(project), Options())) == [("MCP422", "uv.lock")]

@@ -2,15 +2,20 @@
 
 import hashlib
 import json
+import os
 import struct
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from mcpc.interpreters.launchers.windows_file import MACHINES, launcher_of
+from mcpc.reading import Source, is_executable
+from mcpc.sandbox.platforms.windows import console, files, log_pipes
 from support.artifact import mcpc
 from support.needs import ROOT, lacking
 
@@ -74,3 +79,89 @@ def test_a_program_is_reproducible_and_has_the_archive_of_the_file(tmp_path: Pat
     with zipfile.ZipFile(tmp_path / "one.exe") as program, zipfile.ZipFile(tmp_path / "server.pyz") as file:
         assert program.namelist() == file.namelist()
         assert all(program.read(name) == file.read(name) for name in file.namelist())
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("server.pyz", "python server.pyz"),
+        (r"C:\my servers\one.pyz", r'python "C:\my servers\one.pyz"'),
+        ("server.exe", r".\server.exe"),
+        (r"..\out\SERVER.EXE", r"..\out\SERVER.EXE"),
+        (r"C:\my servers\one.exe", r'"C:\my servers\one.exe"'),
+    ],
+)
+def test_a_built_file_is_started_by_what_windows_starts(path: str, command: str) -> None:
+    assert console.start_of_file(path) == command
+
+
+@pytest.mark.parametrize(
+    ("data", "is_program"),
+    [(b"#!/usr/bin/env bash\n", True), (b"\x7fELF\x02", True), (b"MZ\x90", True), (b"plain", False), (b"", False)],
+)
+def test_a_file_is_executable_by_its_first_bytes_as_well_as_by_its_mode(data: bytes, is_program: bool) -> None:
+    mode = files.permissions(os.stat("."), is_program=is_program)
+    assert bool(mode & 0o111) == is_program
+    assert is_executable(Source("bin/it", data, 0o644)) == is_program
+    assert is_executable(Source("bin/it", data, 0o755))
+
+
+class FileInUse:
+    """A new file that Windows refuses to rename so many times."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
+        self.attempts = 0
+
+    def replace(self, target: object) -> None:
+        self.attempts += 1
+        if self.attempts <= self.refusals:
+            raise PermissionError(13, "Access is denied")
+
+
+def test_a_file_that_is_in_use_for_a_moment_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PAUSE_SECONDS", 0)
+    new = FileInUse(refusals=3)
+    files.replace_file(new, tmp_path / "server.pyz")  # type: ignore[arg-type]
+    assert new.attempts == 4
+
+
+@pytest.mark.parametrize(("exists", "reason"), [(True, files.IN_USE), (False, "Access is denied")])
+def test_a_file_that_stays_in_use_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool, reason: str
+) -> None:
+    monkeypatch.setattr(files, "PAUSE_SECONDS", 0)
+    target = tmp_path / "server.pyz"
+    if exists:
+        target.write_bytes(b"")
+    with pytest.raises(OSError, match=reason) as refused:
+        files.replace_file(FileInUse(refusals=99), target)  # type: ignore[arg-type]
+    assert (refused.value.strerror, refused.value.filename) == (reason, str(target))
+
+
+def test_what_is_appended_to_a_log_is_read_and_its_removal_ends_it(tmp_path: Path) -> None:
+    path = tmp_path / "calls"
+    stream = log_pipes.open_log_pipe(path)
+    found: SimpleQueue[bytes] = SimpleQueue()
+    reader = threading.Thread(target=lambda: [found.put(data) for data in iter(lambda: stream.read(1 << 16), b"")])
+    with path.open("ab") as log:
+        log.write(b"one\n")
+    assert stream.read(1 << 16) == b"one\n"
+    reader.start()
+    with path.open("ab") as log:
+        log.write(b"two\n")
+    assert found.get(timeout=60) == b"two\n"
+    path.unlink()
+    reader.join(60)
+    assert not reader.is_alive()
+
+
+def test_text_is_written_or_dropped_but_never_waited_for_without_end() -> None:
+    reading, writing = os.pipe()
+    assert console.write_within(writing, b"first", 60)
+    assert os.read(reading, 100) == b"first"
+    taken = [console.write_within(writing, bytes(1 << 16), 0) for _ in range(200)]
+    assert taken[0] and not taken[-1], "the pipe is full, and what waits is bounded"
+    os.close(reading)  # which ends all writing
+    console.writing_thread(writing)._pieces.join()
+    os.close(writing)

@@ -9,18 +9,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pygls.protocol import default_converter
 
-from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics import Diagnostic, Span, diagnose
 from mcpc.options import Options
 from mcpc.pipeline import CheckResult
 from mcpc.reading import SourceTree
 from mcpc.reading.source import source_of_text
-from mcpc.workbench.language_server import completion, descriptions, fixes, open_project, protocol_values
-from mcpc.workbench.language_server.open_project import OpenProject
+from mcpc.workbench.language_server import (
+    completion,
+    cursors,
+    descriptions,
+    fixes,
+    open_project,
+    protocol_values,
+    yaml_cursor,
+)
+from mcpc.workbench.language_server.completion import WRITERS
+from mcpc.workbench.language_server.descriptions import CURSORS, cursor_at, ending_of
+from mcpc.workbench.language_server.open_project import (
+    BufferEdit,
+    OpenProject,
+    TextBuffer,
+    by_path,
+    moved_span,
+    with_texts,
+)
 from mcpc.workbench.language_server.workspace import check_project
 from support.needs import ROOT
 from support.project_text import parse_project_text, tree_of
+from support.projects import tree
 
 HERE, GOLDEN = Path(__file__).parent, ROOT / "tests/golden/language_server"
 OPTIONS = Options(imports=False)
@@ -162,3 +181,252 @@ def test_places_of_definitions_move_with_the_text() -> None:
         pairs = zip(open_project.definitions_in(before), open_project.definitions_in(project), strict=True)
         moved = [(a.handled, b.handled) for a, b in pairs if a.handled and a.handled.path == path and a.handled.end]
         assert all(b and (b.start - a.start, b.end - a.end) == (number, number) for a, b in moved)
+
+
+TEXTS = sorted(path.name for path in Path(__file__).with_name("cursors").iterdir())
+
+
+def described(found: cursors.Cursor | None, text: str) -> str:
+    if found is None:
+        return "nothing can be written"
+    kind = ("key" if found.is_key else "value") + (" or key" if found.may_be_key else "")
+    beside = {number: dict(texts) for number, texts in enumerate(found.beside) if texts}
+    more = {"keys": found.keys, "beside": beside, "lead": found.lead, "tail": found.tail, "header": found.header}
+    shown = "".join(f" {name}={value!r}" for name, value in more.items() if value)
+    shown += f" table={found.table!r}" * (found.table is not None) + " colon" * found.has_colon
+    where = "/".join(map(str, found.path))
+    return f"{kind} of /{where} at {found.start}-{found.end} {text[found.start : found.end]!r}{shown}"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_cursor_at_every_offset_of_a_text(name: str, golden: Callable[[Path, str], None]) -> None:
+    text = (Path(__file__).parent / "cursors" / name).read_bytes().decode()
+    find = CURSORS[ending_of(name)]
+    rows = [(described(find(text, offset), text), offset) for offset in range(len(text) + 1)]
+    lines = []
+    for row, group in groupby(rows, key=lambda each: each[0]):
+        offsets = [offset for _, offset in group]
+        lines.append(f"{offsets[0]}-{offsets[-1]}: {row}\n")
+    golden(ROOT / "tests/golden/language_server/cursors" / f"{name}.txt", "".join(lines))
+
+
+def test_the_cursor_in_unfinished_texts(golden: Callable[[Path, str], None]) -> None:
+    lines = []
+    for row in Path(__file__).with_name("marked.txt").read_text("utf-8").splitlines():
+        name, _, written = row.partition(" ")
+        marked = written.encode().decode("unicode_escape")
+        text = marked.replace("|", "", 1)
+        lines.append(f"{row}\n  {described(CURSORS[name](text, marked.index('|')), text)}\n")
+    golden(ROOT / "tests/golden/language_server/cursors" / "marked.txt", "".join(lines))
+
+
+def test_the_cursor_in_a_file_is_that_of_its_ending() -> None:
+    paths = ("tools.json", "tests/x.yaml", "tests/x.yml", "pyproject.toml", "skills/a/SKILL.md")
+    found = {path: cursor_at(path, "---\nk", 5) for path in paths}
+    assert {path: place and place.is_key for path, place in found.items()} == {
+        path: place and place.is_key for path in paths for place in (CURSORS[ending_of(path)]("---\nk", 5),)
+    }
+    assert [cursor_at(path, "k", 1) for path in ("json", "x.py", "tools.json.bak", "", "other.json")] == [None] * 5
+    assert WRITERS.keys() == CURSORS.keys()
+
+
+@pytest.mark.skipif(not hasattr(yaml, "CLoader"), reason="PyYAML's own scanner is slower, and reads less")
+def test_a_place_behind_a_million_characters_is_not_looked_for() -> None:
+    text = f"k:\n  {'v' * 999_991}\nx: "
+    found = [yaml_cursor.cursor_in_yaml(f"{text}{more}", 1_000_000 + len(more)) is None for more in ("", " ")]
+    assert (len(text), found) == (1_000_000, [False, True])
+
+
+def test_a_name_of_toml_may_not_be_closed() -> None:
+    found = [cursors.name_of(token) for token in ("a", "'b'", "'b", '"\\u0063"', '"d', '"')]
+    assert found == ["a", "b", "b", "c", "d", ""]
+
+
+KEYS = [
+    ("json", True, "string", '"k"'), ("json", False, "string", '"k": ""'), ("json", False, "object", '"k": {}'),
+    ("json", False, "integer", '"k": '), ("json", False, ["string"], '"k": '), ("yaml", False, "object", "k:"),
+    ("yaml", False, "array", "k:"), ("yaml", False, "string", "k: "), ("yaml", True, "string", "k"),
+    ("toml", False, "array", "k = []"), ("toml", True, "array", "k"), ("toml", False, "number", "k = "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "has_colon", "kind", "written"), KEYS)
+def test_a_key_is_written_with_an_empty_value(name: str, has_colon: bool, kind: object, written: str) -> None:
+    place = cursors.Cursor((), True, 0, 0, has_colon=has_colon)
+    assert WRITERS[name][0](place, "k", {"type": kind}) == written
+
+
+OBJECTS = {"type": "array", "items": {"type": "object"}}
+TABLES = [
+    ({"table": ""}, {"type": "object"}, "[k]"), ({"table": "a."}, {"type": "object"}, "[a.k]"),
+    ({"table": "a."}, OBJECTS, "[[a.k]]"), ({"table": "a."}, {"type": "array"}, "k = []"),
+    ({"header": "["}, {"type": "object"}, "k"), ({"header": "["}, OBJECTS, None), ({"header": "[["}, OBJECTS, "k"),
+    ({"header": "[["}, {"type": "string"}, None), ({}, {"type": "object"}, "k = {}"), ({}, OBJECTS, "k = []"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "schema", "written"), TABLES)
+def test_a_table_is_written_as_a_header_where_one_can_stand(
+    place: dict[str, str], schema: dict[str, object], written: str | None
+) -> None:
+    assert WRITERS["toml"][0](cursors.Cursor((), True, 0, 0, **place), "k", schema) == written  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("a", ('"a"', "a", '"a"')), ("true", ('"true"', '"true"', '"true"')), ("On", ('"On"', '"On"', '"On"')),
+        ("a: b", ('"a: b"', '"a: b"', '"a: b"')), ("a b", ('"a b"', "a b", '"a b"')), (True, ("true", "true", "true")),
+        (None, ("null", "null", None)), ("é", ('"\\u00e9"', '"é"', '"é"')), (1.5, ("1.5", "1.5", "1.5")),
+    ],
+)  # fmt: skip
+def test_a_value_is_written_as_its_syntax_has_it(value: object, written: tuple[str | None, ...]) -> None:
+    assert tuple(WRITERS[name][1](value) for name in ("json", "yaml", "toml")) == written
+
+
+def test_limits_of_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_cursor, "MAX_CHARACTERS", 5)
+    monkeypatch.setattr(cursors, "MAX_CHARACTERS", 5)
+    for find in (yaml_cursor.cursor_in_yaml, cursors.cursor_in_toml):
+        assert [find("a\nb\nc\n", offset) is None for offset in (4, 5, 6)] == [False, False, True]
+    for most, keys in ((5, ["a"]), (6, ["a", "b"])):
+        monkeypatch.setattr(cursors, "MAX_KEYS", most)
+        assert cursors.keys_behind(' , "a": 1, "b": 2, "c": 3}', 0) == keys
+    monkeypatch.setattr(yaml_cursor, "MAX_LINES", 3)
+    found = yaml_cursor.cursor_in_yaml("|\na: 1\nb: 2\nc: 3\n".replace("|", ""), 0)
+    assert found is not None
+    assert found.keys == ("a", "b")
+    monkeypatch.setattr(yaml_cursor, "MAX_PASSED_OVER", 2)
+    assert [yaml_cursor.cursor_in_yaml("a:\n  b: {\n" * count + "c: x", 0) is None for count in (1, 2, 3)] == [
+        False
+    ] * 3
+
+
+TOOLS = '{"tools": [\n  {"name": "a"},\n  {"name": "b.c", "uri": "d"}\n]}\n'
+PYTHON = "import os\n\n\ndef a():\n    pass\n"
+FILES = {"tools.json": TOOLS, "tools.py": PYTHON, "notes.md": "# Notes\n"}
+
+
+def project(**more: str) -> OpenProject:
+    return OpenProject(Path("/nowhere"), tree({**FILES, **more}), Options(imports=False))
+
+
+def at(start: int, end: int, path: str = "tools.json") -> Diagnostic:
+    return diagnose("MCP103", Span(path, start, end), f"{start}-{end}")
+
+
+def accept(opened: OpenProject, *problems: Diagnostic) -> None:
+    opened.accept(opened.disk, CheckResult(opened.disk.files, problems))
+
+
+def edit(opened: OpenProject, path: str, old: str, new: str) -> None:
+    start = opened.buffers[path].text.index(old)
+    opened.edited(path, opened.buffers[path].replace(start, start + len(old), new))
+
+
+def test_an_open_text_that_differs_is_a_change() -> None:
+    opened = project()
+    opened.open("tools.json", TOOLS, "utf-16")
+    assert opened.version == 0
+    opened.open("tools.py", PYTHON + "# more\n", "utf-8")
+    opened.open("new.py", "", "utf-8")
+    assert opened.version == 2
+    assert opened.buffers["tools.py"].encoding == "utf-8"
+    assert opened.text("tools.py") == PYTHON + "# more\n"
+    opened.close("tools.json")
+    assert opened.version == 2
+    opened.close("tools.py")
+    opened.close("new.py")
+    assert opened.version == 4
+    assert (opened.text("tools.py"), opened.text("new.py")) == (PYTHON, None)
+
+
+def test_open_texts_are_over_the_files() -> None:
+    disk = tree(FILES)
+    found = with_texts(disk, {"tools.py": "é\n", "new.py": ""})
+    assert {path: source.text for path, source in found.files.items()} == {**FILES, "tools.py": "é\n", "new.py": ""}
+    assert list(found.files) == ["new.py", "notes.md", "tools.json", "tools.py"]
+    assert found.files["tools.py"].mode == disk.files["tools.py"].mode
+
+
+def test_a_byte_order_mark_on_disk_is_no_difference() -> None:
+    opened = project(**{"server.json": "\ufeff{}"})
+    opened.open("server.json", "{}", "utf-16")
+    opened.close("server.json")
+    assert opened.version == 0
+
+
+def test_diagnostics_move_with_the_text_and_go_with_their_place() -> None:
+    opened = project()
+    opened.open("tools.json", TOOLS, "utf-16")
+    whole, before, inside, behind = at(0, 0), at(1, 8), at(12, 20), at(30, 40)
+    accept(opened, whole, before, inside, behind, at(15, 17), at(20, 21, "tools.py"))
+    edit(opened, "tools.json", TOOLS[14:18], "xyzxyz")
+    assert [problem.span for problem in opened.found["tools.json"]] == [
+        Span("tools.json", *place) for place in ((0, 0), (1, 8), (12, 22), (32, 42))
+    ]
+    assert [problem.span for problem in opened.found["tools.py"]] == [Span("tools.py", 20, 21)]
+    assert opened.now(Span("tools.json", 30, 40)) == Span("tools.json", 32, 42)
+    assert opened.now(Span("tools.py", 30, 40)) == Span("tools.py", 30, 40)
+
+
+def test_a_check_begins_places_anew() -> None:
+    opened = project()
+    opened.open("tools.json", TOOLS, "utf-16")
+    edit(opened, "tools.json", '"a"', '"aa"')
+    assert (opened.found, opened.is_checked, opened.moves.keys()) == ({"tools.json": []}, False, {"tools.json"})
+    accept(opened, at(1, 2), diagnose("MCP009", None, "x"))
+    assert (opened.moves, opened.is_checked) == ({}, True)
+    assert {path: len(found) for path, found in opened.found.items()} == {"tools.json": 1, "": 1}
+    assert opened.now(Span("tools.json", 30, 40)) == Span("tools.json", 30, 40)
+
+
+def test_after_many_changes_places_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_project, "MAX_MOVES", 2)
+    opened = project()
+    opened.open("notes.md", "# Notes\n", "utf-16")
+    for count, moves in ((1, 1), (2, 2), (3, 0)):
+        opened.server = opened.server or object()  # type: ignore[assignment]
+        edit(opened, "notes.md", "#", "##")
+        assert sum(map(len, opened.moves.values())) == moves
+        assert (opened.server is None) == (count == 3)
+
+
+def test_which_paths_are_of_a_project() -> None:
+    paths = {
+        "a.py": True,
+        ".hidden": True,
+        "a/b.py": True,
+        ".git/x": False,
+        "a/__pycache__/x": False,
+        "node_modules/x/y": False,
+    }
+    assert {path: project().belongs(path) for path in paths} == paths
+    assert by_path([at(1, 2), diagnose("MCP009", None, "x"), at(3, 4)]).keys() == {"tools.json", ""}
+
+
+@pytest.mark.parametrize(
+    ("span", "moved"),
+    [((0, 3), (0, 3)), ((5, 9), (8, 12)), ((4, 6), (4, 9)), ((2, 5), (2, 5)), ((5, 5), (8, 8))],
+)
+def test_a_span_moves_with_an_insertion(span: tuple[int, int], moved: tuple[int, int]) -> None:
+    assert moved_span(Span("a", *span), BufferEdit(5, 5, 8)) == Span("a", *moved)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_positions_at_the_ends_of_lines(encoding: str) -> None:
+    buffer = TextBuffer("aé😀\r\n\nb", encoding)
+    width = {"utf-8": 7, "utf-16": 4, "utf-32": 3}[encoding]
+    assert [buffer.position(offset) for offset in (-1, 0, 3, 5, 6, 7, 99)] == [
+        (0, 0),
+        (0, 0),
+        (0, width),
+        (1, 0),
+        (2, 0),
+        (2, 1),
+        (2, 1),
+    ]
+    assert [buffer.line_end(line) for line in range(3)] == [3, 5, 7]
+    assert [
+        buffer.offset(*place) for place in ((0, width), (0, width + 1), (0, -1), (1, 5), (2, 1), (3, 0), (-1, 3))
+    ] == [3, 3, 0, 5, 7, 7, 0]

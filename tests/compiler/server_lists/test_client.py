@@ -1,5 +1,6 @@
 """The client of a server's lists, over a transport that answers from a table: what it sends, takes and refuses."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,8 @@ from mcpc.client.client import (
 from mcpc.client.contents import Content, ServerContents, read_contents
 from mcpc.client.http_requests import events
 from mcpc.client.model import ServerLists, lists_from_json
+from mcpc.passes.clients import CLAUDE_CODE_TOKENS, VS_CODE_TOOLS, check_client_limits
+from support.projects import SERVER_JSON, lowered
 
 Object = dict[str, Any]
 
@@ -314,3 +317,25 @@ def test_events_of_a_stream() -> None:
     lines = [b": comment\n", b"event: a\r\n", b"data: 1\r\n", b"data:2\n", b"\n", b"\n", b"event: b\n", b"\n", b"id: 5\n",
              b"data:  3\n", b"\n", b"data: cut"]  # fmt: skip
     assert [*events(lines)] == [(b"a", b"1\n2"), (b"message", b" 3")]
+
+
+def told(count: int, description: str = "d") -> list[str]:
+    tools = [{"name": f"t{n}", "description": description, "inputSchema": {"type": "object"}} for n in range(count)]
+    handlers = "".join(f"def t{n}(): ...\n" for n in range(count))
+    server, _ = lowered({"server.json": SERVER_JSON, "tools.json": json.dumps({"tools": tools}), "tools.py": handlers})
+    assert server is not None
+    return [problem.message for problem in check_client_limits(server)]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_so_many_tools_that_vs_code_does_not_send_all(more: int) -> None:
+    expected = [f"the server has {VS_CODE_TOOLS + 1} tools: VS Code sends at most {VS_CODE_TOOLS} of all servers"]
+    assert told(VS_CODE_TOOLS + more) == expected * more
+
+
+def test_a_list_of_so_many_tokens_that_claude_code_warns() -> None:
+    rest = len(json.dumps(["t0", "", {"type": "object"}]))
+    assert told(1, "d" * (CLAUDE_CODE_TOKENS * 4 + 3 - rest)) == []
+    assert told(1, "d" * (CLAUDE_CODE_TOKENS * 4 + 4 - rest)) == [
+        f"the list of tools has about {CLAUDE_CODE_TOKENS + 1} tokens: Claude Code warns of more than {CLAUDE_CODE_TOKENS}"
+    ]

@@ -1,7 +1,10 @@
 """Trees of values with places: what a tree of JSON or YAML knows, and what is built of parts of several files."""
 
 import ast
+import sys
+import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,14 @@ from mcpc.reading.json_tree import (
     object_node,
     text_of,
 )
+from mcpc.reading.toml import parse_toml, toml_mistake
 from mcpc.reading.yaml_tree import MAX_DEPTH, YamlError, read_yaml, scalar_value
+from mcpc.release.scan.scanning import project_ignored
+from mcpc_runtime.tools.clients.toml_text import has_long_key
+from support.artifact import mcpc
+from support.files import write_files
+from support.needs import ROOT
+from support.projects import SMOKETEST
 
 GOLDEN = Path(__file__).parents[2] / "golden/sources"
 
@@ -192,3 +202,69 @@ def test_the_same_value_in_two_places_is_two_nodes() -> None:
     assert [node].index(node) == 0
     assert Node(1, "a", 0, 1) != node
     assert Member("k", 0, 1, node) != Member("k", 0, 1, node)
+
+
+DEEP = f"x = {'[' * 3_000}{']' * 3_000}\n"
+PROGRAM = {"server.py": "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"}
+
+
+def test_what_is_too_deep_is_an_error_of_toml(request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(1_000)  # Python's default: libraries raise it in a process that runs other tests, too
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        parse_toml(DEEP)
+    assert parse_toml("x = [[1]]") == {"x": [[1]]}
+    assert project_ignored(DEEP) == ()
+
+
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "[[ {} ]]", "x = {{{} = 1}}", "x = {{b = 1, {} = 1}}", "\t{} = 1"])
+@pytest.mark.parametrize("part", ["a", '"a.b"', "'='", "a "])
+def test_a_key_has_at_most_a_hundred_parts(form: str, part: str) -> None:
+    text = "y = 1.5\n" + form.format(".".join([part] * 100))
+    assert not has_long_key(text)
+    parse_toml(text)
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        parse_toml("y = 1.5\n" + form.format(".".join([part] * 101)))
+    assert not has_long_key("x = '" + ".".join(["a"] * 1000) + "'")
+
+
+@pytest.mark.parametrize("files", [SMOKETEST, PROGRAM], ids=["native", "a program"])
+def test_a_project_file_that_is_too_deep_is_reported(files: dict[str, str], tmp_path: Path) -> None:
+    done = mcpc("check", write_files(tmp_path / "project", {**files, "pyproject.toml": DEEP}))
+    assert done.returncode == 1
+    assert "error[MCP401]: this is not TOML: it is nested too deeply" in done.stderr
+
+
+@pytest.mark.parametrize("lock", [DEEP, "nonsense"], ids=["too deep", "no TOML"])
+def test_a_lock_that_cannot_be_read_is_reported_once(lock: str, tmp_path: Path) -> None:
+    project = '[project]\nname = "x"\nversion = "1"\ndependencies = ["a>=1"]\n'
+    server = "from mcpc import Server\nmcp = Server('x')\n@mcp.tool\ndef a(): ...\n"
+    files = {"server.py": server, "pyproject.toml": project, "uv.lock": lock}
+    done = mcpc("check", write_files(tmp_path / "project", files))
+    assert done.stderr.count("error[MCP414]: `uv.lock` is not a valid lock file: ") == 1, done.stderr
+
+
+CASES = ROOT / "tests/golden/sources/toml_mistakes.cases"
+
+
+def printed_mistake(text: str) -> str:
+    with pytest.raises(tomllib.TOMLDecodeError) as raised:
+        tomllib.loads(text)
+    found = toml_mistake(raised.value, text)
+    return f"{text!r}\n  {text[found.start : found.end]!r} at {found.start}: {found.message}; {found.hint}\n"
+
+
+def test_mistakes_are_named_where_they_are(golden: Callable[[Path, str], None]) -> None:
+    cases = [ast.literal_eval(line) for line in CASES.read_text("utf-8").splitlines()]
+    golden(CASES.with_suffix(".txt"), "\n".join(map(printed_mistake, cases)))
+
+
+def test_what_is_not_known_is_said_as_the_parser_says_it() -> None:
+    assert toml_mistake(ValueError("Something else (at line 2, column 3)"), "a = 1\nb = 2\n") == (
+        8,
+        9,
+        "Something else",
+        "",
+    )
+    assert toml_mistake(ValueError("It is odd (at end of document)"), "a") == (1, 1, "It is odd", "")
+    assert toml_mistake(ValueError("it is nested too deeply"), "") == (0, 0, "it is nested too deeply", "")
