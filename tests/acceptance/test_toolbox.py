@@ -235,7 +235,6 @@ def test_case_14_over_http(plain: Server) -> None:
         begun = posted(server.url, "initialize", client)
         session = re.search(r"(?im)^mcp-session-id: (\S+)", begun)
         assert begun.startswith("HTTP/1.1 200")
-        assert session is not None
         called = posted(server.url, *calling("hello_world", {"name": "Al"}), f"mcp-session-id: {session[1]}")
         assert "Hello, Al!" in called
         refused = posted(server.url, *calling("hello_world", {"name": "Al"}), "mcp-session-id: nobody")

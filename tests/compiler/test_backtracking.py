@@ -84,7 +84,6 @@ ORDINARY = [
 @pytest.mark.sampled(4)
 def test_an_exponential_pattern_is_found_with_a_text_that_shows_it(pattern: str) -> None:
     verdict = backtracking(pattern)
-    assert verdict is not None
     assert (verdict.degree, verdict.cost) == (None, "O(2^n)")
     assert len(verdict.example) < 60
     assert Machine(trimmed(parse(pattern)), MAX_STEPS).count(verdict.example) >= MAX_STEPS
@@ -93,7 +92,6 @@ def test_an_exponential_pattern_is_found_with_a_text_that_shows_it(pattern: str)
 @pytest.mark.parametrize(("pattern", "degree"), POLYNOMIAL.items())
 def test_a_pattern_of_a_high_power_is_found(pattern: str, degree: int) -> None:
     verdict = backtracking(pattern)
-    assert verdict is not None
     assert (verdict.degree, verdict.cost) == (degree, f"O(n^{degree})")
 
 

@@ -69,7 +69,6 @@ def test_where_a_default_may_not_be_meant_there_is_no_function(schema: Any) -> N
 
 def test_who_does_not_ask_for_it_gets_no_function() -> None:
     modules, _ = compile_schema(node_of(PORT))
-    assert modules is not None
     assert "complete" not in modules.predicate
     assert modules.collector == modules_of(PORT).collector
 
@@ -182,8 +181,6 @@ def served(meta: str = "", **options: object) -> tuple[Any, Diagnostics]:
         "tools.py": "def x(**given): return given\n",
     }
     server, problems = lowered(files, Options(**options))  # type: ignore[arg-type]
-    assert server is not None
-    assert server.tools[0].output is not None
     assert not server.tools[0].output.completes
     return server.tools[0].input, problems
 

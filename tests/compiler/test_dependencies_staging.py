@@ -155,7 +155,6 @@ def test_uv_s_refusal_is_a_diagnostic_at_the_requirement_it_names(shop: Path) ->
     problems = refused("demo-base==1.0", "demo==9")
     assert [problem.code for problem in problems] == ["MCP405"]
     assert "demo==9" in problems[0].message
-    assert problems[0].span is not None
     assert problems[0].span.start == len("demo-base==1.0\n")
     assert not list((shop / "cache/packages").iterdir())
 
@@ -407,7 +406,6 @@ def test_pydantic_comes_at_the_versions_beside_the_compiler() -> None:
 def with_models(files: dict[str, str | bytes]) -> Server:
     """Return the server of these files, as if its handler asked for a model."""
     server, _ = lowered(files)
-    assert server is not None
     (tool,) = server.tools
     handler = replace(tool.handler, binding=("models", "demo"))  # type: ignore[type-var]
     return replace(server, tools=(replace(tool, handler=handler),))
@@ -423,7 +421,6 @@ PROJECT: dict[str, str | bytes] = {
 def test_a_handler_that_asks_for_a_model_has_pydantic_carried(no_uv: None) -> None:
     server, problems = include_packages(with_models(PROJECT), tree(PROJECT), Options())
     assert problems == ()
-    assert server.layer is not None
     assert ("pydantic", metadata.version("pydantic")) in {(one.name, one.version) for one in server.layer.packages}
     assert "pydantic" in server.layer.modules
     assert server.layer.index["modules"] == {"pydantic_core._pydantic_core": 0}
@@ -434,7 +431,6 @@ def test_a_handler_that_asks_for_a_model_needs_the_second_pydantic(shop: Path) -
     files = {**PROJECT, "requirements.txt": "# old\npydantic==1.10\n"}
     server, problems = include_packages(with_models(files), tree(files), Options())
     assert [(problem.code, problem.span and problem.span.start) for problem in problems] == [("MCP403", 6)]
-    assert server.layer is not None
     assert not server.layer.complete
 
 

@@ -53,7 +53,6 @@ def test_its_files_are_not_taken_for_those_of_another_format() -> None:
     assert [frontend.name for frontend in found] == ["bash-sdk"]
     assert list(facts(sound(files))) == ["one"]
     definition, _ = read(files, format="native")
-    assert definition is not None
     assert [value["name"] for value in values(definition)] == ["one"]
     assert definition.tools[0].handler is None
 
@@ -61,7 +60,6 @@ def test_its_files_are_not_taken_for_those_of_another_format() -> None:
 def test_it_may_be_one_of_several_formats() -> None:
     more = {"server.json": CONFIG, "tools.json": tools_json("two"), "tools.bash": "tool_two() { :; }\n"}
     definition, _ = read({**project(ONE, "one"), **more})
-    assert definition is not None
     assert definition.format == "native+bash-sdk"
     assert [value["name"] for value in values(definition)] == ["two", "one"]
 

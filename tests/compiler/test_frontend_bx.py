@@ -51,7 +51,6 @@ def test_what_settings_leave_out_is_not_built() -> None:
     more = TOOL + "@mcp_tool\ndef debug_all():\n    'All.'\n"
     files: Files = {"t.py": more, "boxlang.json": boxlang(excludedTools=["debug_*"])}
     found, problems = checked(files)
-    assert found is not None
     assert [tool.name for tool in found.server.tools] == ["hello"]
     assert places(problems, files) == [("MCP264", "t.py", 5, 5)]
     assert image_of(archive(files).data).tool("debug_all") is None

@@ -134,10 +134,8 @@ def test_with_a_native_project_it_is_one_server() -> None:
     native = {"server.json": '{"serverInfo": {"name": "n", "version": "1"}}', "prompts.json": '{"prompts": []}'}
     written = {"tools/t/tool.sh": SH, "tools/t/tool.meta.json": NAMED, "tools/u/inline.sh": HEADER}
     definition, problems = parsed({**written, **native})
-    assert definition is not None
     assert definition.format == "native+mcp-bash"
     assert [tool["name"] for tool in values(definition, "tools")] == ["inline", "t"]
-    assert definition.server is not None
     assert definition.server.node.value["serverInfo"]["name"] == "n"  # type: ignore[index,call-overload]
     assert set(written) <= {source.path for source in definition.beside}
     assert "server.json" not in [source.path for source in definition.beside]

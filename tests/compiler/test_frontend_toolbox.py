@@ -43,7 +43,6 @@ def told(files: Files, options: Options = FORCED) -> Diagnostics:
 
 def names(files: Files, options: Options = FORCED) -> list[str]:
     definition, _ = parse_project(tree(files), options)
-    assert definition is not None
     return [str(tool.node.get("name").value) for tool in definition.tools]  # type: ignore[union-attr]
 
 
@@ -163,7 +162,6 @@ FLAT = {
 
 def described(root: Path) -> tuple[str, list[str]]:
     definition, problems = parse_project(read_tree(root)[0], Options())
-    assert definition is not None
     shown = {tool.node.get("name").value: tool.node.get("description").value for tool in definition.tools}  # type: ignore[union-attr]
     return str(shown.get("uses", "")), [problem.code for problem in problems]
 
@@ -251,6 +249,5 @@ def test_a_module_of_the_projects_own_keeps_what_else_it_exports() -> None:
         + TOOL.replace('"Do it."', "`${colour} ${logFile.endsWith('ToolBox.log')}`"),
     }
     definition, problems = parse_project(tree(files), Options())
-    assert definition is not None
     assert not problems
     assert definition.tools[0].node.get("description").value == "green true"  # type: ignore[union-attr]

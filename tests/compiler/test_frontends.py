@@ -103,10 +103,6 @@ def test_a_manifest_beside_a_server_changes_nothing(name: str) -> None:
     alone, problems = parsed(plain)
     beside, more = parsed({**plain, "server.json": json.dumps(MANIFESTS[name])})
     assert problems == more == ()
-    assert alone is not None
-    assert beside is not None
-    assert beside.server is not None
-    assert alone.server is not None
     assert beside.server.node.value == alone.server.node.value
     assert [tool.node.value for tool in beside.tools] == [tool.node.value for tool in alone.tools]
 

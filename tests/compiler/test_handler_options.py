@@ -131,7 +131,6 @@ def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagno
     _, problems = checked(written)
     assert len(problems) == 1, problems
     (problem,) = problems
-    assert problem.span is not None
     text = written[problem.span.path]
     return problem, [text[problem.span.start : problem.span.end]]
 
@@ -274,7 +273,6 @@ def test_clients_are_not_shown_what_is_said_to_us() -> None:
 
 def test_what_is_wrong_leaves_the_rest_as_it_was() -> None:
     server, problems = lowered(project({"timeout": -1, "environment": [1], "requires": ["a b", "cat"]}))
-    assert server is not None
     assert sorted(problem.code for problem in problems) == ["MCP238", "MCP239", "MCP240"]
     (tool,) = server.tools
     assert isinstance(tool.handler, BashFunction)

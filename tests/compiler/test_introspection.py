@@ -37,7 +37,6 @@ def rows(text: str, **files: str) -> list[dict[str, Any]]:
 
 def failing(text: str) -> tuple[str, str, int]:
     failure = asked({"tools.py": f"from mcpc import tool\n@tool\ndef a(): ...\n{text}"}).files["tools.py"].failure
-    assert failure is not None
     return failure.message, failure.path, failure.line
 
 
@@ -200,7 +199,6 @@ def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("mcpc.sandbox.confinement.limits.ANSWER_BYTES", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
-    assert failure is not None
     assert "1 MiB" in failure.message
 
 
@@ -346,7 +344,6 @@ HOSTILE = {
 def test_hostile_files_are_answered(name: str) -> None:
     text = HOSTILE[name].format(sum="+".join(["1"] * 900), chain=".b" * 900)
     file = find_decorated(tree({"tools.py": f"from mcpc import tool\n{text}\n"}).files["tools.py"], {})
-    assert file is not None
     if file.runs:
         for row in asked({"tools.py": f"from mcpc import tool\n{text}\n"}).files["tools.py"].marks:
             assert row["problems"] or row["definition"]
@@ -356,7 +353,6 @@ def test_a_call_of_a_marked_function_marks_nothing() -> None:
     file = find_decorated(
         tree({"tools.py": "from mcpc import tool\ndef a(x): ...\nb = 1\ntool(a)(b)\n"}).files["tools.py"], {}
     )
-    assert file is not None
     assert ([mark.function for mark in file.marks], file.problems) == (["a"], ())
 
 

@@ -34,7 +34,6 @@ def only(text: str | bytes) -> tuple[str, str, str, str, str]:
     """Return the one problem of `text`: code, the text it stands under, message, expected, hint."""
     file = source(text)
     (problem,) = parse_json(file)[1]
-    assert problem.span is not None
     assert problem.span.path == "tools.json"
     marked = file.text[problem.span.start : problem.span.end]
     return problem.code, marked, problem.message, problem.expected, problem.hint
@@ -42,7 +41,6 @@ def only(text: str | bytes) -> tuple[str, str, str, str, str]:
 
 def value_of(text: str | bytes) -> Json:
     node, _ = parse(text)
-    assert node is not None
     return node.value
 
 
@@ -103,7 +101,6 @@ GOOD = [
 def test_good_json_means_what_it_says(text: str) -> None:
     node, problems = parse(text)
     assert problems == ()
-    assert node is not None
     assert node.value == json.loads(text)
     assert type(node.value) is type(json.loads(text))
     assert_places(text, node)
@@ -118,7 +115,6 @@ def test_bad_json_is_reported_inside_the_file(text: str) -> None:
     _, problems = parse(text)
     assert problems
     for problem in problems:
-        assert problem.span is not None
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
         assert problem.message
         assert not problem.message.endswith(".")
@@ -131,7 +127,6 @@ def printed(text: str) -> str:
     node, problems = parse(text)
     lines = [ascii(text), f"  = {ascii(node.value) if node else 'nothing'}"]
     for problem in problems:
-        assert problem.span is not None
         place = f"{problem.span.start}-{problem.span.end} {text[problem.span.start : problem.span.end]!a}"
         lines.append(f"  {problem.code} {place}: {problem.message} | {problem.expected} | {problem.hint}")
     return "".join(f"{line}\n" for line in lines)
@@ -204,10 +199,8 @@ def test_a_key_that_stands_twice() -> None:
     assert "`name`" in message
     assert "line 2" in hint
     node, _ = parse(text)
-    assert node is not None
     assert [member.key for member in node.members] == ["name", "name", "x"]
     last = node.get("name")
-    assert last is not None
     assert last.value == "b"
     assert node.value == {"name": "b", "x": 1}
 
@@ -232,7 +225,6 @@ def test_nesting(opening: str, closing: str) -> None:
     deepest = opening * (MAX_DEPTH - 1) + "[]" + closing * (MAX_DEPTH - 1)
     node, problems = parse(deepest)
     assert problems == ()
-    assert node is not None
     assert repr(node)
     assert len({node, node}) == 1
     assert json.loads(deepest) == node.value
@@ -287,14 +279,12 @@ def test_a_large_file_is_read_fast() -> None:
     node, problems = parse(text)
     assert time.process_time() - began < 12
     assert problems == ()
-    assert node is not None
     assert node.value == {"tools": tools}
     assert sum(1 for _ in nodes(node)) > 99_000
 
 
 def test_a_node_knows_its_kind_and_its_members() -> None:
     node, _ = parse('{"o": {}, "a": [], "s": "", "i": 1, "f": 1.5, "t": true, "n": null}')
-    assert node is not None
     kinds = {member.key: member.node.kind for member in node.members}
     expected = ["object", "array", "string", "number", "number", "boolean", "null"]
     assert list(kinds.values()) == expected
@@ -310,7 +300,6 @@ def test_a_node_knows_its_kind_and_its_members() -> None:
 def test_a_byte_order_mark_is_a_warning() -> None:
     text = '\ufeff{"a": 1}'
     node, (problem,) = parse(text)
-    assert node is not None
     assert (node.value, node.start) == ({"a": 1}, 1)
     assert (problem.code, problem.severity, problem.span) == ("MCP010", "warning", Span("tools.json", 0, 1))
     assert [problem.code for problem in parse("\ufeff")[1]] == ["MCP010", "MCP002"]
@@ -319,7 +308,6 @@ def test_a_byte_order_mark_is_a_warning() -> None:
 def test_a_byte_that_is_not_utf8_is_shown_and_read_over() -> None:
     file = source('{"é": "not'.encode() + b'\xe9", "b": "\xff\xfe"}')
     node, (first, second) = parse_json(file)
-    assert node is not None
     assert node.value == {"é": "not\ufffd", "b": "\ufffd\ufffd"}
     assert (first.code, first.message) == ("MCP001", "the byte 0xE9 is not UTF-8")
     assert first.hint == "save it as UTF-8; in Windows-1252 this would be `é`"
@@ -363,7 +351,6 @@ def test_random_json_is_read_as_the_standard_library_reads_it(value: Any, indent
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     node, problems = parse(text)
     assert problems == ()
-    assert node is not None
     assert node.value == json.loads(text)
     assert_places(text, node)
 
@@ -391,9 +378,7 @@ def assert_agreement(text: str) -> None:
     is_good, value = outcome(text)
     assert (not problems) == is_good
     for problem in problems:
-        assert problem.span is not None
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
     if is_good:
-        assert node is not None
         assert node.value == value
         assert_places(text, node)

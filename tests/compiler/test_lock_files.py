@@ -149,7 +149,6 @@ def test_files_of_uv_s_lock_are_selected_by_target() -> None:
         ("bb", None, "../wheels/native-1.0-cp312-cp312-manylinux_2_17_x86_64.whl"),
     ]
     plain = lock.file_for("plain", Target("", HERE))
-    assert plain is not None
     assert plain.address == "https://index.example/plain-2.0-py3-none-any.whl"
     assert lock.file_for("own", Target("", HERE)) is None
 
@@ -170,7 +169,6 @@ def test_what_a_lock_does_not_decide(name: str, kind: str, words: str) -> None:
 ])  # fmt: skip
 def test_the_pythons_that_a_project_allows(written: str, minors: tuple[str, ...]) -> None:
     found = required_python(tree({"pyproject.toml": f'[project]\nname = "p"\nrequires-python = "{written}"\n'}))
-    assert found is not None
     assert (found.specifier, found.minors) == (written, minors)
     assert required_python(tree({})) is None
 

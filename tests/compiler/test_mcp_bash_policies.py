@@ -119,7 +119,6 @@ def test_a_hook_that_fails_registers_nothing(script: str, named: str) -> None:
     definition, problems = hooked(script)
     (problem,) = [problem for problem in problems if problem.code == "MCP154"]
     assert named in problem.message
-    assert problem.span is not None
     assert problem.span.path == "server.d/register.sh"
     assert not definition.complete
 
@@ -161,8 +160,6 @@ OPTIONS = {"most": 1000, "seconds": 2, "agent": "test", "attempts": 1, "delay": 
 def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     spec = importlib.util.spec_from_file_location("download", ROOT / "templates/mcp_bash/lib/python/download.py")
-    assert spec is not None
-    assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made

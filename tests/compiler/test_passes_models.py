@@ -66,7 +66,6 @@ BOUND = {
 @pytest.mark.parametrize("code", BOUND.values(), ids=BOUND)
 def test_a_handler_asks_by_annotation(code: str) -> None:
     server, problems = lowered(project(code + PLAIN, models_py=models_file()))
-    assert server is not None
     assert problems == ()
     handler, other = (tool.handler for tool in server.tools)
     assert isinstance(handler, PythonFunction)
@@ -136,7 +135,6 @@ MENTIONED = {
 def test_models_are_made_of_tools_that_are_mentioned(code: str, found: bool) -> None:
     files: Files = {**project(code + PLAIN, models_py=models_file())}
     server, _ = lowered(files)
-    assert server is not None
     assert server.models == (("file_read",) if found else ())
 
 

@@ -165,14 +165,12 @@ def test_wheels_that_are_carried_for_nothing(shop: Path) -> None:
     assert places(found, files) == [("MCP412", "requirements.txt", 3, 3)]
     assert found[0].severity is Severity.NOTE
     assert "remove it from `requirements.txt`, unless" in found[0].hint
-    assert server.layer is not None
     assert {name: set(one.modules) for name, one in server.layer.contents.items()} == {
         **{name: {name} for name in ("base", "heavy", "light", "plugged", "tool")},
         "demo-web": {"demo_web"},
     }
     assert {name: set(one.imports) for name, one in server.layer.contents.items() if one.imports} == {"light": {"base"}}
     again, _ = include_packages(replace(server, layer=None), tree(files), Options())
-    assert again.layer is not None
     assert isinstance(again.layer.files, StagedFiles), "kept"
     assert (replace(again.layer, files={}), dict(again.layer.files)) == (
         replace(server.layer, files={}),

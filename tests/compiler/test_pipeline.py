@@ -42,11 +42,8 @@ def test_a_project_goes_through_all_stages() -> None:
     assert stages == ["parsing", "bundling packages", "checking"]
     assert codes(result) == ["MCP142", "MCP404"]
     assert result.sources == project.files
-    assert result.server is not None
-    assert result.checked is not None
     assert result.checked.server is result.server
     assert result.server.layer == Layer()
-    assert result.server.project is not None
     assert result.server.project.keywords == ("k",)
     ((bundled, given),) = seen
     assert (bundled, given) == (with_options(project, options), options)
@@ -85,8 +82,6 @@ def test_a_format_has_checks_of_its_own() -> None:
 
 def test_a_page_is_part_of_a_server_that_has_one() -> None:
     plain, paged = (analyse(tree(PROJECT), (), Options(ui=ui), bundle=bundling()).server for ui in (False, True))
-    assert plain is not None
-    assert paged is not None
     assert paged != plain
     assert paged.project == plain.project
 

@@ -64,7 +64,6 @@ def test_the_example_that_has_everything(golden: Callable[[Path, str], None]) ->
     definition, problems = parse_project(read_tree(ROOT / "examples/everything")[0], PLAIN)
     assert definition is not None
     server, found = lower(definition, PLAIN)
-    assert server is not None
     assert problems + found == ()
     golden(ROOT / "tests/golden/show/everything.txt", print_server(server))
     for item in (*server.tools, *server.prompts, *server.readable, *server.completions):

@@ -135,7 +135,6 @@ def test_a_program_is_asked_to_end_and_then_killed() -> None:
     for trap, status in (("exit 5", 5), ("", -9)):
         text = f"trap '{trap}' TERM; echo; while :; do sleep 0.05; done"
         with programs.start_program("node", ["sh", "-c", text]) as process:
-            assert process.stdout is not None
             process.stdout.readline()
             programs.end_program(process, 60 if trap else 0.1)
             assert process.returncode == status

@@ -44,14 +44,12 @@ def test_who_says_what_the_server_is(name: str) -> None:
     files, expected = CASES[name]
     server, problems = lowered({**files, "pyproject.toml": PROJECT})
     assert problems == ()
-    assert server is not None
     assert (server.name, server.version) == expected
 
 
 @pytest.mark.parametrize("project", ["[project]\nname = 'demo'\ndynamic = ['version']\n", "[project", "project = 1\n"])
 def test_a_project_that_does_not_say(project: str) -> None:
     server, _ = lowered({**marked('"own"'), "pyproject.toml": project})
-    assert server is not None
     assert server.version == "0.1.0"
     assert "MCP004" in {problem.code for problem in lowered({**TOOLS, "pyproject.toml": project})[1]}
 
@@ -79,7 +77,6 @@ def analysed(pyproject: str) -> CheckResult:
 def test_metadata_of_the_project_is_a_fact_of_the_build() -> None:
     found = analysed(PUBLISHED)
     assert found.diagnostics == ()
-    assert found.server is not None
     facts = build_facts(found.server, "0", ("3.11",))
     assert isinstance(facts, dict)
     assert facts["project"] == {

@@ -32,7 +32,6 @@ def reported(case: dict[str, Any]) -> Iterator[str]:
     assert (modules is None) == any(problem.severity == "error" for problem in problems)
     for problem in problems:
         span = problem.span
-        assert span is not None
         text = case["schema"] if span.path == "schema.json" else json.dumps(case["files"][span.path])
         yield f"    {problem.code} {span.path} {span.start} {text[span.start : span.end]}\n"
         yield from (f"        {line}\n" for line in (problem.message, problem.expected, problem.hint) if line)

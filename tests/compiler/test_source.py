@@ -106,7 +106,6 @@ def read(root: Path) -> tuple[list[str], list[tuple[str, str | None]]]:
 
 def only(problems: Diagnostics) -> tuple[str, str, str]:
     (problem,) = problems
-    assert problem.span is not None
     return problem.code, problem.span.path, problem.message
 
 

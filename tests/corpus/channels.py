@@ -66,7 +66,6 @@ class Pipes:
                 sys.stderr.write(line.decode("utf-8", "replace"))
 
     def write(self, data: bytes) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(data + b"\n")
         self.process.stdin.flush()
 
@@ -74,7 +73,6 @@ class Pipes:
         self.write(data)
         heard: list[Message] = []
         while not heard or "method" in heard[-1]:
-            assert self.process.stdout is not None
             heard.append(json.loads(self.process.stdout.readline()))
             if is_question(heard[-1]):
                 self.sent.append(answer_to(heard[-1]))

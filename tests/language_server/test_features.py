@@ -115,8 +115,6 @@ def test_a_stub_for_a_missing_handler(editor: EditorClient) -> None:
     place = editor.codes("tools.json", "MCP201")[0].range
     fixes = editor.fixes("tools.json", place)
     edit = fixes["Write a function for `new.one` in `tools.bash`"].edit
-    assert edit is not None
-    assert edit.changes is not None
     written = applied(BASH, list(edit.changes[editor.uri("tools.bash")]))
     assert "tool_new_one() {" in written
     assert "$mcpc_arg_b_c" in written
@@ -130,7 +128,6 @@ def test_a_stub_in_a_new_file(editor: EditorClient) -> None:
     editor.open("tools.json")
     place = editor.codes("tools.json", "MCP004")[0].range
     edit = editor.fixes("tools.json", place)["Write a function for `greet` in `tools.py`"].edit
-    assert edit is not None
     create, change = edit.document_changes or ()
     assert isinstance(create, types.CreateFile)
     assert isinstance(change, types.TextDocumentEdit)

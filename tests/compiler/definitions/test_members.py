@@ -31,10 +31,8 @@ def with_options(**options: Json) -> Node:
 def test_options_of_a_handler_are_an_object_in_its_metadata() -> None:
     node = with_options(timeout=5)
     found = options_node(node)
-    assert found is not None
     assert found.value == {"timeout": 5}
     every = options_node(node, HANDLERS_KEY)
-    assert every is not None
     assert every.value == {"all": 1}
     assert options_node(node, DEFAULTS_KEY) is None
     for other in (None, node_of({}), node_of({"_meta": 5}), node_of({"_meta": {"mcpc/handler": [1]}})):

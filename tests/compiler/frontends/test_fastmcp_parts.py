@@ -49,7 +49,6 @@ PACKAGE: Files = {
 def test_an_entry_has_arguments(files: Files, words: str, expected: tuple[str, str]) -> None:
     project = tree(files)
     entry, _ = find_entry(project, read_project_settings(project), words)
-    assert entry is not None
     assert (entry.kind, entry.target, entry.arguments) == (*expected, ("--transport", "stdio and more"))
 
 

@@ -90,7 +90,6 @@ def test_a_version_that_nothing_says_is_one_error_that_names_the_cause(tmp_path:
     tree, problems = read_project(write_files(tmp_path, {"pyproject.toml": SETUPTOOLS}))
     (problem,) = problems
     span = problem.span
-    assert span is not None
     assert (problem.code, SETUPTOOLS[span.start : span.end]) == ("MCP209", "src/demo/_version.py")
     assert "SETUPTOOLS_SCM_PRETEND_VERSION=1.2.3" in problem.hint
     assert "src/demo/_version.py" in tree.files

@@ -144,7 +144,6 @@ def test_how_a_process_ended_is_the_result_of_its_first_silent_file(name: str) -
 
 def test_a_process_that_says_its_last_line_too_early() -> None:
     found = parse_results(outcome(END), FILES, ROOT).files["a.py"].failure
-    assert found is not None
     assert (found.path, found.line) == ("a.py", 0)
     assert found.message not in ("", "it ended the process with status 0")
     ends = {

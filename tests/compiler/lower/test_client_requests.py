@@ -91,7 +91,6 @@ TASKS = {
 @pytest.mark.sampled(3)
 def test_tasks(case: tuple[Files, str]) -> None:
     server, _ = lowered(case[0])
-    assert server is not None
     assert server.tools[0].running.task == case[1]
     image = image_of(archive(case[0]).data)
     assert image.tool("x").task == case[1]
@@ -179,7 +178,6 @@ def test_lists_of_another_system_are_as_it_has_them(dialect: str) -> None:
     tools = {"tools": [{"name": "t", "description": "d", "inputSchema": schema, "outputSchema": schema}]}
     files = {"server.json": SERVER_JSON, "tools.json": json.dumps(tools), "tools.py": "def t(a=1): ...\n"}
     server, _ = lowered(files, Options(dialect=dialect))
-    assert server is not None
     expected = {**schema, "properties": {"a": {"type": "array", "items": {}}}} if dialect == "mcp" else schema
     assert (server.tools[0].input.value, server.tools[0].output.value) == (expected, expected)  # type: ignore[union-attr]
 
@@ -200,7 +198,6 @@ def variables(
     properties: dict[str, object], body: str, **schema: object
 ) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
     server, problems = lowered(project(properties, body, **schema))
-    assert server is not None
     handler = server.tools[0].handler
     assert isinstance(handler, BashFunction)
     said = [(found.code, found.message, found.hint) for found in problems if found.code in ("MCP225", "MCP226")]
@@ -273,7 +270,6 @@ def test_prompts_have_them_too() -> None:
     files["prompts.json"] = '{"prompts": [{"name": "p", "description": "d", "arguments": [{"name": "name"}]}]}'
     files["prompts.bash"] = "prompt_p() { echo $mcpc_arg_name; }\n"
     server, problems = lowered(files)
-    assert server is not None
     handler = server.prompts[0].handler
     assert isinstance(handler, BashFunction)
     assert handler.variables == (("name", "mcpc_arg_name"),)
@@ -284,7 +280,6 @@ def test_what_the_text_says_of_a_function() -> None:
     files = project({}, "helper")
     files["tools.bash"] += "helper() { trap 'x' EXIT; mcpc_call other; }\nunused() { :; }\n"
     server, _ = lowered(files)
-    assert server is not None
     handler = server.tools[0].handler
     assert isinstance(handler, BashFunction)
     assert (handler.traps, handler.calls_tools, handler.slice) == (True, True, "")
@@ -297,7 +292,6 @@ def test_only_an_isolated_function_has_a_slice() -> None:
     files["tools.json"] = json.dumps(tools)
     files["tools.bash"] += "helper() { :; }\nunused() { :; }\n"
     server, _ = lowered(files)
-    assert server is not None
     handler = server.tools[0].handler
     assert isinstance(handler, BashFunction)
     assert "helper()" in handler.slice
@@ -318,5 +312,4 @@ def test_a_function_that_names_its_process_has_a_shell_of_its_own_where_calls_ru
     )
     for more, expected in (({}, [True, False]), (SERIAL, [False, False])):
         server, _ = lowered({**files, **more})
-        assert server is not None
         assert [tool.running.isolated for tool in server.tools] == expected

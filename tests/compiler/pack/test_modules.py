@@ -65,7 +65,6 @@ LOCKED = tuple(ResolvedPackage("c", "3", f"c 3-{n}.whl", n * 64, ("d", "c", "z")
 def server(**options: object) -> Server:
     """A server with two tools, of which the first runs with these options, and two layers of packages."""
     checked = pipeline.analyse(tree(project([tool("one"), tool("two")])), (), Options()).checked
-    assert checked is not None
     first, second = checked.server.tools
     tools = (replace(first, running=replace(first.running, **options)), second)
     more = {"c/x.py": b"3", "alone.py": b"2"}

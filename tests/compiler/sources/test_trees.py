@@ -178,7 +178,6 @@ FRONT = "\ufeff---\r\nname: a\nsize:\n  - 1\n---\nname: b\n---\n"
 def test_frontmatter_has_places_in_its_file() -> None:
     read, problems = read_frontmatter(Source("SKILL.md", FRONT.encode()))
     assert problems == ()
-    assert read is not None
     assert read.value == {"name": "a", "size": [1]}
     assert {key: FRONT[span.start : span.end] for key, span in read.places.items()} == {
         "name": "name: a",
@@ -193,7 +192,6 @@ def test_frontmatter_has_places_in_its_file() -> None:
     }
     for text, expected in faults.items():
         _, (problem,) = read_frontmatter(Source("SKILL.md", text.encode()))
-        assert problem.span is not None
         assert (problem.code, problem.span.start, problem.span.end) == expected, text
 
 

@@ -92,7 +92,6 @@ def test_validators_are_compiled_once() -> None:
     assert outputs.of("t") is outputs.of("t") is not None
     assert (outputs.of("u"), outputs.of("none"), compiled(None)) == (None, None, None)
     validator = compiled(False)
-    assert validator is not None
     assert not validator.accepts(1)
     hints = [{}, {"annotations": 3}, {"annotations": {"readOnlyHint": 1}}, {"annotations": {"readOnlyHint": True}}]
     assert [is_read_only(tool) for tool in hints] == [False, False, False, True]
