@@ -1,6 +1,10 @@
 """What a project asks for: where it may say so, what is refused there, and what all places mean together."""
 
 import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,118 +24,34 @@ from mcpc.packages.native_packages import (
 from mcpc.packages.needs import handler_files
 from mcpc.packages.pep508 import find_closure
 from mcpc.packages.platforms import Target, accepted_tags, marker_values, parse_target, uv_platform
-from support.projects import SERVER_JSON, lowered, marked, places, tree
+from mcpc.packages.poetry import python_ranges
+from mcpc.pipeline import with_options
+from mcpc.reading import SourceTree
+from support.needs import ROOT
+from support.projects import SERVER_JSON, lowered, tree
+from support.whole_projects import print_parsed, read_cases
 
-SCRIPT = "# /// script\n# dependencies = [\n#   {0},\n# ]\n# ///\nimport sys\n"
-
-
-def asked(files: dict[str, str | bytes], *handler_files: str):
-    project = tree(files)
-    found, problems = read_requirements(project, [project.files[path] for path in handler_files])
-    return [(one.text, one.hashes) for one in found], places(problems, files), problems
-
-
-DIGEST = "sha256:" + "0a" * 32
-UNDERSTOOD = {
-    "nothing": ({}, []),
-    "a line": ({"requirements.txt": "a==1\n"}, [("a==1", ())]),
-    "what a built file brings itself": (
-        {"requirements.txt": "mcp-compiler\nMCP_compiler>=0.1\na==1\n"},
-        [("a==1", ())],
-    ),
-    "no line end": ({"requirements.txt": "a==1"}, [("a==1", ())]),
-    "windows line ends": ({"requirements.txt": "a==1\r\nb==2\r\n"}, [("a==1", ()), ("b==2", ())]),
-    "a byte order mark": ({"requirements.txt": "\ufeffa==1\n"}, [("a==1", ())]),
-    "comments": ({"requirements.txt": "# all\n\na==1 # one\n  # none\nb==2;python_version>'3' #x\n"}, None),
-    "continued": ({"requirements.txt": f"a==1 \\\n    --hash={DIGEST} \\\n  --hash {DIGEST}\n"}, [("a==1", (DIGEST,))]),
-    "extras and markers": (
-        {"requirements.txt": 'A_b[z,y]==1 ; python_version >= "3.8"\n'},
-        [('A_b[y,z]==1; python_version >= "3.8"', ())],
-    ),
-    "included": (
-        {"requirements.txt": "-r more/all.txt\n", "more/all.txt": "--requirement=../b.txt\nc==3", "b.txt": "b==2\n"},
-        [("b==2", ()), ("c==3", ())],
-    ),
-    "included in a circle": ({"requirements.txt": "-rb.txt\na==1\n", "b.txt": "-r requirements.txt\n"}, [("a==1", ())]),
-    "pyproject": ({"pyproject.toml": "[project]\nname='x'\ndependencies = ['a==1', \"b==2\"]\n"}, None),
-    "pyproject without any": ({"pyproject.toml": "[tool.x]\ny=1\n"}, []),
-    "a range and a version": (
-        {"pyproject.toml": "[project]\ndependencies=['a>=1']\n", "requirements.txt": "-e .\na==1.2\n"},
-        [("a==1.2", ())],
-    ),
-    "a range and a version with its digest": (
-        {
-            "pyproject.toml": "[project]\ndependencies=['a[x]>=1']\n",
-            "requirements.txt": f"-e .\na==1.2 --hash={DIGEST}\n",
-        },
-        [("a[x]==1.2", (DIGEST,))],
-    ),
-    "one package by two spellings": ({"requirements.txt": "A.b==1\na-b[x]==1\n"}, [("A.b[x]==1", ())]),
-    "two versions for two machines": (
-        {"requirements.txt": "a==1; sys_platform=='linux'\na==2; sys_platform=='darwin'\n"},
-        [('a==1; sys_platform == "linux"', ()), ('a==2; sys_platform == "darwin"', ())],
-    ),
-}
+GOLDEN = ROOT / "tests/golden/packages"
 
 
-@pytest.mark.parametrize("name", UNDERSTOOD)
-def test_what_a_project_asks_for(name: str) -> None:
-    files, expected = UNDERSTOOD[name]
-    found, problems, said = asked(files)
-    assert problems == [], said
-    if expected is not None:
-        assert sorted(found) == sorted(expected)
-    else:
-        assert [text.partition(";")[0] for text, _ in found] == ["a==1", "b==2"]
+def required(project: SourceTree, options: Options) -> str:
+    """Return what a project requires, and the problems: the same with any Python and any version of packaging."""
+    named = {name: getattr(options, name) for name in ("extras", "groups")}
+    chosen = replace(options, **{name: tuple(value.split(",")) for name, value in named.items() if value})
+    project = with_options(project, chosen)
+    script = project.get("tools.py")
+    text = print_parsed(*read_requirements(project, [script] if script else []), project)
+    text = re.sub(
+        r"(this is Python )[\d.]+", r"\g<1>3.N", re.sub(r"(is not a (requirement|valid lock file)): .*", r"\1", text)
+    )
+    return re.sub(r"(?<=\w)@ ", " @ ", text)
 
 
-@pytest.mark.parametrize("line", ['"a==1"', "'a==1'", '"a == 1"'])
-def test_a_handler_s_file_may_say_it_itself(line: str) -> None:
-    files = {"tools.py": SCRIPT.format(line), "other.py": SCRIPT.format('"b==2"')}
-    found, problems, _ = asked(files, "tools.py")
-    assert problems == []
-    assert [text for text, _ in found] == ["a==1"]
-
-
-REFUSED = {
-    "no requirement": ("MCP401", {"requirements.txt": "a==1\n  »a==\n"}),
-    "not a digest": ("MCP401", {"requirements.txt": "»a==1 --hash=sha256:xyz\n"}),
-    "an editable repository": ("MCP402", {"requirements.txt": "»-e git+https://example.org/a.git#egg=a\n"}),
-    "an index": ("MCP402", {"requirements.txt": "»--index-url https://example.org/simple\na==1\n"}),
-    "constraints that are not there": ("MCP004", {"requirements.txt": "»-c c.txt\n"}),
-    "an option of a line": ("MCP402", {"requirements.txt": "»a==1 --config-settings x=y\n"}),
-    "an address": ("MCP402", {"requirements.txt": "»git+https://example.org/a.git\n"}),
-    "a wheel that is not there": ("MCP004", {"requirements.txt": "»./a-1-py3-none-any.whl\n"}),
-    "a name with an address": ("MCP402", {"requirements.txt": "»a @ https://example.org/a.zip\n"}),
-    "a file that is not there": ("MCP004", {"requirements.txt": "»-r missing.txt\n"}),
-    "a file outside": ("MCP005", {"requirements.txt": "»-r ../other.txt\n"}),
-    "a file of the machine": ("MCP005", {"requirements.txt": "»-r /etc/passwd\n"}),
-    "no toml": ("MCP401", {"pyproject.toml": "[project]\ndependencies = »nonsense\n"}),
-    "no list": ("MCP401", {"pyproject.toml": "[project]\n»dependencies = 'a'\n"}),
-    "no texts": ("MCP401", {"pyproject.toml": "[project]\n»dependencies = [1]\n"}),
-    "no requirement in pyproject": ("MCP401", {"pyproject.toml": "[project]\ndependencies = ['a==1', '»b==']\n"}),
-    "to extract what is not asked for": (
-        "MCP401",
-        {"pyproject.toml": "[project]\ndependencies=['a==1']\n[tool.mcpc]\nextract = ['a', '»b']\n"},
-    ),
-    "two versions": ("MCP403", {"requirements.txt": "»a==1\n»a==2\n"}),
-    "a version out of the range": (
-        "MCP403",
-        {"pyproject.toml": "[project]\ndependencies=['»a>=2']\n", "requirements.txt": "-e .\na==1\n"},
-    ),
-    "the other project": ("MCP415", {"requirements.txt": "»mcpc==0.2.6\n"}),
-    "no version": ("MCP404", {"requirements.txt": "»a\n"}),
-    "a range": ("MCP404", {"requirements.txt": "»a>=1,<2\n"}),
-    "any patch": ("MCP404", {"requirements.txt": "»a==1.*\n"}),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_and_where(name: str) -> None:
-    code, written = REFUSED[name]
-    files, marks = marked(written)
-    _, problems, said = asked(files)
-    assert problems == [(code, *mark) for mark in marks], said
+def test_what_projects_require(golden: Callable[[Path, str], None]) -> None:
+    cases = read_cases(GOLDEN / "requirements.cases")
+    text = "\n".join(f"##### {name}\n{required(*case)}" for name, *case in cases)
+    golden(GOLDEN / "requirements.txt", text)
+    assert "secret" not in text
 
 
 def test_whatever_a_handler_is_for_its_file_may_ask_for_packages() -> None:
@@ -151,25 +71,6 @@ def test_whatever_a_handler_is_for_its_file_may_ask_for_packages() -> None:
     server, problems = lowered(files)
     assert server is not None, problems
     assert {one.path for one in handler_files(server)} == {"prompts.py", "resources.py", "completions.py"}
-
-
-def test_a_script_s_mistakes_are_where_they_are() -> None:
-    text = "import os\n# /// script\n# dependencies = »[\n# ///\n"
-    files, marks = marked({"tools.py": SCRIPT.format('"»a=="'), "b.py": text})
-    found = [place for path in files for place in asked(files, path)[1]]
-    assert sorted(found) == sorted(("MCP401", *mark) for mark in marks)
-
-
-def test_two_blocks_of_metadata_are_one_too_many() -> None:
-    _, problems, _ = asked({"tools.py": SCRIPT.format('"a==1"') * 2}, "tools.py")
-    assert [(code, line) for code, _, line, _ in problems] == [("MCP401", 7)]
-
-
-def test_what_is_to_be_extracted_is_known_of_the_requirement() -> None:
-    table = "[project]\ndependencies = ['A.b==1', 'c==1']\n[tool.mcpc]\nextract = ['a-b']\n"
-    found, problems = read_requirements(tree({"pyproject.toml": table}))
-    assert problems == ()
-    assert [(one.name, one.extracted) for one in found] == [("a-b", True), ("c", False)]
 
 
 PLATFORMS = {
@@ -354,26 +255,9 @@ def test_two_versions_that_nothing_can_tell_apart_are_refused() -> None:
         split_package(wheels, extracted=False)
 
 
-REQUIRED_PYTHONS = {
-    "allowed": (">=3.11", []),
-    "a later one": (">=3.40", [("MCP416", "the project requires Python >=3.40, and this is Python ")]),
-    "an earlier one": ("<3.10,>=3.8", [("MCP416", "the project requires Python <3.10,>=3.8, and this is Python ")]),
-    "not a specifier": ("newest", [("MCP401", "`requires-python` is not a version specifier")]),
-}
+RANGES = {"^3.8": ["<4,>=3.8"], ">=3.10,<4": ["<4,>=3.10"], "~3.11 || ^3.12": ["<3.12,>=3.11", "<4,>=3.12"], "*": [""]}
 
 
-@pytest.mark.parametrize("name", REQUIRED_PYTHONS)
-@pytest.mark.parametrize("place", ["pyproject.toml", "tools.py"])
-def test_the_python_that_a_project_requires_is_compared_with_that_of_the_build(name: str, place: str) -> None:
-    written, wanted = REQUIRED_PYTHONS[name]
-    texts = {
-        "pyproject.toml": f'[project]\nname = "x"\nrequires-python = "{written}"\n',
-        "tools.py": f'# /// script\n# requires-python = "{written}"\n# ///\n',
-    }
-    project = tree({place: texts[place]})
-    _, problems = read_requirements(project, [project.files["tools.py"]] if place == "tools.py" else [])
-    assert [
-        (problem.code, problem.message[: len(text)]) for problem, (_, text) in zip(problems, wanted, strict=True)
-    ] == wanted
-    for problem in problems:
-        assert texts[place][problem.span.start : problem.span.end] == "requires-python"
+@pytest.mark.parametrize("written", RANGES)
+def test_ranges_of_pythons(written: str) -> None:
+    assert [str(found) for found in python_ranges(written)] == RANGES[written]
