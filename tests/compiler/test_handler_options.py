@@ -17,8 +17,6 @@ from mcpc.lower import handlers
 from mcpc.model.ir import (
     BashFunction,
     CheckedServer,
-    Environment,
-    Executable,
     HandlerOptions,
     ProgramRequirement,
     Server,
@@ -55,74 +53,7 @@ def running(handler: object, general: object = None, **files: Any) -> HandlerOpt
     return server_of(project(handler, general, **files)).tools[0].running
 
 
-PROMPT = {"name": "p", "description": "P."}
-PROMPTS = {"prompts.bash": "prompt_p() { :; }\nexport -f prompt_p\n"}
 PYTHON = {"tools.py": "def x(): ...\n"}
-MINIMAL = Environment()
-ALL = Environment(inherit=True)
-
-
-def test_nothing_said_is_the_contracts_own() -> None:
-    assert running(None) == HandlerOptions(environment=ALL)
-    assert running(None, **PYTHON) == HandlerOptions()
-    assert running({"command": "run"}, run=SCRIPT) == HandlerOptions()
-
-
-@pytest.mark.parametrize(
-    ("own", "general", "seconds"),
-    [({"timeout": 5}, None, 5), ({}, {"timeout": 0.5}, 0.5), ({"timeout": 5}, {"timeout": 7}, 5), ({}, {}, 60)],
-)
-def test_the_time_limit(own: object, general: object, seconds: float) -> None:
-    assert running(own, general).timeout == seconds
-
-
-@pytest.mark.parametrize(
-    ("own", "general", "own_table", "limit"),
-    [
-        (None, None, None, 0),
-        ({"maxResult": 5000}, {"maxResult": "64K"}, "1M", 5000),
-        ({}, {"maxResult": "64k"}, "1M", 64 << 10),
-        ({}, {}, "1M", 1 << 20),
-        (None, None, 1024, 1024),
-        ({"maxResult": 0}, {"maxResult": "2G"}, None, 0),
-    ],
-)
-def test_the_limit_of_results(own: object, general: object, own_table: object, limit: int) -> None:
-    said = {} if own_table is None else {"pyproject.toml": f"[tool.mcpc]\nmax-result = {json.dumps(own_table)}\n"}
-    server = server_of({**project(own, general), **said, "prompts.json": json.dumps({"prompts": [PROMPT]}), **PROMPTS})
-    assert (server.tools[0].running.max_result, server.prompts[0].running.max_result) == (limit, 0)
-
-
-def test_the_limit_of_results_of_a_decorator() -> None:
-    code = "from mcpc import Server, tool\nserver = Server('s', version='1', max_result='1M')\n"
-    code += "@tool(max_result=2048)\ndef x() -> str:\n    'X.'\n@tool\ndef y() -> str:\n    'Y.'\n"
-    assert [tool.running.max_result for tool in server_of({"tools.py": code}).tools] == [2048, 1 << 20]
-
-
-@pytest.mark.parametrize(
-    ("own", "general", "environment"),
-    [
-        (None, "inherit", ALL),
-        (None, "minimal", MINIMAL),
-        (None, ["A"], Environment(names=("A",))),
-        (["B*", "A"], ["A"], Environment(names=("A", "B*"))),
-        ("inherit", ["A"], ALL),
-        ("minimal", ["A"], MINIMAL),
-        (["B"], "inherit", Environment(names=("B",))),
-        (["B"], "minimal", Environment(names=("B",))),
-        ([], None, MINIMAL),
-    ],
-)
-@pytest.mark.parametrize("files", [{}, PYTHON])
-def test_the_environment(own: object, general: object, environment: Environment, files: dict[str, str]) -> None:
-    handler = None if own is None else {"environment": own}
-    assert running(handler, None if general is None else {"environment": general}, **files).environment == environment
-
-
-def test_requirements_add_up_and_the_definitions_own_counts() -> None:
-    found = running({"requires": ["git>=2.30", " jq >= 1.6 "]}, {"requires": ["git", "cat"]}).requires
-    assert [(one.command, one.version) for one in found] == [("git", "2.30"), ("cat", ""), ("jq", "1.6")]
-    assert [str(one) for one in found] == ["git >= 2.30", "cat", "jq >= 1.6"]
 
 
 def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagnostic, list[str]]:
@@ -133,29 +64,6 @@ def wrong(handler: object, general: object = None, **files: Any) -> tuple[Diagno
     (problem,) = problems
     text = written[problem.span.path]
     return problem, [text[problem.span.start : problem.span.end]]
-
-
-def test_the_other_key() -> None:
-    files = project(None, None, {"mcpc/handlers": {}})
-    _, (problem,) = checked(files)
-    assert (problem.code, problem.hint) == ("MCP237", "did you mean `mcpc/handler`?")
-    problem, place = wrong(None, {"inline": True})
-    assert (problem.code, place) == ("MCP237", ['"inline"'])
-
-
-def test_a_value_is_never_built_in_nor_told() -> None:
-    problem, _ = wrong({"environment": ["KEY=hunter2"]})
-    assert problem.code == "MCP239"
-    assert "hunter2" not in problem.message + problem.expected + problem.hint
-
-
-@pytest.mark.parametrize(
-    "written",
-    ["", "git >", "git 2", "git == 2", "git >= v2", "git >= 2..1", "bin/jq", "-x", "a b", "git >= 2.", "x; y"],
-)
-def test_a_requirement_that_cannot_be_read(written: str) -> None:
-    problem, place = wrong({"requires": ["cat", written]})
-    assert (problem.code, place) == ("MCP240", [json.dumps(written)])
 
 
 def test_a_program_that_is_not_here_is_a_warning_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,23 +105,6 @@ def test_nobody_waits_on_the_loop() -> None:
     assert checked(project({"inline": True}, **waiting))[1] == ()
 
 
-@pytest.mark.parametrize(
-    ("command", "file", "words"),
-    [
-        ("bin/run", "bin/run", ()),
-        ("./bin//run", "bin/run", ()),
-        (["bin/run"], "bin/run", ()),
-        (["bin/run", "--flag", "", "$x; y"], "bin/run", ("--flag", "", "$x; y")),
-    ],
-)
-def test_a_command(command: object, file: str, words: tuple[str, ...]) -> None:
-    server = server_of(project({"command": command}, **{"bin/run": SCRIPT, "data.txt": "1", "lib.py": "x = 1\n"}))
-    handler = server.tools[0].handler
-    assert isinstance(handler, Executable)
-    assert (handler.file, handler.words, handler.contract) == (file, words, "executable")
-    assert [one.source.path for one in server.files] == ["bin/run", "data.txt", "lib.py"]
-
-
 HINT = "`#!/usr/bin/env python3`"
 
 
@@ -233,11 +124,6 @@ def test_a_command_that_cannot_be_run(data: bytes, hint: str) -> None:
     problem, place = wrong({"command": "run"}, run=data)
     assert (problem.code, place) == ("MCP244", ['"run"'])
     assert hint in problem.hint
-
-
-def test_a_library_may_be_a_command_and_is_no_library_for_that() -> None:
-    server = server_of(project({"command": "tools.py"}, **{"tools.py": "#!/usr/bin/env python3\nprint(1)\n"}))
-    assert [(one.source.path, one.language) for one in server.files] == [("tools.py", "python")]
 
 
 def index_of(server: CheckedServer) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from mcpc.diagnostics import Diagnostics
 from mcpc.emit import projections
 from mcpc.frontends import parse_project
+from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower, metadata
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
 from mcpc.model.ir import Server
@@ -52,6 +53,24 @@ def test_each_definition_gets_its_function(golden: Callable[[Path, str], None]) 
         text = print_parsed(None, (*problems, *found), project).partition("\n")[2]
         printed.append(f"##### {name}\n{text}{'no server' if server is None else print_server(server)}\n")
     golden(folder / "binding.txt", "\n".join(printed))
+
+
+def test_what_is_said_of_running_of_settings_and_of_the_project(golden: Callable[[Path, str], None]) -> None:
+    folder, printed = ROOT / "tests/golden/lower", []
+    for name, project, options in read_cases(folder / "options.cases"):
+        definition, problems = parse_project(project, options)
+        assert definition is not None
+        server, found = lower(definition, options)
+        described, more = read_project_metadata(project)
+        parts = server and {
+            "server": (server.name, server.version, server.unpack),
+            "files": tuple((file.source.path, file.language) for file in server.files),
+            "project": described,
+            **{name: getattr(server, name) for name in ("settings", "toolsets") if getattr(server, name)},
+            **{each.name: (each.running, each.handler) for each in server.definitions},
+        }
+        printed.append(f"##### {name}\n{print_parsed(parts, (*problems, *found, *more), project)}")
+    golden(folder / "options.txt", "\n".join(printed))
 
 
 SCHEMA = '"inputSchema": {"type": "object"}'
