@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower, metadata
 from mcpc.model.definitions import Definition, HandlerLibrary, ServerDefinition, ToolDefinition
 from mcpc.model.ir import Server
-from mcpc.model.ir.printer import print_server
+from mcpc.model.ir.printer import print_definition, print_server
 from mcpc.model.revisions import REVISIONS
 from mcpc.options import Options
-from mcpc.reading import Source, parse_json
+from mcpc.reading import Source, parse_json, read_tree
 from support.golden_projects import PROJECTS, files_of, reported, shown
-from support.needs import ROOT
+from support.needs import ROOT, needs
 from support.projects import PLAIN, SERVER_JSON, SMOKETEST, checked, lowered, parsed
 from support.whole_projects import print_parsed, read_cases
 
@@ -47,12 +48,23 @@ def test_a_project_is_lowered(name: str, golden: Callable[[Path, str], None]) ->
 def test_each_definition_gets_its_function(golden: Callable[[Path, str], None]) -> None:
     folder, printed = ROOT / "tests/golden/lower", []
     for name, project, options in read_cases(folder / "binding.cases"):
-        definition, problems = parse_project(project, options)
+        sizes = {name: int(getattr(options, name)) for name in ("tools_page_size", "prompts_page_size")}
+        definition, problems = parse_project(project, options := replace(options, **sizes))
         assert definition is not None
         server, found = lower(definition, options)
         text = print_parsed(None, (*problems, *found), project).partition("\n")[2]
         printed.append(f"##### {name}\n{text}{'no server' if server is None else print_server(server)}\n")
     golden(folder / "binding.txt", "\n".join(printed))
+
+
+def test_the_example_that_has_everything(golden: Callable[[Path, str], None]) -> None:
+    needs("bash")
+    definition, problems = parse_project(read_tree(ROOT / "examples/everything")[0], PLAIN)
+    server, found = lower(definition, PLAIN)
+    assert problems + found == ()
+    golden(ROOT / "tests/golden/show/everything.txt", print_server(server))
+    for item in (*server.tools, *server.prompts, *server.readable, *server.completions):
+        assert print_definition(item) in print_server(server)
 
 
 def test_what_is_said_of_running_of_settings_and_of_the_project(golden: Callable[[Path, str], None]) -> None:
