@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,12 @@ from mcpc.frontends.introspection.describe import parse_docstring
 from mcpc.sandbox.confinement import THREAD_LIMITS
 from mcpc.sandbox.import_time_limit import TIME_LIMIT_MESSAGE
 from mcpc_runtime.handlers.python.authoring import PUBLIC
+from support.needs import ROOT
 from support.processes import running
 from support.projects import tree
+from support.whole_projects import read_cases
+
+GOLDEN = ROOT / "tests/golden/introspection"
 
 
 def asked(files: Mapping[str, str]) -> ImportResults:
@@ -47,6 +52,14 @@ def test_a_project_without_marks_runs_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert build_inputs(tree({"tools.py": "from mcpc import tool"}))[0].startswith("pydantic ")
 
 
+def test_what_files_offer(golden: Callable[[Path, str], None]) -> None:
+    ((_, project, _),) = read_cases(GOLDEN / "described.cases")
+    files = asked({path: source.text for path, source in project.files.items()}).files
+    del files["validators.py"].marks[0]["definition"]["inputSchema"]  # which is pydantic's
+    rows = {path: [f"    {json.dumps(row, sort_keys=True)}\n" for row in file.marks] for path, file in files.items()}
+    golden(GOLDEN / "described.txt", "".join(f"{path}\n{''.join(lines)}" for path, lines in rows.items()))
+
+
 DOCSTRINGS = [
     ("", "", {}),
     ("Add.", "Add.", {}),
@@ -73,91 +86,6 @@ def test_docstrings(text: str, description: str, parameters: dict[str, str]) -> 
     assert parse_docstring(text) == (description, parameters)
     indented = "\n".join(f"    {line}" if line else line for line in text.split("\n")).strip()
     assert parse_docstring(indented) == (description, parameters)
-
-
-DESCRIBED = '''
-from typing import Annotated
-from mcpc import Field, tool
-
-@tool(title="T", readOnlyHint=True, annotations={"open_world_hint": False}, meta={"k": 1}, tags={"b", "a"}, icons=[{"src": "https://x/i.png"}])
-def full(a: int, b: Annotated[str, "the text"] = "x", c: Annotated[int, Field(ge=1, description="from the field")] = 3, *, d: float = Field(0.5, lt=1)) -> None:
-    """Do it.
-
-    Args:
-        a: first
-        b: not this
-        d: fourth
-    """
-'''
-
-
-CONTEXTS = [
-    "from mcpc import Context, tool\n@tool\ndef a(x: int, ctx: Context): ...",
-    "from mcpc import Context, tool\n@tool\nasync def a(ctx: Context, x: int) -> None: ...",
-    "from mcpc import Context, tool\n@tool\ndef a(x: int, *, ctx: Context | None = None): ...",
-    "import mcpc\n@mcpc.tool\ndef a(x: int, ctx: 'mcpc.Context'): ...",
-    "from __future__ import annotations\nimport typing\nfrom mcpc import Context as C, tool\n@tool\ndef a(x: int, ctx: typing.Optional[C] = None): ...",
-    "from typing import Annotated\nfrom mcpc import Context, tool\n@tool\ndef a(x: int, ctx: Annotated[Context, 'c']): ...",
-]
-
-
-@pytest.mark.parametrize("text", CONTEXTS)
-@pytest.mark.sampled(3)
-def test_a_context_is_no_argument(text: str) -> None:
-    (row,) = rows(text)
-    assert row["problems"] == []
-    assert (row["context"], list(row["definition"]["inputSchema"]["properties"])) == ("ctx", ["x"])
-
-
-def test_another_class_of_that_name_is_an_argument() -> None:
-    text = "import dataclasses\nfrom mcpc import tool\n@dataclasses.dataclass\nclass Context:\n    x: int\n"
-    (row,) = rows(f"{text}@tool\ndef a(ctx: Context): ...")
-    assert (row["context"], row["problems"]) == ("", [])
-
-
-def test_a_context_of_another_library_is_one() -> None:
-    library = "class Context: ...\n"
-    (row,) = rows(
-        "from fastmcp import Context\nfrom mcpc import tool\n@tool\ndef a(ctx: Context): ...", fastmcp__py=library
-    )
-    assert row["context"] == "ctx"
-
-
-def test_how_a_function_is_run_stands_in_its_meta() -> None:
-    first, second = rows(
-        "from mcpc import prompt, tool\n"
-        "@tool(timeout=3, inline=True, environment=['A', 'B_*'], requires=('jq >= 1.6',), meta={'mcpc/handler': {'isolated': False}})\n"
-        "def a(): ...\n"
-        "@prompt(timeout=0.5, environment='inherit')\ndef b(): ...\n"
-    )
-    running = {"isolated": False, "timeout": 3, "inline": True, "environment": ["A", "B_*"], "requires": ["jq >= 1.6"]}
-    assert first["definition"]["_meta"] == {"mcpc/handler": running}
-    assert second["definition"]["_meta"] == {"mcpc/handler": {"timeout": 0.5, "environment": "inherit"}}
-
-
-def test_a_definition_with_everything() -> None:
-    (full,) = rows(DESCRIBED)
-    assert full["problems"] == []
-    assert full["definition"] == {
-        "name": "full",
-        "title": "T",
-        "description": "Do it.",
-        "icons": [{"src": "https://x/i.png"}],
-        "annotations": {"openWorldHint": False, "readOnlyHint": True},
-        "_meta": {"k": 1, "fastmcp": {"tags": ["a", "b"]}},
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "a": {"type": "integer", "description": "first"},
-                "b": {"type": "string", "description": "the text", "default": "x"},
-                "c": {"type": "integer", "description": "from the field", "default": 3, "minimum": 1},
-                "d": {"type": "number", "description": "fourth", "default": 0.5, "exclusiveMaximum": 1},
-            },
-            "required": ["a"],
-            "additionalProperties": False,
-        },
-    }
-    assert full["binding"] == ["hints"]
 
 
 def test_the_same_sources_are_described_in_the_same_way() -> None:
@@ -259,74 +187,6 @@ def test_the_copy_of_the_project_is_removed(tmp_path, monkeypatch: pytest.Monkey
     assert os.listdir(tmp_path) == []
 
 
-def test_models_of_pydantic() -> None:
-    text = """
-import pydantic
-from mcpc import tool
-class Model(pydantic.BaseModel):
-    n: int = pydantic.Field(ge=1, alias="N")
-@tool
-def a(m: Model, many: list[Model] = []) -> Model: ...
-"""
-    (row,) = rows(text)
-    assert row["problems"] == []
-    schema = row["definition"]["inputSchema"]
-    assert schema["properties"]["m"]["properties"] == {"N": {"type": "integer", "minimum": 1}}
-    assert schema["properties"]["many"]["items"] == schema["properties"]["m"]
-    assert list(row["definition"]["outputSchema"]["properties"]) == ["n"]
-
-
-def test_values_for_validators_of_the_author_are_not_checked_before() -> None:
-    """Of mode before, plain and wrap, however deep; those of mode after and pydantic's own change nothing."""
-    text = """
-import dataclasses
-from collections import deque
-from pathlib import Path
-from re import Pattern
-from typing import Annotated
-from pydantic import (AfterValidator, AnyUrl, BaseModel, BeforeValidator, Field, Json, JsonValue, PlainValidator,
-                      SecretStr, WrapValidator, field_validator, model_validator)
-from mcpc import tool
-
-class Whole(BaseModel):
-    n: int
-    @model_validator(mode="before")
-    @classmethod
-    def read(cls, value): return value
-class Part(BaseModel):
-    n: int
-    @field_validator("n", mode="before")
-    @classmethod
-    def read(cls, value): return value
-class After(BaseModel):
-    n: int
-    @model_validator(mode="after")
-    def read(self): return self
-@dataclasses.dataclass
-class Data:
-    n: Annotated[int, BeforeValidator(int)]
-@tool
-def a(
-    before: Annotated[int, BeforeValidator(int)], plain: Annotated[int, PlainValidator(int)],
-    wrap: Annotated[int, WrapValidator(lambda value, go: go(value))], whole: list[Whole], part: Part, data: Data | None,
-    after: After, later: Annotated[int, AfterValidator(abs)], url: AnyUrl, path: Path, value: JsonValue, json: Json,
-    secret: SecretStr, items: deque[int], pattern: Pattern[str], number: Annotated[int, Field(ge=1)], plainly: int = 0,
-): ...
-"""
-    (row,) = rows(text)
-    assert row["problems"] == []
-    assert row["binding"] == [
-        "hints",
-        *(f"unchecked:{name}" for name in ("before", "plain", "wrap", "whole", "part", "data")),
-    ]
-
-
-def test_what_only_pydantic_describes_may_be_returned() -> None:
-    text = "from mcpc import tool\n@tool\ndef a() -> complex: return 1j\n@tool\ndef b(x: complex): ...\n"
-    found = [row["problems"] for row in rows(text)]
-    assert [[problem["where"] for problem in problems] for problems in found] == [[], ["parameter x"]]
-
-
 HOSTILE = {
     "a long sum": "@tool\ndef a(x: {sum} = 1): ...",
     "a long chain": "@tool\n@a{chain}\ndef a(): ...",
@@ -354,12 +214,3 @@ def test_a_call_of_a_marked_function_marks_nothing() -> None:
         tree({"tools.py": "from mcpc import tool\ndef a(x): ...\nb = 1\ntool(a)(b)\n"}).files["tools.py"], {}
     )
     assert ([mark.function for mark in file.marks], file.problems) == (["a"], ())
-
-
-def test_a_file_that_reads_its_command_line_sees_an_empty_one() -> None:
-    text = (
-        "import argparse\nfrom mcpc import tool\n"
-        "parser = argparse.ArgumentParser()\nparser.add_argument('--limit', type=int, default=7)\n"
-        "LIMIT = parser.parse_args().limit\n\n@tool(description=f'at most {LIMIT}')\ndef a(): ...\n"
-    )
-    assert rows(text)[0]["definition"]["description"] == "at most 7"
