@@ -8,8 +8,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mcpc.diagnostics import Diagnostics, Span
 from mcpc.frontends import select_frontends
@@ -63,16 +61,6 @@ def test_position(text: str, offset: int, place: tuple[int, int]) -> None:
 )
 def test_offset(text: str, place: tuple[int, int], offset: int) -> None:
     assert source(text).offset(*place) == offset
-
-
-@given(st.text(st.sampled_from("ab\n\ré\u2028")))
-def test_offset_undoes_position(text: str) -> None:
-    file = source(text)
-    places = [file.position(offset) for offset in range(len(text) + 1)]
-    assert places == sorted(set(places))
-    for offset, place in enumerate(places):
-        is_inside_line_end = text[offset - 1 : offset + 1] == "\r\n"
-        assert file.offset(*place) == offset or is_inside_line_end
 
 
 def test_a_source_is_a_value() -> None:
@@ -275,16 +263,6 @@ def test_a_file_exchanged_for_a_pipe_does_not_hang(tmp_path: Path) -> None:
         tree._read(tmp_path / "link")
 
 
-@pytest.mark.skipif(AS_ROOT, reason="root may read everything")
-def test_files_without_permission(tmp_path: Path) -> None:
-    write(tmp_path, "a", "b", "closed/c")
-    (tmp_path / "a").chmod(0)
-    (tmp_path / "closed").chmod(0)
-    paths, problems = read(tmp_path)
-    (tmp_path / "closed").chmod(0o755)
-    assert (paths, problems) == (["b"], [("MCP006", "a"), ("MCP006", "closed")])
-
-
 def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a", "b")
     really = tree._read
@@ -429,13 +407,6 @@ def test_a_deep_directory_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         # Python cannot remove it: shutil.rmtree is recursive.
         (tmp_path / deepest / "a").unlink()
         os.removedirs(deepest)
-
-
-def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
-    write(tmp_path, *(f"{folder}/{name}" for folder in "cab" for name in "yxz"))
-    (tmp_path / "gone").symlink_to("nothing")
-    assert read_tree(tmp_path)[1] == read_tree(tmp_path)[1]
-    assert list(read_tree(tmp_path)[0].files.items()) == list(read_tree(tmp_path)[0].files.items())
 
 
 @pytest.mark.parametrize("coding", ["utf-8-sig", "utf-8", "latin-1", "cp1252", "l1"])

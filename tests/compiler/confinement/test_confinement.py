@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import limits, model, watching
@@ -27,103 +28,9 @@ MARK = "from mcpc import prompt\n@prompt\ndef ask() -> str:\n    'Asks.'\n    re
 LANDLOCK = launcher.LIBC.syscall(launcher.CREATE_RULESET, None, launcher.ctypes.c_size_t(0), launcher.VERSION)
 """Which version of Landlock there is."""
 
-HOSTILE = {
-    "reads the parent's environment": (
-        (
-            "import os\npid = os.getppid()\nfound = []\n"
-            "for name in [str(pid), *filter(str.isdigit, os.listdir('/proc'))]:\n"
-            "    try: found.append(open(f'/proc/{name}/environ', 'rb').read())\n"
-            "    except OSError: pass\n"
-            "assert not any(b's3cret' in one for one in found), 'the secret of the parent'\n"
-        ),
-        None,
-    ),
-    "writes to the caller's home": (
-        "import os\nos.makedirs(CALLERS_HOME, exist_ok=True)\nopen(CALLERS_HOME + '/left', 'w')\n",
-        "it raises PermissionError",
-    ),
-    "writes to a home of its own": (
-        (
-            "import os, pathlib\npathlib.Path('~/left').expanduser().write_text('x')\n"
-            "pathlib.Path('~/.cache/mcpc').expanduser().mkdir(parents=True)\nassert CALLERS_HOME != os.environ['HOME']\n"
-        ),
-        None,
-    ),
-    "poisons mcpc's cache": (
-        "import os\nos.makedirs(CALLERS_CACHE + '/builds')\n",
-        "it raises PermissionError",
-    ),
-    "leaves a daemon": (
-        "import subprocess\nsubprocess.run(['setsid', '-f', 'env', '-i', 'sleep', LIMIT], check=True)\n",
-        None,
-    ),
-    "writes without end": (
-        "import os\nwhile True:\n    os.write(1, b'x' * 65536)\n",
-        "it wrote more than 64 MiB to its output",
-    ),
-    "takes memory": ("held = bytearray(3 << 30)\n", "it raises MemoryError"),
-    "takes memory in many processes": (
-        (
-            "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        held = bytearray(b'x') * (40 << 20)\n"
-            "        time.sleep(60)\ntime.sleep(60)\n"
-        ),
-        "of memory",
-    ),
-    "forks without end": (
-        "import os, time\nfor _ in range(600):\n    if os.fork() == 0:\n        time.sleep(77)\n        os._exit(0)\ntime.sleep(77)\n",
-        "it started more than 64 processes",
-    ),
-    "forks into sessions of their own": (
-        (
-            "import os, time\nfor _ in range(600):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(77)\n        os._exit(0)\n"
-            "time.sleep(77)\n"
-        ),
-        "it started more than 64 processes",
-    ),
-    "connects": (
-        "import socket\nsocket.create_connection(('127.0.0.1', LISTENING), 5)\n",
-        "it raises",
-    ),
-    "never ends": (
-        (
-            "import signal, time\nfor number in range(1, 65):\n    try: signal.signal(number, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
-            "while True:\n    try:\n        time.sleep(9)\n    except BaseException:\n        pass\n"
-        ),
-        "the import took longer than",
-    ),
-    "kills its parent and its group": (
-        "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\nos.killpg(0, signal.SIGKILL)\n",
-        "it ",
-    ),
-    "kills all it can": (
-        "import os, signal\ntry: os.kill(COMPILER, signal.SIGKILL)\nexcept OSError: pass\nraise ValueError('still here')\n",
-        "it ",
-    ),
-    "fills the temporary folder": (
-        "import os, tempfile\nwith open(os.path.join(tempfile.gettempdir(), 'big'), 'wb') as file:\n    while True: file.write(bytes(1 << 20))\n",
-        "it raises OSError",
-    ),
-    "fills the temporary folder with many files": (
-        "import os, tempfile\nfor number in range(10**6):\n    with open(f'{tempfile.gettempdir()}/{number}', 'wb') as file: file.write(bytes(1 << 20))\n",
-        "it wrote more than",
-    ),
-    "reads the terminal": (
-        "import sys\nassert sys.stdin.read() == ''\nopen('/dev/tty').read()\n",
-        "it raises OSError",
-    ),
-    "ends well before its time": ("import os\nos._exit(0)\n", "it ended the process with status 0"),
-    "says what is no answer": (
-        'import os\nos.write(3, b\'nonsense\\n{"path": 7}\\n[1]\\n{"end": true, "strays": 3}\\n\')\nos._exit(0)\n',
-        "what it answers",
-    ),
-    "forges the end": (
-        (
-            'import os\nos.write(3, b\'{"path": "prompts.py", "marks": [{"definition": 1}], "servers": {}, "failure": null}\\n\'\n'
-            '    b\'{"end": true, "strays": []}\\n\')\nimport time\ntime.sleep(99)\n'
-        ),
-        "what it answers",
-    ),
-    "closes what it answers on": ("import os, time\nos.closerange(0, 99)\ntime.sleep(99)\n", "it "),
+HOSTILE: dict[str, tuple[str, str | None]] = {
+    name: (row["program"], row["message"])
+    for name, row in yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text("utf-8")).items()
 }
 
 

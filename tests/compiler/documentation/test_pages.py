@@ -13,21 +13,15 @@ import pytest
 
 from mcpc.workbench.documentation import FORMATS, page_of
 from mcpc.workbench.documentation.page import (
-    MAIN,
     MAX_EXAMPLES,
     MISSING,
-    Entry,
-    SettingRow,
-    client_sections,
     example_value,
     examples_of,
     icon_of,
     items,
     links_of,
     made_example,
-    places_of,
     schema_examples,
-    setting_row,
     text_in,
     tools_of,
 )
@@ -41,7 +35,6 @@ from mcpc.workbench.documentation.schema_view import (
     type_of,
 )
 from mcpc.workbench.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
-from mcpc_runtime.tools.clients.table import CLIENTS
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools
@@ -117,7 +110,9 @@ CASES = {"forecast": [("Of a case", {"count": 1})]}
 def test_a_page_is_exactly_this(name: str, golden: Callable[[Path, str], None]) -> None:
     about = (("Size", "5 bytes"),)
     golden(GOLDEN / f"whole.{name}.txt", FORMATS[name](page_of(FACTS, CASES, about)))
-    golden(GOLDEN / f"bare.{name}.txt", FORMATS[name](page_of({"name": "!", "tools": 3}, {})))
+    golden(
+        GOLDEN / f"bare.{name}.txt", FORMATS[name](page_of({"name": "!", "tools": 3, "python": {"requires": 3}}, {}))
+    )
 
 
 @pytest.mark.parametrize(("count", "is_open"), [(50, True), (51, False)])
@@ -153,23 +148,6 @@ def test_an_icon_is_shown_up_to_a_size(size: int, is_shown: bool) -> None:
     source = "data:image/png;base64,".ljust(size, "A")
     assert bool(icon_of({"icons": [{"src": source}]})) is is_shown
     assert icon_of({"icons": 3}) == icon_of(3) == icon_of({"icons": [{"src": "data:text/html;base64,AA"}]}) == ""
-
-
-def test_entries_of_prompts_and_resources() -> None:
-    page = page_of(FACTS, CASES)
-    assert page.prompts == (Entry("ask", "Ask", "", rows=(("a", "required: A."), ("b", "optional"))),)
-    assert page.resources == (
-        Entry("a://b", "b", "B.", ("text/plain", "12,345 bytes")),
-        Entry("a://{x}", "X", "", ("template",)),
-    )
-    assert page.skills == (Entry("s", "", "S.", rows=(("skill://s", "1,000 bytes"),)),)
-    assert setting_row(FACTS["settings"][1]) == SettingRow("UNITS", "", "", ("optional", "one of m, 1", "default true"))
-    assert page.facts == (
-        ("Python", ">=3.11"),
-        ("Protocol revisions", "2025-11-25, 2026-07-28"),
-        ("Packages of the HTTP server", "uvicorn 1"),
-    )
-    assert page_of({"name": "n", "python": {"requires": 3}}, {}).facts == ()
 
 
 def test_examples_are_of_cases_then_of_the_schema() -> None:
@@ -293,22 +271,6 @@ def test_code_has_a_fence_that_it_does_not_have() -> None:
     assert readable("a\r\nb\rc\x00") == "a\nb\nc<U+0000>"
 
 
-def test_main_clients_are_first_and_settings_are_asked_for() -> None:
-    rows = [{"name": "A", "required": True}, {"name": "B", "required": True, "default": 1}, {"name": "C"}]
-    found = [*client_sections("demo", rows)]
-    assert [each.label for each in found][: len(MAIN)] == [label for label in MAIN if not CLIENTS[label].refusal]
-    assert [each.is_main for each in found] == [each.label in MAIN for each in found]
-    assert len({each.label for each in found}) == len(found)
-    assert all(CLIENTS[each.label].user and not CLIENTS[each.label].refusal for each in found)
-    for each in found:
-        assert "/path/to/demo.pyz" in each.entry
-        assert ["<A>" in each.entry, "<B>" in each.entry] in ([True, False], [False, False])
-    places = {label: [*places_of(CLIENTS[label])] for label in ("claude-desktop", "cursor")}
-    assert places["cursor"] == ["~/.cursor/mcp.json"]
-    assert [each.partition(": ")[0] for each in places["claude-desktop"]] == ["Linux", "macOS", "Windows"]
-
-
-SCHEMAS: dict[str, Any] = json.loads((ROOT / "tests/compiler/stub_schemas.json").read_text())
 HOSTILE = "<script>alert(1)</script>\n# Title\n- [link](https://evil.example)\n![x](https://evil.example/x.png) `code` {{ 7 * 7 }} {% if %} https://evil.example www.evil.example \u202e\u0007 </style></script> --> & \"'"
 HOSTILE_FACTS = {
     "name": HOSTILE,
@@ -414,37 +376,6 @@ def test_no_text_becomes_markup_of_markdown() -> None:
         "## Settings",
         "## Install",
     ]
-
-
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_every_keyword_of_a_schema_is_shown(name: str) -> None:
-    view = schema_view(SCHEMAS[name])
-    shown = " ".join(texts_of(view.root)) + " ".join(text for row in view.definitions for text in texts_of(row))
-    assert [word for word in values_of(SCHEMAS[name]) if word not in shown] == []
-
-
-def texts_of(row: Row) -> list[str]:
-    return [row.name, row.type, row.description, *row.facts, *(text for inner in row.rows for text in texts_of(inner))]
-
-
-def values_of(value: Any, key: str = "") -> list[str]:
-    """Return the names and scalars of a schema that a reader has to see."""
-    if isinstance(value, dict):
-        names = [*value] if key in ("properties", "patternProperties", "$defs") else []
-        return [*names, *(text for name, inner in value.items() for text in values_of(inner, name))]
-    if isinstance(value, list):
-        return [text for inner in value for text in values_of(inner, key)]
-    if isinstance(value, bool) or value is None:
-        return []
-    if key in ("description", "required", "pattern"):
-        return [value.strip()]
-    return (
-        [value.rpartition("/")[2]]
-        if key == "$ref" and value != "#"
-        else []
-        if key == "$ref"
-        else [str(value) if key == "type" else json.dumps(value, ensure_ascii=False)]
-    )
 
 
 def test_pages_of_a_project_and_of_its_file_are_equal_and_have_no_path(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """The text of every export, of a plain server and of one with everything, compared with golden files; and its parts."""
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcpc.release import exports
 from mcpc.release.carriers.built_server import DeclaredSetting
@@ -32,7 +38,10 @@ from mcpc.release.exports import (
     yaml_mapping,
     yaml_scalar,
 )
-from support.needs import ROOT
+from support.artifact import build, mcpc
+from support.needs import ROOT, needs
+from support.talking import write_project
+from support.wheels import variables, wheel
 
 SETTINGS = (
     DeclaredSetting("API_KEY", description="The key", required=True, secret=True),
@@ -106,6 +115,10 @@ def test_versions_are_tags_of_images() -> None:
 
 
 UNFIT: list[dict[str, Any]] = [
+    *({"host": host} for host in ("a b", "a;b", "-a", "", "a.example\n")),
+    *({"path": path} for path in ("mcp", "/a b", "/a;}")),
+    *({"image": image} for image in ("a b", "a\nb")),
+    *({"upstreams": (upstream,)} for upstream in ("127.0.0.1", "127.0.0.1:80; }")),
     {"host": "a" * 64},
     {"host": ".".join(["a" * 63] * 4)},
     {"path": "/" + "a" * 201},
@@ -225,3 +238,72 @@ def test_a_value_without_a_filter_is_a_word() -> None:
             quoted_or_word(text)
     with pytest.raises(UnusableValueError):
         shell_text("a\nb")
+
+
+SHIPPED = Deployment("demo", "1.0.0", host="mcp.example.org", image="registry.example.org/demo:1")
+
+
+def objects(one: Deployment) -> list[dict[str, Any]]:
+    return [found for found in yaml.safe_load_all(EXPORTS["kubernetes"](one)) if found]
+
+
+def test_the_words_of_a_manifest_are_words_of_serve(tmp_path: Path) -> None:
+    """They are followed up to the point where there is nobody to let in."""
+    container = next(found for found in objects(SHIPPED) if found["kind"] == "Deployment")["spec"]["template"]["spec"]
+    artifact = build(write_project(tmp_path / "project"), tmp_path / "server.pyz", "--http")
+    argv = ["python3", str(artifact), *container["containers"][0]["args"]]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2
+    assert "--token-file" in done.stderr
+    assert "no option" not in done.stderr
+
+
+def test_nginx_takes_the_site(tmp_path: Path) -> None:
+    needs("nginx")
+    site = EXPORTS["nginx"](SHIPPED).replace("listen 80;", "listen 127.0.0.1:8099;")
+    assert nginx_says(tmp_path, site).returncode == 0, nginx_says(tmp_path, site).stderr
+    assert nginx_says(tmp_path, site.replace("proxy_buffering off", "proxy_buffering perhaps")).returncode != 0
+
+
+def nginx_says(folder: Path, site: str) -> subprocess.CompletedProcess[str]:
+    (folder / "site.conf").write_text(site)
+    main = folder / "nginx.conf"
+    main.write_text(
+        f"pid {folder}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{ access_log off; include {folder}/site.conf; }}\n"
+    )
+    program = shutil.which("nginx") or "nginx"
+    argv = [program, "-t", "-c", str(main), "-p", str(folder)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+
+
+@settings(max_examples=20, deadline=None)
+@given(name=st.text(max_size=80), version=st.text(max_size=80))
+def test_no_name_of_a_server_leaves_its_place(name: str, version: str) -> None:
+    one = Deployment(name, version).checked()
+    plain = Deployment(one.label, "1")
+    assert EXPORTS["nginx"](one) == EXPORTS["nginx"](plain)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.sampled(2)
+def test_the_manifest_takes_its_python_from_the_file(tmp_path: Path, cache: Path, native: bool) -> None:
+    minor = sys.version_info[1]
+    tag = f"cp3{minor}-cp3{minor}-manylinux2014_x86_64"
+    files = {"nat.cpython.so": b"\x7fELF"} if native else {"nat.py": ""}
+    version = "2.0" if native else "1.0"  # the cache knows a package by its version
+    shop = wheel(tmp_path / "shop", "nat", version, files, tag=tag if native else "").parent
+    project = write_project(tmp_path / "project")
+    (project / "requirements.txt").write_text(f"nat=={version}\n")
+    bought = {**variables(shop), "MCPC_CACHE_DIR": str(cache), "PATH": os.environ["PATH"]}
+    artifact = tmp_path / "server.pyz"
+    done = mcpc("build", project, "-o", artifact, "--http", environment=bought)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = mcpc("ship", "kubernetes", artifact, environment=bought)
+    assert made.returncode == 0, made.stderr
+    expected = f"{'--platform=linux/amd64 ' if native else ''}python:3.{minor}-slim"
+    assert f"#     FROM {expected}\n" in made.stdout
