@@ -23,7 +23,6 @@ PROJECT = {
 import os
 import time
 
-from support.files import write_files
 from mcpc import tool
 
 
