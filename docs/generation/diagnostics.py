@@ -1,4 +1,4 @@
-"""The pages of diagnostic codes: one page for each family, and the table of the codes of a scan."""
+"""The pages of diagnostic codes: one page for each family; the codes of a scan, and the rules of a comparison."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from generation.markdown import block, code, plain, table
 from mcpc.diagnostics import CODES, codes, explain
+from mcpc.release.comparison.rules import RULES
 from mcpc.release.scan.model import CODES as RISKS
 
 FAMILY = re.compile(r"(\d)xx ([a-z ]+)")
@@ -73,3 +74,9 @@ def scan_codes() -> str:
         for name, risk in RISKS.items()
     ]
     return table(("code", "risk", "what and why", "what to do"), rows)
+
+
+def diff_rules() -> str:
+    """Return the rules of `mcpc diff` as a table."""
+    rows = [(code(name), rule.verdict.value, plain(rule.title)) for name, rule in RULES.items()]
+    return table(("rule", "verdict", "change"), rows)

@@ -23,6 +23,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "provenance": figures.provenance,
     "diagnostic-families": diagnostics.families,
     "scan-codes": diagnostics.scan_codes,
+    "diff-rules": diagnostics.diff_rules,
 }
 GENERATED_PAGES: dict[str, Callable[[], str]] = {
     f"reference/{diagnostics.page_name(family)}": partial(diagnostics.family_page, family)

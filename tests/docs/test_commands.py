@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lint.pages import Page, read
-from support.artifact import SOURCES, with_bytecode
+from support.artifact import SOURCES, build, with_bytecode
 from support.needs import ROOT, needs, needs_node
 
 PAGES = [page for page in map(read, sorted((ROOT / "docs").rglob("*.md"))) if "```console" in page.text]
@@ -49,6 +49,8 @@ def test_commands_run_as_they_are_written(page: Page, tmp_path: Path, tmp_path_f
         "MCPC_CACHE_DIR": str(with_bytecode(tmp_path_factory.getbasetemp() / "cache-of-docs")),
         "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
     }
+    if page.path.stem == "sent-a-file":
+        build(ROOT / "examples/files", place / "server.pyz")
     for command, expected in sessions(page):
         done = subprocess.run(
             ["bash", "-c", command],

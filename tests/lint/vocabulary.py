@@ -1,6 +1,6 @@
-"""Find names and texts that the glossary refuses, and public class names that a source root has twice.
+"""Find names and texts that `replaced_words.md` refuses, and public class names that a source root has twice.
 
-The table "Replaced words" of `docs/glossary.md` says what is refused: names as a whole, and phrases in text.
+Names are refused as a whole, and phrases in text.
 """
 
 import ast
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GLOSSARY = "docs/glossary.md"
-HEADING = "## Replaced words"
+REPLACED_WORDS = "tests/lint/replaced_words.md"
 TERM = re.compile(r"`([^`]+)`")
 SOURCES = ("compiler/mcpc", "runtime/mcpc_runtime")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "compiler/mcpc/diagnostics/pages/*.md")
@@ -44,14 +44,14 @@ class Rules:
 
 
 def read_rules(text: str) -> Rules:
-    """Parse the table of a glossary; raise ValueError if a row has another shape."""
+    """Parse the table of replaced words; raise ValueError if a row has another shape."""
     names: set[str] = set()
     phrases: set[str] = set()
     excepted: set[str] = set()
     for row in table(text):
         refused = TERM.findall(row["not"])
         if row["in"] not in ("names", "text") or not refused or not row["but"]:
-            raise ValueError(f"{GLOSSARY}: unreadable row: {row}")
+            raise ValueError(f"{REPLACED_WORDS}: unreadable row: {row}")
         (names if row["in"] == "names" else phrases).update(refused)
         excepted.update(TERM.findall(row["except"]))
     return Rules(frozenset(names), expression(phrases), expression(excepted))
@@ -59,7 +59,7 @@ def read_rules(text: str) -> Rules:
 
 def table(text: str) -> list[dict[str, str]]:
     """Return the rows of the table, by the titles of the columns."""
-    lines = [line for line in text.partition(f"{HEADING}\n")[2].splitlines() if line.startswith("|")]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
     titles, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [dict(zip(titles, row, strict=True)) for row in rows if set("".join(row)) - set("-")]
 
@@ -73,9 +73,8 @@ def expression(phrases: set[str]) -> re.Pattern[str]:
 
 def check(root: Path) -> list[str]:
     """Return every offence below a folder, sorted."""
-    glossary = (root / GLOSSARY).read_text(encoding="utf-8")
-    rules = read_rules(glossary)
-    found = {*terms_offences(glossary), *pages_offences(root, rules)}
+    rules = read_rules((root / REPLACED_WORDS).read_text(encoding="utf-8"))
+    found = {*terms_offences((root / GLOSSARY).read_text(encoding="utf-8")), *pages_offences(root, rules)}
     for folder in SOURCES:
         classes: dict[str, list[str]] = defaultdict(list)
         for file in sorted((root / folder).rglob("*.py")):
@@ -92,7 +91,7 @@ def check(root: Path) -> list[str]:
 
 def terms_offences(glossary: str) -> Iterator[str]:
     """Yield the terms whose meaning is not one sentence, and say so if there are too many."""
-    rows = [line for line in glossary.partition(HEADING)[0].splitlines() if line.startswith("| ")][1:]
+    rows = [line for line in glossary.splitlines() if line.startswith("| ")][1:]
     yield from (
         f"{GLOSSARY}: not one sentence: {row}" for row in rows if not row.endswith(". |") or row.count(". ") > 1
     )
@@ -104,10 +103,8 @@ def pages_offences(root: Path, rules: Rules) -> Iterator[str]:
     """Yield the refused phrases of the documentation; code in it is not text."""
     for pattern in PAGES:
         for file in sorted(root.glob(pattern)):
-            path = file.relative_to(root).as_posix()
-            if path != GLOSSARY:
-                text = CODE.sub("`", file.read_text(encoding="utf-8"))
-                yield from (f"{path}: {phrase!r}" for phrase in rules.refused_phrases(text))
+            text = CODE.sub("`", file.read_text(encoding="utf-8"))
+            yield from (f"{file.relative_to(root).as_posix()}: {phrase!r}" for phrase in rules.refused_phrases(text))
 
 
 def module_offences(path: str, tree: ast.Module, rules: Rules) -> Iterator[str]:
