@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.cli.carrier_files import read_built_server
-from support.artifact import build
+from support.artifact import built_fixture
 from support.carriers import write_project
 from support.needs import ROOT
 from support.npm import installed_packages
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 SOURCES = ROOT / "tests/carriers/mcpb"
 
 
-@pytest.fixture(scope="session")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built file with all facts, which serves over HTTP, too."""
-    folder = tmp_path_factory.mktemp("weather")
-    return build(write_project(folder / "project"), folder / "server.pyz", "--http")
+artifact = built_fixture(write_project, "--http", scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.tool_choice import ANY_CHARACTER, ToolSelection, matches
 from mcpc_runtime.systems.bx.auth import Origins, build_authenticator
-from support.artifact import build, carried
+from support.artifact import built_fixture, carried
 from support.asgi import HOST, Client
 from support.images import archive, image_of
 from support.processes import until
@@ -279,7 +279,7 @@ def test_an_address_that_may_not_ask_is_refused_at_both_endpoints() -> None:
                 await client.application({**scope, "client": (address, 1)}, receive, send)
                 assert sent[0]["status"] == (400 if path == "/mcp" and status == 200 else status)
 
-    run(scenario, open=True, allowed_ips=("10.0.0.0/8",))
+    run(scenario, open=True, allowed_ips=("10.0.0.0/8"))
 
 
 def test_a_pattern_cannot_be_made_slow() -> None:
@@ -300,14 +300,7 @@ def test_a_variable_without_a_good_token_lets_nobody_in(environment: dict[str, s
     assert "short" not in str(caught.value)
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bx")
-    project = folder / "project"
-    project.mkdir()
-    (project / "work.py").write_text(SLOW)
-    (project / "boxlang.json").write_text(boxlang(authToken=TOKEN))
-    return build(project, folder / "slow.pyz", "--http")
+slow = built_fixture({"work.py": SLOW, "boxlang.json": boxlang(authToken=TOKEN)}, "--http")
 
 
 def test_a_token_is_nowhere_in_the_file(slow: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build
+from support.artifact import built_fixture
 from support.processes import until
 from support.serving import Served, served
 from support.tenants import (
@@ -24,10 +24,7 @@ from support.tenants import (
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tenants")
-    return build(write_project(folder / "project"), folder / "server.pyz", "--http")
+artifact = built_fixture(write_project, "--http")
 
 
 @pytest.fixture

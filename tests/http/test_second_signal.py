@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build
+from support.artifact import built_fixture
 from support.processes import is_gone, of_process, until, wait_for
 from support.serving import Served, served
 from support.talking import connect, request
@@ -46,14 +46,9 @@ WITHIN = 60.0
 """Seconds; the promise is one, a busy machine may take longer, and the calls take much longer."""
 
 
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("holder")
-    project = folder / "project"
-    project.mkdir()
-    (project / "server.json").write_text('{"serverInfo": {"name": "holder", "version": "1.0.0"}}')
-    (project / "tools.py").write_text(HOLDER)
-    return build(project, folder / "holder.pyz", "--http")
+artifact = built_fixture(
+    {"server.json": '{"serverInfo": {"name": "holder", "version": "1.0.0"}}', "tools.py": HOLDER}, "--http"
+)
 
 
 def ends_at_the_second(server: Served, number: signal.Signals) -> None:

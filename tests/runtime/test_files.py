@@ -22,8 +22,7 @@ from mcpc_runtime.handlers.files.runner import FILE_LIMIT, FileRunner, read_file
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.reactor import Reactor
-from support.artifact import build
-from support.files import write_files
+from support.artifact import built_fixture
 from support.images import MODERN, archive, image_of, request
 from support.needs import needs
 
@@ -383,12 +382,7 @@ DOCS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def docs_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("docs")
-    project = folder / "project"
-    write_files(project, DOCS)
-    return build(project, folder / "docs.pyz")
+docs_server = built_fixture(DOCS)
 
 
 HOSTILE = ["../outside/secret.txt", "..%2foutside/secret.txt", "%2e%2e/outside/secret.txt", "..%252foutside/secret.txt",

@@ -13,7 +13,7 @@ import pytest
 
 from mcpc_runtime.transports.platforms.posix.reactor import has_ended, watched
 from mcpc_runtime.transports.platforms.reactor import Reactor, watch_end
-from support.artifact import build
+from support.artifact import built_fixture
 
 pytestmark = pytest.mark.slow
 
@@ -32,14 +32,7 @@ def large() -> str:
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built file whose answers soon are more than a client that reads nothing may be sent."""
-    folder = tmp_path_factory.mktemp("hangups")
-    project = folder / "project"
-    project.mkdir()
-    (project / "tools.py").write_text(TOOL)
-    return build(project, folder / "server.pyz")
+server = built_fixture({"tools.py": TOOL})
 
 
 def message(number: int, method: str, **params: object) -> bytes:

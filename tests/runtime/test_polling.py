@@ -20,7 +20,7 @@ from mcpc_runtime.transports.platforms.posix import pipes, system_features
 from mcpc_runtime.transports.platforms.posix.pipes import open_nonblocking
 from mcpc_runtime.transports.platforms.posix.reactor import has_ended
 from mcpc_runtime.transports.platforms.reactor import READABLE, Reactor
-from support.artifact import build
+from support.artifact import built_fixture
 
 Json = Any
 
@@ -132,12 +132,7 @@ def test_a_full_terminal_takes_no_more(as_on_macos: None, terminal: tuple[int, i
     os.close(private)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("terminal")
-    (folder / "project").mkdir()
-    (folder / "project/tools.py").write_text(TOOLS)
-    return build(folder / "project", folder / "server.pyz")
+server = built_fixture({"tools.py": TOOLS})
 
 
 @pytest.mark.parametrize("without", ["", "devicepoll"])

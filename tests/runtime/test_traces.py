@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-from support.artifact import build, converse
+from support.artifact import built_fixture, converse
 from support.files import write_files
 from support.images import MODERN, request
-from support.needs import needs
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 STATE = "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"
@@ -44,11 +41,7 @@ def project(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needs("bash")
-    folder = tmp_path_factory.mktemp("traced")
-    return build(project(folder / "project"), folder / "traced.pyz")
+server = built_fixture(project, programs=("bash",))
 
 
 def test_every_kind_of_handler_finds_the_trace_of_its_own_call(server: Path) -> None:

@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import pytest
 from click.exceptions import Exit
 
 from mcpc import pipeline
@@ -37,7 +38,7 @@ from mcpc.reading import SourceTree
 from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
 from support.files import write_files
-from support.needs import ROOT
+from support.needs import ROOT, needs
 
 PACKAGES = {"bytecode.zip": "", "sources.zip": "", "extracted.zip": ".extracted/"}
 INNER = {
@@ -78,6 +79,27 @@ def mcpc(
         return command_server(SOURCES).run([*map(str, words)], kept)[0]
     argv = [python, "-m", "mcpc", *map(str, words)]
     return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, env=kept)
+
+
+def built_fixture(
+    project: Path | Mapping[str, object] | Callable[[Path], Path],
+    *options: str,
+    programs: Sequence[str] = (),
+    scope: Literal["module", "session"] = "module",
+) -> Any:
+    """Return a fixture with the artifact of a project: its folder, its files, or the function that writes it into a folder."""
+
+    @pytest.fixture(scope=scope)
+    def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+        needs(*programs)
+        folder = tmp_path_factory.mktemp("built")
+        if callable(project):
+            place = project(folder / "project")
+        else:
+            place = project if isinstance(project, Path) else write_files(folder / "project", project)
+        return build(place, folder / "server.pyz", *options)
+
+    return artifact
 
 
 def build(project: str | Path, target: Path, *options: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build
+from support.artifact import build, built_fixture
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.stdio import exchange, initialization
@@ -17,10 +17,7 @@ from support.stdio import exchange, initialization
 WAYS = {"forked": "", "no memfd": "memfd", "no proc": "proc"}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needs("bash", "sha256sum")
-    return build(ROOT / "tests/system/programs/bash", tmp_path_factory.mktemp("bash") / "b.pyz")
+server = built_fixture(ROOT / "tests/system/programs/bash", programs=("bash", "sha256sum"))
 
 
 @pytest.fixture(params=WAYS)

@@ -9,10 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from support.artifact import build, converse, mcpc
-from support.needs import ROOT, needs
+from support.artifact import built_fixture, converse, mcpc
+from support.needs import ROOT
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -22,11 +20,7 @@ META = {
 PROJECT = ROOT / "tests/system/programs/executables"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needs("bash", "python3")
-    folder = tmp_path_factory.mktemp("programs")
-    return build(PROJECT, folder / "server.pyz")
+server = built_fixture(PROJECT, programs=("bash", "python3"))
 
 
 class Told:

@@ -10,19 +10,13 @@ import pytest
 
 from mcpc.workbench.testing.fuzzing import FuzzPlan, fuzz_tool
 from mcpc.workbench.testing.servers import Connection, Served
-from support.artifact import build, mcpc
+from support.artifact import built_fixture, mcpc
 from support.faulty_handlers import ROWS, project
-from support.files import write_files
-from support.needs import needs
 
 EXAMPLES = 50
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needs("bash", "jq")
-    folder = tmp_path_factory.mktemp("faulty")
-    return build(write_files(folder / "faulty", project()), folder / "server.pyz")
+built = built_fixture(project(), programs=("bash", "jq"))
 
 
 @pytest.fixture(scope="module")

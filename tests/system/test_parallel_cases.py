@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import built_fixture, mcpc
 from support.files import write_files
 
 SERVER = '''
@@ -64,10 +64,7 @@ tests:
 """
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("crowd")
-    return build(write_files(folder / "crowd", {"server.py": SERVER}), folder / "server.pyz")
+built = built_fixture({"server.py": SERVER})
 
 
 def run(built: Path, folder: Path, cases: str, *words: str) -> tuple[int, str]:

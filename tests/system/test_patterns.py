@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.schema import compile as validator
-from support.artifact import build
+from support.artifact import built_fixture
 from support.processes import processor_seconds
 from support.serving import Served, served
 from support.talking import META, VERSION
@@ -29,10 +29,7 @@ pytestmark = pytest.mark.sampled(4)
 SECONDS = 5.0
 
 
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("patterns")
-    return build(write_project(folder / "project"), folder / "server.pyz", "--http")
+artifact = built_fixture(write_project, "--http")
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mcpc.emit.bytecode import MAGIC
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY, ProgramCode
-from support.artifact import build
-from support.files import write_files
+from support.artifact import built_fixture
 from support.stdio import StdioClient
 
 FILES = {
@@ -67,10 +64,7 @@ def late() -> bool:
 }
 
 
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("shelf")
-    return build(write_files(folder / "project", FILES), folder / "server.pyz")
+shelf = built_fixture(FILES)
 
 
 def result(client: StdioClient, name: str) -> Any:

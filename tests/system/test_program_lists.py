@@ -12,7 +12,7 @@ import pytest
 
 from mcpc.frontends.fastmcp import runs
 from mcpc.options import Options
-from support.artifact import build
+from support.artifact import build, built_fixture
 from support.files import write_files
 from support.knocks import mirrors, stateless
 from support.needs import ROOT
@@ -32,14 +32,10 @@ LATER_FIELDS = {
 """The fields of a tool that each revision added."""
 
 
-@pytest.fixture(scope="module")
-def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROGRAMS / "changing", tmp_path_factory.mktemp("changing") / "server.pyz", "--http")
+changing = built_fixture(PROGRAMS / "changing", "--http")
 
 
-@pytest.fixture(scope="module")
-def sessions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROGRAMS / "sessions", tmp_path_factory.mktemp("sessions") / "server.pyz", "--http")
+sessions = built_fixture(PROGRAMS / "sessions", "--http")
 
 
 @pytest.fixture

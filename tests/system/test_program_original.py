@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mcpc.options import Options
-from support.artifact import build, mcpc
+from support.artifact import build, built_fixture, mcpc
 from support.files import write_files
 from support.needs import ROOT
 from support.projects import marked, parsed, places
@@ -23,9 +23,7 @@ OPTION = "--framework=original"
 ELICITS = {"elicitation": {}}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROJECT, tmp_path_factory.mktemp("original") / "server.pyz", OPTION, "--http")
+server = built_fixture(PROJECT, OPTION, "--http")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.artifact import build
+from support.artifact import built_fixture
 from support.needs import ROOT
 from support.stdio import StdioClient
 
@@ -16,9 +16,7 @@ PROJECT = ROOT / "tests/system/programs/sources"
 SKILL = "---\ndescription: How knots are tied\n---\n# Knots\n"
 
 
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROJECT, tmp_path_factory.mktemp("sources") / "server.pyz")
+artifact = built_fixture(PROJECT)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import build, built_fixture, mcpc
 from support.needs import ROOT
 from support.posts import fetch, post_stateless
 from support.serving import Served, served
@@ -19,9 +19,7 @@ PROGRAMS = ROOT / "tests/system/programs"
 INFORM = {"name": "inform", "arguments": {}}
 
 
-@pytest.fixture(scope="module")
-def routes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROGRAMS / "routes", tmp_path_factory.mktemp("routes") / "server.pyz", "--http")
+routes = built_fixture(PROGRAMS / "routes", "--http")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import build, mcpc
+from support.artifact import built_fixture, mcpc
 from support.needs import ROOT
 from support.processes import until
 from support.stdio import StdioClient, only_text, replies
@@ -16,14 +16,10 @@ PROGRAMS = ROOT / "tests/system/programs"
 ELICITS = {"elicitation": {}}
 
 
-@pytest.fixture(scope="module")
-def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROGRAMS / "sdk", tmp_path_factory.mktemp("orders") / "server.pyz", "--http")
+orders = built_fixture(PROGRAMS / "sdk", "--http")
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(PROGRAMS / "lowlevel", tmp_path_factory.mktemp("notes") / "server.pyz")
+notes = built_fixture(PROGRAMS / "lowlevel")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mcpc.pack.prologue import shell_prologue
-from support.artifact import build, converse, mcpc
+from support.artifact import build, built_fixture, converse, mcpc
 from support.chroots import new_root, put_python, run_in
 from support.needs import needs
 from support.processes import run_program
@@ -55,14 +55,7 @@ def place(text: str) -> str:
 '''
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built file with two tools."""
-    folder = tmp_path_factory.mktemp("prologue")
-    project = folder / "project"
-    project.mkdir()
-    (project / "tools.py").write_text(TOOLS)
-    return build(project, folder / "server.pyz")
+server = built_fixture({"tools.py": TOOLS})
 
 
 def echoed(argv: list[str | Path], **how: Any) -> str:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from support.artifact import build, converse
+from support.artifact import built_fixture, converse
 from support.interpreters import VERSIONS, answering
-from support.needs import needs, python
+from support.needs import python
 from support.scale import under_pythons
 from system import mixed
 
@@ -50,12 +50,7 @@ CONSOLE: dict[str, tuple[tuple[str, ...], int]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The artifact of the mixed project."""
-    needs("bash")
-    folder = tmp_path_factory.mktemp("pythons")
-    return build(mixed.write(folder / "project"), folder / "server.pyz")
+server = built_fixture(mixed.write, programs=("bash",))
 
 
 @pytest.fixture(scope="module")

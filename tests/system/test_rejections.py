@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from mcpc.model.revisions import REVISIONS
-from support.artifact import build, converse
-from support.needs import needs
+from support.artifact import built_fixture, converse
 
 VERSIONS = [revision.version for revision in REVISIONS]
 STATELESS = "2026-07-28"
@@ -87,12 +86,7 @@ def write(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The artifact."""
-    needs("bash", "jq")
-    folder = tmp_path_factory.mktemp("rejections")
-    return build(write(folder / "project"), folder / "server.pyz")
+server = built_fixture(write, programs=("bash", "jq"))
 
 
 def calls(version: str, *asked: tuple[str, object]) -> bytes:

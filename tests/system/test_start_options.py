@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.artifact import build
-from support.files import write_files
+from support.artifact import built_fixture
 from support.knocks import stateless
 from support.posts import post, post_stateless
 from support.serving import served
@@ -35,10 +34,7 @@ KNOWN = {"io.modelcontextprotocol/clientInfo": {"name": "openclaw-bundle-mcp", "
 TOOLS = ("in_python", "in_bash")
 
 
-@pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("chosen")
-    return build(write_files(folder / "project", PROJECT), folder / "server.pyz", "--http")
+artifact = built_fixture(PROJECT, "--http")
 
 
 def over_pipes(artifact: Path, *words: str, variables: dict[str, str] | None = None) -> list[Any]:

@@ -15,8 +15,7 @@ import pytest
 from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.tools.cli import artifact_info, inspection, self_check
 from mcpc_runtime.transports.platforms import system
-from support.artifact import build
-from support.files import write_files
+from support.artifact import built_fixture
 from support.http_sample import image_of
 from support.needs import ROOT
 
@@ -42,10 +41,7 @@ PROJECT = {
 }
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("checked")
-    return build(write_files(folder / "project", PROJECT), folder / "server.pyz")
+built = built_fixture(PROJECT)
 
 
 @pytest.fixture
