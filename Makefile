@@ -38,7 +38,7 @@ nightly:  ## run everything: every case, new random seeds, Windows under Wine, m
 	@.ci/nightly
 
 record: venv-test  ## record what FastMCP and the SDK answer, and say what differs from the records (FRAMEWORK=fastmcp==X: one)
-	@$(RUN) tests/runtime/record_frameworks.py $(FRAMEWORK)
+	@$(RUN) bench/record_frameworks.py $(FRAMEWORK)
 
 framework-tests: venv  ## run FastMCP's own tests with what the build takes for them (FRAMEWORK='4.1.2 4.2.3')
 	@$(RUN) bench/framework_suite.py $(FRAMEWORK)

@@ -57,14 +57,12 @@ def test_what_cannot_start_a_server_is_refused(server: BuiltServer, command: str
 
 def test_the_command_writes_a_folder_that_serves(tmp_path: Path, artifact: Path) -> None:
     place = tmp_path / "weather"
-    done = mcpc("ship", "plugin", artifact, "-o", place, "--also", "claude,gemini")
-    assert done.returncode == 0, done.stderr
+    mcpc("ship", "plugin", artifact, "-o", place, "--also", "claude,gemini", status=0)
     assert {path.name for path in place.iterdir()} >= {"plugin.json", "mcp.json", "server.pyz", ".mcp.json"}
     assert os.access(place / "server.pyz", os.X_OK)
     argv = [sys.executable, str(place / "server.pyz"), "list", "--json"]
     assert "forecast" in subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout
-    again = mcpc("ship", "plugin", artifact, "-o", place)
-    assert again.returncode == 2
+    again = mcpc("ship", "plugin", artifact, "-o", place, status=2)
     assert "already exists" in again.stderr
     wrong = mcpc("ship", "plugin", artifact, "-o", tmp_path / "other", "--also", "claud")
     assert (wrong.returncode, (tmp_path / "other").exists()) == (2, False)

@@ -48,8 +48,7 @@ def test_it_is_told_apart_from_a_project(server: BuiltServer) -> None:
 def test_the_command_takes_the_digest_of_the_file(tmp_path: Path, artifact: Path) -> None:
     file = tmp_path / "weather.mcpb"
     file.write_bytes(b"bundle")
-    done = mcpc("ship", "registry", artifact, "--mcpb", file)
-    assert done.returncode == 0, done.stderr
+    done = mcpc("ship", "registry", artifact, "--mcpb", file, status=0)
     found = json.loads(done.stdout)
     assert_valid(SCHEMA, found)
     assert found["packages"][0]["identifier"] == URL

@@ -32,6 +32,6 @@ def check(typescript: Path, place: conversation.Place, mode: str) -> None:
         ["node", typescript / "transcript.mjs", mode, json.dumps(place.command), json.dumps(asked)],
         cwd=place.folder,
         env=place.environment,
+        status=0,
     )
-    assert done.returncode == 0, done.stderr
     conversation.check(json.loads(done.stdout), MODES[mode])

@@ -1,8 +1,9 @@
-"""Metrics: what is counted, in the format that Prometheus' own parser reads, and that nobody can make them grow."""
+"""Metrics and spans: what is counted, in the format that Prometheus' own parser reads, and what a server that serves counts."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
+from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.metrics import CONTENT_TYPE, MAX_NAMES, Metrics
+from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.http.tracing import CallTracer
 from mcpc_runtime.protocol.effects import Call, Request
+from support.asgi import Client
+from support.http_sample import sample
 from support.images import small_session
 from support.needs import ROOT
 
@@ -32,11 +41,11 @@ def families(metrics: Metrics) -> dict[str, dict[tuple[str, ...], float]]:
     found: dict[str, dict[tuple[str, ...], float]] = {}
     for family in text_string_to_metric_families(text.decode()):
         assert family.documentation and family.type in ("counter", "histogram", "gauge"), family
-        for sample in family.samples:
-            row = found.setdefault(sample.name, {})
-            labels = tuple(sample.labels.values())
+        for each in family.samples:
+            row = found.setdefault(each.name, {})
+            labels = tuple(each.labels.values())
             assert labels not in row, "a sample is there once"
-            row[labels] = sample.value
+            row[labels] = each.value
     return found
 
 
@@ -163,3 +172,58 @@ def test_answers_that_are_there_at_once_are_counted_too() -> None:
             assert families(metrics)["mcpc_requests_total"]["tools/list", "503"] == number
 
     asyncio.run(scenario())
+
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+
+
+async def samples(client: Client) -> dict[str, dict[tuple[str, ...], float]]:
+    answer = await client.send("GET", path="/metrics")
+    assert answer.status == 200 and answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families((await answer.body()).decode()):
+        for one in family.samples:
+            found.setdefault(one.name, {})[tuple(one.labels.values())] = one.value
+    return found
+
+
+def run(scenario: Any, **chosen: Any) -> None:
+    async def whole() -> None:
+        application = Application(sample(), HttpSettings(grace_seconds=2.0, **chosen))
+        application.begin()
+        try:
+            async with asyncio.timeout(60):
+                await scenario(Client(application))
+        finally:
+            await application.shutdown()
+
+    asyncio.run(whole())
+
+
+def test_without_them_there_is_nothing_to_see() -> None:
+    async def scenario(client: Client) -> None:
+        assert (await client.send("GET", path="/metrics")).status == 404
+
+    run(scenario)
+
+
+def test_every_call_has_a_span_and_its_handler_knows_it() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    async def scenario(client: Client) -> None:
+        meta = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+        for name in ("echo", "quick"):
+            params = {"name": name, "arguments": {"text": "x"}, "_meta": meta}
+            answer = await client.modern("tools/call", params)
+            assert json.loads(await answer.body())["result"]["content"][0]["text"] == "x"
+        await client.modern("tools/call", {"name": "raised", "arguments": {"text": "x"}})
+
+    run(scenario, spans=CallTracer(provider))
+    one, two, three = exporter.get_finished_spans()
+    assert [span.name for span in (one, two, three)] == ["tools/call echo", "tools/call quick", "tools/call raised"]
+    for span in (one, two):
+        assert span.parent is not None and f"{span.parent.span_id:016x}" == PARENT
+        assert span.status.is_unset
+    assert three.parent is None and (three.attributes or {})["error.type"]

@@ -1,13 +1,35 @@
-"""What is usual is what the help page says, and adds up to what is promised."""
+"""Options, settings and variables of serving over HTTP: what is usual, which names are known, and what they choose in both eras."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.artifact.start_options import apply_start_options
 from mcpc_runtime.http import options
+from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.options import OptionError, help_page, parse_address, parse_arguments, parse_environment
-from mcpc_runtime.http.serve import prepare
-from mcpc_runtime.http.settings import MIB, OPTIONS, HttpSettings, settings_from
+from mcpc_runtime.http.serve import ServeError, build_application, prepare, read_settings
+from mcpc_runtime.http.sessions import Sessions
+from mcpc_runtime.http.settings import (
+    COMPILER,
+    DEFAULTS,
+    GIVEN,
+    MIB,
+    OPTIONS,
+    READ,
+    HttpSettings,
+    known_variables,
+    settings_from,
+    unknown_variables,
+)
+from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
+from mcpc_runtime.protocol.session import Session
+from mcpc_runtime.server.replicas import signed_tokens
+from support.asgi import LEGACY, Client, reply, request, served
+from support.http_sample import built, image_of
 from support.needs import ROOT
 
 prepare()
@@ -140,3 +162,165 @@ def test_a_url_has_a_password(url: str, has: bool) -> None:
 
 def test_the_help_page(golden) -> None:
     golden(ROOT / "tests/golden/http/help.txt", help_page(OPTIONS))
+
+
+KNOWN = {"name": "claude-code", "version": "1"}
+WRONG = {"name": "where_inline", "arguments": {"extra": 1}}
+
+
+def with_options(*words: str) -> Callable[[], Image]:
+    def image() -> Image:
+        found = image_of(built("sample"))
+        apply_start_options((found,), settings_from([*words], {}).start)
+        return found
+
+    return image
+
+
+@served(with_options("--tools", "echo,where_*"))
+async def test_the_chosen_tools_are_listed_and_called_in_both_eras(client: Client) -> None:
+    names = ["echo", "where_inline", "where_loop"]
+    await client.initialize()
+    hidden, unknown = ({"name": name, "arguments": {"text": "x"}} for name in ("quick", "unheard"))
+    for era in (client.ask, lambda *said: said_in(client, *said)):
+        listed = (await era("tools/list", {}))["result"]["tools"]
+        assert [one["name"] for one in listed] == names
+        assert (await era("tools/call", {"name": "echo", "arguments": {"text": "x"}}))["result"]["content"]
+        refused, absent = (await era("tools/call", hidden), await era("tools/call", unknown))
+        assert str(refused) == str(absent).replace("unheard", "quick")
+        assert refused["error"]["code"] == -32602
+
+
+async def said_in(client: Client, method: str, params: Any) -> Any:
+    return await reply(await client.say(request(method, params)))
+
+
+def is_error(answer: Any) -> bool:
+    return bool(answer["result"].get("isError"))
+
+
+@served(with_options("--tolerant"))
+async def test_a_tolerant_server_corrects_arguments_in_both_eras(client: Client) -> None:
+    await client.initialize()
+    assert not is_error(await client.ask("tools/call", WRONG))
+    assert not is_error(await said_in(client, "tools/call", WRONG))
+    refused = {"name": "late", "arguments": {"seconds": "soon", "extra": 1}}
+    assert is_error(await client.ask("tools/call", refused)) and is_error(await said_in(client, "tools/call", refused))
+
+
+@served(with_options("--tolerant=auto"))
+async def test_a_known_client_is_tolerated_in_both_eras(client: Client) -> None:
+    assert is_error(await client.ask("tools/call", WRONG))
+    assert not is_error(await client.ask("tools/call", {**WRONG, "_meta": {CLIENT_INFO_KEY: KNOWN}}))
+    for information, refused in ((KNOWN, False), ({**KNOWN, "name": "t"}, True)):
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": information}
+        client.session = (await client.post(request("initialize", params))).headers["mcp-session-id"]
+        assert is_error(await said_in(client, "tools/call", WRONG)) is refused
+
+
+def test_another_replica_knows_a_tolerated_client_by_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signed_tokens, "PROCESS_SIGNER", [signed_tokens.TokenSigner([b"k" * 32])])
+    image = image_of(built("quiet"))
+    for is_tolerated in (True, False):
+        session = Session(image)
+        session.wire = image.revision(LEGACY)
+        session.is_tolerated, session.capabilities = is_tolerated, {"roots": {}, "elicitation": {"url": {}}}
+        found = Sessions(image, HttpSettings()).find(Sessions(image, HttpSettings()).mint(session), "")
+        assert found is not None
+        assert (found.session.is_tolerated, found.session.capabilities) == (is_tolerated, session.capabilities)
+
+
+def test_what_is_refused_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ServeError, match="did you mean echo") as refused:
+        build_application(image_of(built("quiet")), settings_from(["--tools", "ecko"], {}))
+    assert refused.value.status == 2
+    with pytest.raises(ServeError, match="MCPC_READ_ONLY: expected 1 or 0") as refused:
+        read_settings([], {"MCPC_READ_ONLY": "yes"})
+    assert refused.value.status == 2
+    with pytest.raises(OptionError, match="unknown option '--tool'"):
+        settings_from(["--tool", "x"], {})
+    image = image_of(built("sample"))
+    build_application(image, settings_from([], {"MCPC_TOOLS": "echo", "MCPC_TOLERANT": "1"}))
+    assert (image.tool("echo") is not None, image.tool("quick"), image.tolerant) == (True, None, "1")
+
+
+@pytest.mark.parametrize(
+    ("host", "is_loopback"),
+    [
+        *((host, True) for host in ("127.0.0.1", "127.255.0.1", "localhost", "[::1]", "127.0.0.255")),
+        *((host, False) for host in ("127.evil.example", "127.0.0.1.example.com", "127.0.0.256", "127.1", "0.0.0.0")),
+        *((host, False) for host in ("126.0.0.1", "127.0.0.x", "[::2]", "127.0.0.٣")),
+    ],
+)
+def test_only_this_machine_connects_to_its_loopback(host: str, is_loopback: bool) -> None:
+    assert settings_from(["--http", f"{host}:8000"], {}).is_loopback is is_loopback
+
+
+def test_settings_are_constant_and_have_names() -> None:
+    settings = HttpSettings(port=5)
+    with pytest.raises(AttributeError, match="port cannot be changed"):
+        settings.port = 6
+    with pytest.raises(TypeError, match="'x'"):
+        HttpSettings(y=1, x=2)
+    other = settings.but(path="/a")
+    assert (other.port, other.path, settings.path, other.budget is settings.budget) == (5, "/a", "/mcp", True)
+    assert HttpSettings().budget is not HttpSettings().budget and isinstance(settings.budget, MemoryBudget)
+
+
+def test_what_is_usual() -> None:
+    plain = {
+        name: value for name, value in DEFAULTS.items() if name not in {option.field for option in OPTIONS.values()}
+    }
+    assert not plain.pop("start").chooses
+    assert plain == {
+        "host": "127.0.0.1", "port": 0, "head_limit": 32768, "max_streams": 4096, "max_sessions": 4096,
+        "decide_seconds": 1.0, "retry_ms": 1000, "resume_events": 256, "resume_bytes": 1048576, "resume_seconds": 300.0,
+        "authenticator": None, "spans": None,
+    }  # fmt: skip
+    assert DEFAULTS["body_limit"] == 18 * 1048576 and DEFAULTS.keys() == vars(HttpSettings()).keys()
+
+
+NAME = re.compile(r"MCPC_[A-Z]+(?:_[A-Z]+)*")
+LISTED = "runtime/mcpc_runtime/http/settings.py"
+
+
+def named(folder: str, endings: tuple[str, ...]) -> set[str]:
+    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in endings and file != ROOT / LISTED]
+    return {name for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
+
+
+def test_what_the_runtime_names_is_what_is_known() -> None:
+    options = {option.variable for option in OPTIONS.values()}
+    mentioned = named("runtime", (".py",)) | (
+        named("templates", (".py", ".bash", ".sh", ".mjs", ".j2")) & known_variables()
+    )
+    assert mentioned - known_variables() == set(), "a variable that is read, and that a server would call unknown"
+    assert (READ | GIVEN) - mentioned == set(), "a variable that nothing reads any more"
+    assert not (READ | GIVEN | COMPILER) & options
+
+
+def test_what_the_compiler_reads_is_known() -> None:
+    text = "".join(file.read_text() for file in (ROOT / "compiler/mcpc").rglob("*.py"))
+    read = set(re.findall(r"environ(?:\.get)?[\[(]\"(MCPC_[A-Z_]+)", text))
+    assert read <= known_variables()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MCPC_TOKENFILE", "MCPC_TOKEN_FILE"),
+        ("MCPC_TOKEN", "MCPC_TOKENS"),
+        ("MCPC_ISSUERS", "MCPC_ISSUER"),
+        ("MCPC_ALLOWHOST", "MCPC_ALLOW_HOST"),
+        ("MCPC_CALLLOG", "MCPC_CALL_LOG"),
+    ],
+)
+def test_a_misspelt_name_is_told_with_the_right_one(name: str, meant: str) -> None:
+    said = list(unknown_variables([name, "MCPC_PATH", "PATH"], guarded=True))
+    assert said == [f"the variable {name} means nothing to this server; did you mean {meant}?"]
+
+
+def test_what_is_like_no_name_is_told_without_one() -> None:
+    assert list(unknown_variables(["MCPC_QQQQQQ\n"], guarded=False)) == [
+        "the variable MCPC_QQQQQQ? means nothing to this server"
+    ]

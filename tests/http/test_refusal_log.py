@@ -1,10 +1,11 @@
-"""What who runs a server is told of refused requests: why, and nothing that was sent; of a flood, how many there were."""
+"""What who runs a server is told of refused requests and of errors that asyncio and uvicorn log: why, and nothing that was sent."""
 
 from __future__ import annotations
 
 import asyncio
 import http.client
 import json
+import logging
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import pytest
 
 from mcpc_runtime.http import server_log
 from mcpc_runtime.http.principals import ANONYMOUS, Principal
+from mcpc_runtime.http.serve import prepare
 from mcpc_runtime.http.server_log import MAX_LINES, RefusalLog, refusal_reason
 from support.serving import Served, served
 
@@ -171,3 +173,46 @@ def test_a_refusal_is_logged_once_with_its_details(monkeypatch: pytest.MonkeyPat
         made.add_unreadable(400, None, "")
     made.close()
     assert len(said) == MAX_LINES + 1 and said[-1] == "refused: 2 more"
+
+
+prepare()  # as a server does it, and not as `import uvicorn` would
+
+from mcpc_runtime.http.embedded.server import StderrHandler  # noqa: E402
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Lines of the operator's log; asyncio's logger has the handler of the server meanwhile."""
+    lines: list[str] = []
+    monkeypatch.setattr("mcpc_runtime.http.embedded.server.log_line", lines.append)
+    monkeypatch.setattr(logging.getLogger("asyncio"), "handlers", [StderrHandler(logging.ERROR)])
+    monkeypatch.setattr(logging.getLogger("asyncio"), "propagate", False)
+    return lines
+
+
+def fail() -> None:
+    raise ZeroDivisionError("as injected")
+
+
+def test_an_error_in_a_callback_of_the_loop_is_logged_with_its_traceback(logged: list[str]) -> None:
+    async def run() -> None:
+        asyncio.get_running_loop().call_soon(fail)
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    (entry,) = logged
+    assert entry.startswith("Exception in callback fail()")
+    assert ": ZeroDivisionError: as injected\nTraceback (most recent call last)" in entry and ", in fail" in entry
+
+
+def test_a_record_without_an_exception_is_one_line(logged: list[str]) -> None:
+    logging.getLogger("asyncio").error("no room for %s", "it")
+    assert logged == ["no room for it"]
+
+
+def test_the_cancellation_of_the_second_signal_is_not_logged(logged: list[str]) -> None:
+    try:
+        raise asyncio.CancelledError
+    except asyncio.CancelledError:
+        logging.getLogger("asyncio").exception("cancelled")
+    assert logged == []

@@ -66,8 +66,7 @@ def artifact(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path
     write_files(folder / "project", PROJECT)
     environment = {"MCPC_CACHE_DIR": str(folder / "cache"), **variables(folder / "shop")}
     words = ("-o", folder / "server.pyz", "--platform", f"win_amd64-cp3{minor}", "--no-smoke")
-    done = mcpc("build", folder / "project", *words, environment=environment)
-    assert done.returncode == 0, done.stderr
+    mcpc("build", folder / "project", *words, environment=environment, status=0)
     return folder / "server.pyz"
 
 

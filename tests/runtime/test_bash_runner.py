@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import signal
 import time
@@ -22,7 +21,6 @@ from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
 from support.processes import is_alive
-from support.scale import scaled
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -374,49 +372,33 @@ def test_nothing_of_the_environment_has_a_hand_in_it(shells, monkeypatch: pytest
     assert seen(each.one()) == (0, b"hellono\n", b"")
 
 
-@pytest.mark.slow
-def test_sixteen_mebibytes(shells, request: pytest.FixtureRequest) -> None:
-    """Without memfd, Bash reads them by the byte: a quarter of them tells as much."""
-    share = scaled(1, 4) if request.node.callspec.params["shells"] == "no memfd" else 1
-    text = "é\\\n\"'$x " * (16 * 1024 * 1024 // 9 // share)
-    each = shells('tool() { printf %s "$1" | sha256sum; }')
-    assert each.one(argument=text).printed.split()[0].decode() == hashlib.sha256(text.encode()).hexdigest()
-
-
 def test_a_daemon_that_holds_the_outputs_holds_no_answer(shells) -> None:
     each = shells("tool() { sleep 1000 & echo $!; exit 0; }")
     done = each.one()
     each.turn_until(lambda: not is_alive(int(done.printed)))
 
 
-@pytest.mark.parametrize("body", ["sleep 100", "trap '' TERM; sleep 100 & wait; sleep 100", "setsid sleep 100 & wait"])
+STUBBORN = {
+    "plain": "echo $BASHPID >{0}; sleep 100",
+    "ignores a signal": "trap '' TERM; echo $BASHPID >{0}; sleep 100 & wait; sleep 100",
+    "another session": "echo $BASHPID >{0}; setsid sleep 100 & wait",
+    "a daemon without session, parent and mark": (
+        "env -i setsid -f bash -c 'echo $$ >{0}; exec sleep 100 >&- 2>&-'; sleep 100"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STUBBORN)
 @pytest.mark.sampled(6)
-def test_a_stopped_call_is_gone(shells, body: str, tmp_path) -> None:
-    if "setsid" in body and os.environ.get("MCPC_WITHOUT") == "proc":
+def test_a_stopped_call_is_gone(shells, case: str, tmp_path) -> None:
+    if "setsid" in STUBBORN[case] and os.environ.get("MCPC_WITHOUT") == "proc":
         pytest.skip("without /proc only a group can be found")
-    each = shells(f"tool() {{ echo $BASHPID >{tmp_path}/pid; {body}; }}; other() {{ echo fine; }}")
+    file = tmp_path / "pid"
+    each = shells(f"tool() {{ {STUBBORN[case].format(file)}; }}; other() {{ echo fine; }}")
     done: list[ProcessResult] = []
-    job = each.begin(each.call(traps="trap" in body), done)
-    each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
-    pid = int((tmp_path / "pid").read_text())
-    each.runner.stop(job)
-    each.turn_until(lambda: not is_alive(pid), 20)
-    each.turn_until(lambda: not job.streams, 20)
-    assert done == []
-    assert each.one("other").printed == b"fine\n"
-
-
-def test_a_daemon_without_session_parent_and_mark_ends_with_its_stopped_call(shells, tmp_path) -> None:
-    if os.environ.get("MCPC_WITHOUT") == "proc":
-        pytest.skip("without /proc only a group can be found")
-    each = shells(
-        f"tool() {{ env -i setsid -f bash -c 'echo $$ >{tmp_path}/pid; exec sleep 100 >&- 2>&-'; sleep 100; }};"
-        "other() { echo fine; }"
-    )
-    done: list[ProcessResult] = []
-    job = each.begin(each.call(), done)
-    each.turn_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
-    pid = int((tmp_path / "pid").read_text())
+    job = each.begin(each.call(traps="trap" in STUBBORN[case]), done)
+    each.turn_until(lambda: file.exists() and file.read_text().strip())
+    pid = int(file.read_text())
     each.runner.stop(job)
     each.turn_until(lambda: not is_alive(pid), 20)
     each.turn_until(lambda: not job.streams, 20)
@@ -475,15 +457,3 @@ def test_a_spare_child_that_is_killed_costs_no_call(forked) -> None:
         os.kill(spare_of(server), signal.SIGKILL)
     done = each.run(*(each.call(argument=str(number)) for number in range(5)))
     assert [int(one.printed) for one in done] == list(range(5))
-
-
-@pytest.mark.slow
-def test_a_fork_server_does_not_grow(forked) -> None:
-    each = forked("tool() { echo fine; }")
-    sizes = []
-    for _ in range(3):
-        for _ in range(20):
-            each.run(*(each.call() for _ in range(25)))
-        with open(f"/proc/{each.server_pid()}/statm") as file:
-            sizes.append(int(file.read().split()[1]))
-    assert sizes[2] <= sizes[1] + 16

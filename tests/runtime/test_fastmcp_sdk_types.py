@@ -1,17 +1,16 @@
-"""The protocol's types as projects import them: made from tables, and the same as the SDK's.
-
-`fastmcp_sdk/types_of.py` recorded the SDK's.
-"""
+"""The protocol's types as projects import them: made from tables, the same as the SDK's; and annotations taken apart."""
 
 import json
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from mcpc_runtime.systems.fastmcp.engine.schema_types import without_arms
 from mcpc_runtime.systems.fastmcp.standins.mcp_types import sdk1, sdk2
 
 FOLDER = Path(__file__).parent / "fastmcp_sdk"
@@ -87,3 +86,20 @@ def test_constants_do_not_need_pydantic():
     environment = {"PYTHONPATH": str(Path(__file__).parents[2] / "runtime")}
     found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
     assert found.stdout.split() == ["-32603", "2025-11-25", "False"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (int, int),
+        (int | bytes, int),
+        (int | str | bytes, int | str),
+        (int | Annotated[bytes, "x"], int),
+        (Annotated[int | bytes, "x"], Annotated[int, "x"]),
+        (list[bytes] | int, list[bytes] | int),
+        (bytes, bytes),
+    ],
+    ids=str,
+)
+def test_arms_of_a_union_are_left_out(annotation: Any, expected: Any) -> None:
+    assert without_arms(annotation, lambda arm: arm is bytes) == expected

@@ -1,4 +1,4 @@
-"""The tests of formats: the official suite, what it leaves out, hostile texts, and others' judgement of the same."""
+"""The tests of formats: the official suite, hostile texts, others' judgement of the same, and each format at its limits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import random
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 
 import idna
 import pytest
 
-from mcpc_runtime.protocol.validation.formats import FORMATS
+from mcpc_runtime.protocol.validation import patterns
+from mcpc_runtime.protocol.validation.formats import FORMATS, addresses, characters, domains, times, uris
 from mcpc_runtime.protocol.validation.formats.domains import ALLOWED, CONTEXTS, is_permanently_valid
-from support.needs import needs
+from support.expressions import check_expressions
+from support.needs import ROOT, needs
 from support.packed_runtime import packed_runtime
 from support.reference import SCHEMA_SUITE
 from support.scale import scaled
@@ -118,3 +122,16 @@ def test_a_character_is_valid_where_the_tables_of_idna_say_so() -> None:
         if unicodedata.category(character) not in ("Cn", "Cs"):
             ours = character in ALLOWED or (character not in CONTEXTS and is_permanently_valid(character))
             assert ours == idna.intranges.intranges_contain(point, tables), hex(point)
+
+
+GOLDEN = ROOT / "tests" / "golden" / "runtime" / "validation"
+MODULES = [addresses, characters, domains, domains, characters, patterns, uris, uris, times, uris]
+
+
+def accepted(function: Callable[[str], object], texts: Iterable[str]) -> list[str]:
+    return [text for text in texts if function(text)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_values(golden: Callable[[Path, str], None], module: ModuleType) -> None:
+    check_expressions(golden, GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt", module, accepted=accepted)

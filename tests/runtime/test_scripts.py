@@ -315,9 +315,3 @@ def test_without_a_fork_server_a_script_is_run_all_the_same(tmp_path: Path, vers
         assert (completed.status, completed.printed, completed.errors) == (3, b"all the same\n", b"")
     finally:
         made.close()
-
-
-def test_an_environment_that_decides_how_bash_behaves():
-    assert processes.allows_forking([b"PATH", b"MCP_SDK"])
-    assert not processes.allows_forking([b"PATH", b"BASH_ENV"])
-    assert not processes.allows_forking([b"BASH_FUNC_f%%"])

@@ -207,20 +207,6 @@ def test_calls_run_beside_each_other(server: Server, function: str) -> None:
     assert time.monotonic() - started < 12
 
 
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [("die", "status 7"), ("killed", "signal 9"), ("crash", "signal 11")],
-)
-@pytest.mark.sampled(3)
-def test_a_death_is_the_answer_of_those_it_took_and_the_next_call_works(
-    each_way: Server, function: str, reason: str
-) -> None:
-    slow, dead = each_way.run(("slow", {"seconds": 20}), (function, {}))
-    assert slow.problem == dead.problem
-    assert slow.problem.endswith(f" {reason}")
-    assert each_way.value("echo", a=1) == {"a": 1}
-
-
 def test_a_handler_that_closes_everything_takes_only_its_worker_with_it(server: Server) -> None:
     (returned,) = server.run(("close_all", {}))
     assert returned.problem
@@ -243,27 +229,6 @@ def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: st
     for seconds in (client.STOP_SECONDS, client.ALIVE_SECONDS):
         each_way.pass_time(seconds)
         assert each_way.value("process") == first
-
-
-@pytest.mark.parametrize("function", ["slow", "stubborn"])
-@pytest.mark.sampled(6)
-def test_a_call_that_does_not_end_loses_its_worker(each_way: Server, function: str, monkeypatch) -> None:
-    monkeypatch.setattr(client, "STOP_SECONDS", 1000.0)
-    monkeypatch.setattr(client, "ALIVE_SECONDS", 1000.0)
-    first = each_way.value("process")
-    beside: list[FunctionResult] = []
-    stuck = each_way.start(function, {"seconds": 60}, pytest.fail)
-    each_way.start("slow", {"seconds": 2.5}, beside.append)
-    each_way.value("process")  # the others have begun before
-    each_way.runner.stop(stuck)
-    each_way.pass_time(client.STOP_SECONDS)
-    each_way.wait(lambda: each_way.runner._pools[0].leaving)
-    assert each_way.value("process") != first
-    assert is_alive(first)
-    each_way.wait(lambda: beside)
-    assert beside[0].value == 2.5
-    each_way.wait(lambda: not each_way.runner._pools[0].leaving)
-    assert not is_alive(first)
 
 
 @pytest.mark.sampled(3)

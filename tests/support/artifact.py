@@ -39,6 +39,7 @@ from support.command_server import command_server
 from support.conversing import converse as converse  # for tests that build a file and talk to it
 from support.files import write_files
 from support.needs import ROOT, needs
+from support.processes import run_program
 
 PACKAGES = {"bytecode.zip": "", "sources.zip": "", "extracted.zip": ".extracted/"}
 INNER = {
@@ -66,19 +67,25 @@ SOURCES = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
 
 
 def mcpc(
-    *words: str | Path, python: str | Path = sys.executable, environment: Mapping[str, str] | None = None
+    *words: str | Path,
+    python: str | Path = sys.executable,
+    environment: Mapping[str, str] | None = None,
+    status: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run `mcpc` with these arguments and return the result, in a process that has imported the compiler.
 
     Another Python, and one whose own variables are chosen, is started for it; its bytecode is cached for the run.
+    `status`: what it has to end with.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     kept.setdefault(CACHE, str(store() / "cache"))
     kept |= {"PYTHONPATH": SOURCES, "PYTHONPYCACHEPREFIX": str(store() / "bytecode"), **(environment or {})}
     if python == sys.executable and not any(name.startswith(OF_PYTHON) for name in environment or {}):
-        return command_server(SOURCES).run([*map(str, words)], kept)[0]
-    argv = [python, "-m", "mcpc", *map(str, words)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, env=kept)
+        done = command_server(SOURCES).run([*map(str, words)], kept)[0]
+    else:
+        done = run_program([python, "-m", "mcpc", *map(str, words)], env=kept)
+    assert status in (None, done.returncode), done.stdout + done.stderr
+    return done
 
 
 def built_fixture(

@@ -18,8 +18,8 @@ FILES = {
 }
 
 
-def run(index: Index, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return mcpc(*words, environment={**index.variables(), "MCPC_CACHE_DIR": str(cache)})
+def run(index: Index, cache: Path, *words: str | Path, status: int | None = None) -> subprocess.CompletedProcess[str]:
+    return mcpc(*words, environment={**index.variables(), "MCPC_CACHE_DIR": str(cache)}, status=status)
 
 
 def problems(done: subprocess.CompletedProcess[str]) -> list[tuple[str, str]]:

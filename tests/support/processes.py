@@ -129,7 +129,11 @@ def wait_for(path: Path, within: float = 10.0) -> str:
     return path.read_text()
 
 
-def run_program(argv: Sequence[str | Path], **how: Any) -> subprocess.CompletedProcess[Any]:
-    """Run a program to its end, whatever its status; return what it said, as text."""
+def run_program(
+    argv: Sequence[str | Path], *, status: int | None = None, **how: Any
+) -> subprocess.CompletedProcess[Any]:
+    """Run a program to its end, and return what it said, as text.  `status`: what it has to end with."""
     usual = {"capture_output": True, "text": True, "timeout": 300, "check": False}
-    return subprocess.run(argv, **{**usual, **how})
+    done = subprocess.run(argv, **{**usual, **how})
+    assert status in (None, done.returncode), (done.stdout, done.stderr)
+    return done

@@ -69,8 +69,7 @@ def test_a_requirement_without_a_version_is_told_once_with_the_version_found(tmp
     text = 'import click\nfrom mcpc import Server, tool\nserver = Server("one", version="1")\n\n\n@tool\ndef name() -> str:\n    """Name it."""\n    return click.__name__\n'
     (tmp_path / "server.py").write_text(text)
     (tmp_path / "requirements.txt").write_text("click\n")
-    done = mcpc("build", tmp_path, "-o", tmp_path / "built.pyz", "--format", "json")
-    assert done.returncode == 0, done.stderr
+    done = mcpc("build", tmp_path, "-o", tmp_path / "built.pyz", "--format", "json", status=0)
     (told,) = json.loads(done.stdout)["diagnostics"]
     assert (told["code"], told["hint"]) == ("MCP404", f"name one: `click=={metadata.version('click')}`")
 
@@ -80,13 +79,11 @@ def test_extras_and_groups_are_chosen_on_the_command_line(project: Path, tmp_pat
     table += "[dependency-groups]\nrun = ['one[search]']\n"
     (project / "pyproject.toml").write_text(table.format(metadata.version("annotated-types")))
     for words in (("--extra", "search"), ("--group", "run")):
-        done = mcpc("build", project, "-o", tmp_path / "s.pyz", "--format", "json", *words)
-        assert done.returncode == 0, done.stdout
+        done = mcpc("build", project, "-o", tmp_path / "s.pyz", "--format", "json", *words, status=0)
         with zipfile.ZipFile(tmp_path / "s.pyz") as archive:
             facts = json.loads(archive.read("META-INF/build.json"))
         assert any(row.startswith("annotated-types ") for row in facts["packages"])
-    done = mcpc("check", project, "--extra", "searches")
-    assert done.returncode == 1
+    done = mcpc("check", project, "--extra", "searches", status=1)
     assert "MCP419" in done.stderr
     assert "did you mean `search`?" in done.stderr
 
@@ -104,8 +101,7 @@ def test_inspecting_a_hostile_file_commands_no_terminal(project: Path, tmp_path:
                 data = json.dumps({**json.loads(data), "name": HOSTILE, "version": HOSTILE}).encode()
             changed.writestr(entry.filename, data)
     for words in ((), ("--tool", "greet"), ("--format", "json"), ("--sizes",), ("--sizes", "--format", "json")):
-        done = mcpc("inspect", other, *words)
-        assert done.returncode == 0, done.stderr
+        done = mcpc("inspect", other, *words, status=0)
         assert all(char == "\n" or char.isprintable() for char in done.stdout)
     assert json.loads(mcpc("inspect", other, "--format", "json").stdout)["name"] == HOSTILE
 
@@ -126,7 +122,6 @@ def test_a_file_that_unpacks_to_gigabytes_is_refused_unread(project: Path, tmp_p
     program += "; from mcpc.__main__ import main; main()"
     path = os.pathsep.join((str(ROOT / "compiler"), str(ROOT / "runtime")))
     done = run_program(
-        [sys.executable, "-c", program, "mcpc", "inspect", str(bomb)], env={**os.environ, "PYTHONPATH": path}
+        [sys.executable, "-c", program, "mcpc", "inspect", str(bomb)], env={**os.environ, "PYTHONPATH": path}, status=2
     )
-    assert done.returncode == 2, done.stderr
     assert "bomb.pyz" in done.stderr

@@ -44,8 +44,7 @@ def test_a_fault_is_found(name: str, connection: Connection, tools: dict[str, di
 
 def test_the_report_has_what_repeats_it(built: Path, tmp_path: Path) -> None:
     words = ("--fuzz-tool", "leap_day", "--seed", "3", "--examples", "40")
-    done = mcpc("test", built, "--cases", tmp_path, "--fuzz", *words, "--junit", tmp_path / "junit.xml")
-    assert done.returncode == 1
+    done = mcpc("test", built, "--cases", tmp_path, "--fuzz", *words, "--junit", tmp_path / "junit.xml", status=1)
     assert f"repeat    mcpc test {built} --seed 3 --examples 40 --fuzz-tool leap_day" in done.stdout
     assert "day: '2" in done.stdout and "tool: leap_day" in done.stdout
     assert 'failures="1"' in (tmp_path / "junit.xml").read_text()
@@ -53,6 +52,5 @@ def test_the_report_has_what_repeats_it(built: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("test", "--fuzz", "--fuzz-tool"), ("inspect", "--tool")], ids=["test", "inspect"])
 def test_a_tool_that_is_not_there_is_told_with_those_that_are(built: Path, words: tuple[str, ...]) -> None:
-    done = mcpc(words[0], built, *words[1:], "leap")
-    assert done.returncode == 2
+    done = mcpc(words[0], built, *words[1:], "leap", status=2)
     assert "the server has no tool `leap`; it has `" in done.stderr and "`empty_text`" in done.stderr

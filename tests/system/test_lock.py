@@ -59,8 +59,7 @@ def project(tmp_path: Path) -> Path:
 def lock(index: Index, project: Path, *options: str) -> dict[str, Any]:
     """Write the lock of a project, for this Python unless the options say something else, and return it."""
     pythons = () if "--python" in options else ("--python", HERE)
-    done = run(index, project.parent / "cache", "lock", project, "-q", *pythons, *options)
-    assert done.returncode == 0, done.stderr
+    run(index, project.parent / "cache", "lock", project, "-q", *pythons, *options, status=0)
     return tomllib.loads((project / "pylock.toml").read_text())
 
 
@@ -70,8 +69,7 @@ def versions(table: dict[str, Any]) -> dict[str, str]:
 
 def test_a_lock_names_a_file_of_each_package_for_each_target(index: Index, project: Path) -> None:
     (project / "requirements.txt").write_text("alpha[more]\nnative\n")
-    done = run(index, project.parent / "cache", "lock", project, "--python", "3.12", *PLATFORMS)
-    assert done.returncode == 0, done.stderr
+    run(index, project.parent / "cache", "lock", project, "--python", "3.12", *PLATFORMS, status=0)
     text = (project / "pylock.toml").read_text().replace(index.address, "https://index.example")
     table = tomllib.loads(text)
     wheels = {file.name: file for file in index.folder.iterdir()}
@@ -125,26 +123,22 @@ def test_a_lock_is_valid_by_the_schema_and_for_installers(index: Index, locked: 
     installers = {"pip": [sys.executable, "-m", "pip", "install", "--no-deps"], "uv": [find_uv_bin(), "pip", "install"]}
     for name, words in installers.items():
         argv = [*words, "--quiet", "--target", str(place / name), "-r", str(locked / "pylock.toml")]
-        done = run_program(argv, env={**os.environ, **index.variables()})
-        assert done.returncode == 0, done.stderr
+        run_program(argv, env={**os.environ, **index.variables()}, status=0)
         assert (place / name / "alpha.py").read_text() == "VALUE = '1.1'\n"
 
 
 def test_files_built_of_one_lock_are_equal_from_anywhere(index: Index, locked: Path, tmp_path: Path) -> None:
     project = locked
     table = tomllib.loads((locked / "pylock.toml").read_text())
-    done = run(index, tmp_path / "fresh", "lock", project, "--check", "-q", "--wheels", tmp_path / "folder")
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "fresh", "lock", project, "--check", "-q", "--wheels", tmp_path / "folder", status=0)
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {
         "alpha-1.1-py3-none-any.whl",
         "beta-1.5-py3-none-any.whl",
     }
-    done = run(index, tmp_path / "fresh", "build", project, "-q", "--locked", "-o", tmp_path / "online.pyz")
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "fresh", "build", project, "-q", "--locked", "-o", tmp_path / "online.pyz", status=0)
     index.asked.clear()
     linked = ("--locked", "--offline", "--find-links", str(tmp_path / "folder"))
-    done = run(index, tmp_path / "other", "build", project, "-q", *linked, "-o", tmp_path / "offline.pyz")
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "other", "build", project, "-q", *linked, "-o", tmp_path / "offline.pyz", status=0)
     assert index.asked == []
     assert (tmp_path / "online.pyz").read_bytes() == (tmp_path / "offline.pyz").read_bytes()
     facts = json.loads(contents(tmp_path / "online.pyz")["META-INF/build.json"])
@@ -210,8 +204,7 @@ def test_what_does_not_fit_is_refused_with_one_message(index: Index, locked: Pat
     target = tmp_path / "built.pyz"
     target.write_text("earlier")
     offline = ("--locked", "--offline", "--find-links", str(index.folder), "--format", "json")
-    done = run(index, tmp_path / "cache", "build", project, "-o", target, *offline, *options)
-    assert done.returncode == 6, done.stdout + done.stderr
+    done = run(index, tmp_path / "cache", "build", project, "-o", target, *offline, *options, status=6)
     ((code, message),) = problems(done)
     assert code in ("MCP422", "MCP414")
     assert words in message
@@ -222,8 +215,7 @@ def test_what_does_not_fit_is_refused_with_one_message(index: Index, locked: Pat
 def test_a_plain_build_warns_of_a_stale_lock_at_its_place(index: Index, locked: Path, tmp_path: Path) -> None:
     project = shutil.copytree(locked, tmp_path / "project")
     (project / "requirements.txt").write_text("# new\nalpha==1.*\ngamma==3.0\n")
-    done = run(index, tmp_path / "cache", "build", project, "-q", "-o", tmp_path / "built.pyz")
-    assert done.returncode == 0, done.stderr
+    done = run(index, tmp_path / "cache", "build", project, "-q", "-o", tmp_path / "built.pyz", status=0)
     assert "warning[MCP421]" in done.stderr
     assert "requirements.txt:3:1" in done.stderr
     facts = json.loads(contents(tmp_path / "built.pyz")["META-INF/build.json"])
@@ -236,8 +228,7 @@ def test_offline_names_what_is_missing(index: Index, locked: Path, tmp_path: Pat
     shutil.copy(index.folder / "alpha-1.1-py3-none-any.whl", tmp_path / "folder")
     index.asked.clear()
     words = ("--offline", "--find-links", str(tmp_path / "folder"), "--format", "json")
-    done = run(index, tmp_path / "cache", "build", locked, "-o", tmp_path / "built.pyz", *words)
-    assert done.returncode == 1, done.stderr
+    done = run(index, tmp_path / "cache", "build", locked, "-o", tmp_path / "built.pyz", *words, status=1)
     assert [code for code, _ in problems(done)] == ["MCP423"]
     assert "`beta-1.5-py3-none-any.whl`" in problems(done)[0][1]
     assert index.asked == []
@@ -261,8 +252,7 @@ def test_a_file_that_has_changed_is_not_locked_again_unless_it_is_upgraded(
     project = shutil.copytree(locked, tmp_path / "project")
     with_text("pylock.toml", '(beta-1.5-py3.*sha256 = ")....', r"\g<1>0000")(project)
     words = ("lock", project, "--format", "json", "-q")
-    done = run(index, tmp_path / "cache", *words)
-    assert done.returncode == 6
+    done = run(index, tmp_path / "cache", *words, status=6)
     ((code, message),) = problems(done)
     assert code == "MCP422"
     assert "`beta-1.5-py3-none-any.whl` has SHA-256" in message
@@ -274,8 +264,7 @@ def test_a_check_finds_what_was_changed_by_hand(index: Index, locked: Path, tmp_
     project = shutil.copytree(locked, tmp_path / "project")
     text = (project / "pylock.toml").read_text()
     (project / "pylock.toml").write_text(text.replace("dependencies = [", "dependencies = [  "))
-    done = run(index, tmp_path / "cache", "lock", project, "--check", "--format", "json")
-    assert done.returncode == 6
+    done = run(index, tmp_path / "cache", "lock", project, "--check", "--format", "json", status=6)
     ((code, message),) = problems(done)
     assert code == "MCP422"
     assert "was changed by hand" in message
@@ -284,8 +273,7 @@ def test_a_check_finds_what_was_changed_by_hand(index: Index, locked: Path, tmp_
 def test_a_package_without_a_wheel_is_named_with_its_target(index: Index, project: Path, tmp_path: Path) -> None:
     (project / "requirements.txt").write_text("alpha\nnative\n")
     words = ("lock", project, "--platform", "macosx_11_0_arm64", "--python", "3.12", "--format", "json")  # fmt: skip
-    done = run(index, tmp_path / "cache", *words)
-    assert done.returncode == 1
+    done = run(index, tmp_path / "cache", *words, status=1)
     ((code, message),) = problems(done)
     assert code == "MCP424"
     assert "macosx_11_0_arm64 with Python 3.12" in message
@@ -312,8 +300,7 @@ def uv_lock(index: Index) -> str:
 
 def test_a_lock_of_uv_is_installed_from(index: Index, project: Path, tmp_path: Path) -> None:
     (project / "uv.lock").write_text(uv_lock(index))
-    done = run(index, tmp_path / "cache", "build", project, "-q", "--locked", "-o", tmp_path / "built.pyz")
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "cache", "build", project, "-q", "--locked", "-o", tmp_path / "built.pyz", status=0)
     facts = json.loads(contents(tmp_path / "built.pyz")["META-INF/build.json"])
     assert facts["packages"] == ["alpha 1.0", "beta 1.5"]
     assert facts["lock"]["file"] == "uv.lock"
@@ -323,8 +310,7 @@ def test_a_lock_of_another_name_is_used(index: Index, locked: Path, tmp_path: Pa
     project = shutil.copytree(locked, tmp_path / "project")
     (project / "pylock.toml").rename(project / "pylock.pipeline.toml")
     words = ("--lock", "pylock.pipeline.toml", "-q")
-    done = run(index, tmp_path / "cache", "build", project, *words, "--locked", "-o", tmp_path / "built.pyz")
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "cache", "build", project, *words, "--locked", "-o", tmp_path / "built.pyz", status=0)
     assert json.loads(contents(tmp_path / "built.pyz")["META-INF/build.json"])["lock"]["file"] == "pylock.pipeline.toml"
     assert run(index, tmp_path / "cache", "build", project, "--lock", "pylock.other.toml").returncode == 2
     assert run(index, tmp_path / "cache", "lock", project, "--lock", "lock.toml").returncode == 2

@@ -48,8 +48,7 @@ def written(folder: Path) -> Path:
 
 
 def lock(index: Index, project: Path, *options: str) -> Path:
-    done = run(index, project.parent / "cache", "lock", project, "--python", HERE, ALLOWED, *options)
-    assert done.returncode == 0, done.stderr
+    done = run(index, project.parent / "cache", "lock", project, "--python", HERE, ALLOWED, *options, status=0)
     assert "locked 2 packages (1 as sources)" in done.stderr
     return project
 
@@ -94,8 +93,7 @@ def test_sources_are_refused_with_the_package_and_the_way_out(
 ) -> None:
     (command, *options), code, words = COMMANDS[name]
     project = shutil.copytree(locked, tmp_path / "project")
-    done = run(index, tmp_path / "cache", command, project, *options, "--format", "json")
-    assert done.returncode == 1, done.stdout
+    done = run(index, tmp_path / "cache", command, project, *options, "--format", "json", status=1)
     (problem,) = json.loads(done.stdout)["diagnostics"]
     assert problem["code"] == code
     assert words in problem["message"]
@@ -139,16 +137,13 @@ def test_a_build_says_that_it_runs_code_and_is_the_same_without_a_network(
     index: Index, locked: Path, tmp_path: Path
 ) -> None:
     files = tmp_path / "files"
-    done = run(index, tmp_path / "cache", "lock", locked, "--check", "-q", ALLOWED, "--wheels", files)
-    assert done.returncode == 0, done.stderr
+    done = run(index, tmp_path / "cache", "lock", locked, "--check", "-q", ALLOWED, "--wheels", files, status=0)
     assert {path.name for path in files.iterdir()} == {"alpha-1.0-py3-none-any.whl", "bare-1.0.tar.gz"}
-    done = run(index, tmp_path / "cache", "build", locked, "--locked", ALLOWED, "-o", tmp_path / "online.pyz")
-    assert done.returncode == 0, done.stderr
+    done = run(index, tmp_path / "cache", "build", locked, "--locked", ALLOWED, "-o", tmp_path / "online.pyz", status=0)
     assert "note: `bare 1.0` is built from `bare-1.0.tar.gz`, which runs its code" in done.stderr
     index.asked.clear()
     words = ("--locked", ALLOWED, "--offline", "--find-links", str(files), "-q")
-    done = run(index, tmp_path / "other", "build", locked, *words, "-o", tmp_path / "offline.pyz")
-    assert done.returncode == 0, done.stderr
+    done = run(index, tmp_path / "other", "build", locked, *words, "-o", tmp_path / "offline.pyz", status=0)
     assert index.asked == []
     assert (tmp_path / "online.pyz").read_bytes() == (tmp_path / "offline.pyz").read_bytes()
     resolved = json.loads(contents(tmp_path / "online.pyz")["META-INF/build.json"])["resolvedDependencies"]
@@ -162,8 +157,7 @@ def test_sources_that_have_changed_are_refused_and_not_run(index: Index, locked:
     sha256 = digest(index.folder / "bare-1.0.tar.gz")
     (project / "pylock.toml").write_text(text.replace(sha256, "0" * 64))
     for words in (("build", project, "--locked"), ("lock", project)):
-        done = run(index, tmp_path / "cache", *words, ALLOWED, "--format", "json")
-        assert done.returncode == 6, done.stderr
+        done = run(index, tmp_path / "cache", *words, ALLOWED, "--format", "json", status=6)
         assert [code for code, _ in problems(done)] == ["MCP422"]
         assert sha256 in problems(done)[0][1]
 
@@ -210,8 +204,7 @@ def test_locks_of_uv_with_wheels_and_sources(index: Index, tmp_path: Path, name:
     project = written(tmp_path / "project")
     (project / name).write_text(uv_lock(index) if name == "uv.lock" else uv_pylock(index, tmp_path))
     words = ("build", project, "--locked", "-q", "-o", tmp_path / "built.pyz")
-    done = run(index, tmp_path / "cache", *words)
-    assert done.returncode == 0, done.stderr
+    run(index, tmp_path / "cache", *words, status=0)
     assert json.loads(contents(tmp_path / "built.pyz")["META-INF/build.json"])["packages"] == ["alpha 1.0", "bare 1.0"]
 
 

@@ -105,8 +105,7 @@ def server(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def built(project: Path, target: Path, *options: str) -> Path:
     """Build a self-contained file."""
-    done = mcpc("build", project, "--self-contained", *options, "-o", target)
-    assert done.returncode == 0, done.stderr
+    mcpc("build", project, "--self-contained", *options, "-o", target, status=0)
     return target
 
 
@@ -192,8 +191,7 @@ def test_a_minimal_file_is_small(server: Path, tmp_path: Path) -> None:
     (tmp_path / "half.yaml").write_text(
         "tests:\n  - tool: half\n    arguments: {number: 1}\n    expect: {text: '0.5'}\n"
     )
-    done = mcpc("test", small, "--cases", tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mcpc("test", small, "--cases", tmp_path, status=0)
     assert mcpc("call", small, "half", "number=1").stdout == "0.5\n"
     assert small.stat().st_size <= LARGEST_MINIMAL
 
@@ -240,6 +238,5 @@ def test_a_machine_without_a_compiler_is_reported(monkeypatch: pytest.MonkeyPatc
 def test_two_builds_are_equal(project: Path, server: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "MCPC_CACHE_DIR": str(tmp_path / "cache")}
     again = tmp_path / "server"
-    done = mcpc("build", project, "--self-contained", "-o", again, python=sys.executable, environment=environment)
-    assert done.returncode == 0, done.stderr
+    mcpc("build", project, "--self-contained", "-o", again, python=sys.executable, environment=environment, status=0)
     assert again.read_bytes() == server.read_bytes()

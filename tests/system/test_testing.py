@@ -1,8 +1,9 @@
-"""Tests of `mcpc test`: a project's cases run in every era over every transport, and every report says what failed."""
+"""Tests of `mcpc test`: cases in every era over every transport, at a time and one by one, and every report says what failed."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.artifact import SOURCES, build, mcpc
+from support.artifact import SOURCES, build, built_fixture, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.processes import run_program
@@ -87,8 +88,7 @@ COMMANDS = {"bash-sdk": ("bash", "jq"), "files": ("bash", "jq"), "mcp-bash": ("b
 )
 def test_the_cases_of_an_example_pass(name: str) -> None:
     needs(*COMMANDS.get(name, ()))
-    done = mcpc("test", ROOT / "examples" / name, *(() if name in OVER_BOTH else ("--transport", "stdio")))
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = mcpc("test", ROOT / "examples" / name, *(() if name in OVER_BOTH else ("--transport", "stdio")), status=0)
     assert "all passed" in done.stdout
 
 
@@ -97,8 +97,7 @@ def test_every_example_has_cases() -> None:
 
 
 def test_what_fails_is_reported_in_every_format(project: Path, tmp_path: Path) -> None:
-    done = mcpc("test", project, "--junit", tmp_path / "junit.xml")
-    assert done.returncode == 1
+    done = mcpc("test", project, "--junit", tmp_path / "junit.xml", status=1)
     assert "greet.yaml:6 greets in a hurry\n  text\n    expected" in done.stdout
     assert "3 cases, 12 calls: 1 failed" in done.stdout
     assert all(len(line) < 80 for line in done.stdout.splitlines() if "FAIL" not in line)
@@ -118,8 +117,7 @@ def test_a_call_log_becomes_cases(built: Path, tmp_path: Path) -> None:
     variables = {"MCPC_CALL_LOG": str(log), "MCPC_CALL_LOG_VALUES": "1"}
     mcpc("call", built, "greet", "name=Bearer abcdefghijklmnop", environment=variables)
     mcpc("call", built, "greet", environment=variables)
-    done = mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml")
-    assert done.returncode == 0, done.stderr
+    mcpc("test", built, "--record", log, "-o", tmp_path / "cases/new.yaml", status=0)
     assert mcpc("test", built, "--cases", tmp_path / "cases").returncode == 0
     assert "abcdefghijklmnop" not in (tmp_path / "cases/new.yaml").read_text()
     assert mcpc("test", built, "--record", project_file(tmp_path)).returncode == 2
@@ -154,8 +152,7 @@ def test_the_plugin_of_pytest(built: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "mcp_compiler.pytest_plugin", "-p", "no:cacheprovider"]
     variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": SOURCES, "PYTEST_ADDOPTS": ""}
     words += ["--continue-on-collection-errors", "--strict-config", "-rA"]
-    done = run_program(words, cwd=write_files(tmp_path, files), env=variables)
-    assert done.returncode == 1, done.stdout + done.stderr
+    done = run_program(words, cwd=write_files(tmp_path, files), env=variables, status=1)
     assert "PASSED test_it.py::test_greets" in done.stdout
     assert "has no HTTP support; build it with `mcpc build --http`" in done.stdout
     assert "2 failed, 5 passed, 4 skipped, 1 error" in done.stdout
@@ -195,3 +192,90 @@ def wait_for(output: Path, *texts: str) -> None:
     while not all(text in output.read_text() for text in texts):
         assert time.monotonic() < until, output.read_text()
         time.sleep(0.05)
+
+
+PARALLEL_CASES_SERVER = '''
+import os
+import threading
+import time
+
+from mcpc import Server
+
+mcp = Server("crowd", version="1.0.0")
+pairs = threading.Barrier(2)
+lock = threading.Lock()
+counts = {"inside": 0}
+
+
+@mcp.tool(readOnlyHint=True)
+def meet() -> str:
+    """Wait until another call is made at the same time."""
+    pairs.wait(120)
+    return "met"
+
+
+@mcp.tool
+def write() -> int:
+    """Return how many calls are in this function now."""
+    with lock:
+        counts["inside"] += 1
+    time.sleep(0.02)
+    with lock:
+        inside = counts["inside"]
+        counts["inside"] -= 1
+    return inside
+
+
+@mcp.tool(readOnlyHint=True)
+def echo(text: str) -> str:
+    """Return a text."""
+    return text
+
+
+@mcp.tool(readOnlyHint=True, inline=True)
+def leave() -> str:
+    """End the server."""
+    os._exit(3)
+'''
+MIXED = """\
+tests:
+- {name: a, tool: echo, arguments: {text: a}, expect: {text: a}}
+- {name: b, tool: echo, arguments: {text: b}, expect: {text: x}}
+- {name: c, tool: leave}
+- {name: d, tool: echo, arguments: {text: d}, expect: {text: d}}
+- {name: e, tool: write, expect: {text: x}}
+- {name: f, tool: echo, arguments: {text: f}, expect: {contains: x}}
+"""
+
+
+built_parallel_cases = built_fixture({"server.py": PARALLEL_CASES_SERVER})
+
+
+def run(built_parallel_cases: Path, folder: Path, cases: str, *words: str) -> tuple[int, str]:
+    write_files(folder, {"cases/a.yaml": cases})
+    done = mcpc("test", built_parallel_cases, "--cases", folder / "cases", *words)
+    return done.returncode, re.sub(
+        r" in [0-9.]+ s\n|note: the file was built without HTTP.*\n", "\n", done.stdout
+    ).lstrip()
+
+
+def listed(*cases: str) -> str:
+    return "tests:\n" + "".join(f"- {{name: c{number}, {case}}}\n" for number, case in enumerate(cases))
+
+
+def test_reading_calls_are_made_at_a_time(built_parallel_cases: Path, tmp_path: Path) -> None:
+    status, found = run(built_parallel_cases, tmp_path, listed("tool: meet", "tool: meet"), "-j", "2")
+    assert (status, found) == (0, "2 cases, 4 calls: all passed\n")
+
+
+@pytest.mark.parametrize("words", [("--format", "json"), ("-x",)], ids=["all", "first"])
+def test_a_run_finds_what_it_finds_one_by_one(
+    built_parallel_cases: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    reports = []
+    for jobs in ("1", "8"):
+        junit = tmp_path / f"{jobs}.xml"
+        found = run(built_parallel_cases, tmp_path, MIXED, "-j", jobs, "--junit", str(junit), *words)
+        reports.append((found, re.sub(r'time="[0-9.]+"', "", junit.read_text())))
+    assert reports[0] == reports[1]
+    assert reports[0][0][0] == 1

@@ -95,8 +95,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project.mkdir()
     (project / "server.json").write_text('{"serverInfo": {"name": "typed", "version": "1.0.0"}}')
     (project / "tools.json").write_text(json.dumps({"tools": TOOLS}))
-    done = mcpc("generate", "models", project, "-o", project / "models.py")
-    assert done.returncode == 0, done.stderr
+    mcpc("generate", "models", project, "-o", project / "models.py", status=0)
     (project / "tools.py").write_text(HANDLERS)
     return build(project, folder / "server.pyz")
 

@@ -1,18 +1,21 @@
-"""ToolBox tools in Python: results, errors, and the log of calls, exact to the millisecond."""
+"""ToolBox tools: the contracts in JavaScript and in Python, and results, errors and the log of calls of those in Python."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.handlers.python.errors import ToolError
-from mcpc_runtime.systems.toolbox import python_binding
+from mcpc_runtime.systems.toolbox import contract, python_binding, python_contract, results
+from support.contracts import GOLDEN, became, call_of, filled
 
 REQUEST = {"method": "tools/call", "params": {"name": "t", "arguments": {"a": "é"}}}
 
@@ -161,3 +164,23 @@ def test_every_module_is_destroyed_whatever_one_does(log: Log, monkeypatch: pyte
     python_binding.destroy()
     python_binding.destroy()
     assert (sorted(destroyed), log.failures) == (["later", "one"], [("no", "two could not be destroyed")])
+
+
+CONTRACTS: dict[str, Any] = {"toolbox": contract, "toolbox_python": python_contract}
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_invocations_and_endings(
+    name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCPC_TOOLBOX_LOG", "/dev/log/ToolBox.log")
+    text = became(name, CONTRACTS[name], lambda end: filled(FunctionResult(), end), monkeypatch)
+    golden(GOLDEN / f"{name}.txt", text)
+
+
+@pytest.mark.parametrize(
+    ("chain", "caller", "is_logged"), [([], "ai", False), (["toolbox"], "toolbox", True), (["first"], "first", False)]
+)
+def test_a_call_is_logged_by_a_tool_that_logs(chain: list[str], caller: str, is_logged: bool) -> None:
+    call = call_of({"chain": chain})
+    assert (results.caller_name(call), results.is_logged(call, call.request.session.image)) == (caller, is_logged)

@@ -1,9 +1,9 @@
-"""Records what FastMCP and the official SDK list and answer, and says what differs from the records in this folder.
+"""Records what FastMCP and the official SDK list and answer and says what differs from the records in tests/runtime.
 
-    python tests/runtime/record_frameworks.py [--keep] [FRAMEWORK ...]
+    python bench/record_frameworks.py [--keep] [FRAMEWORK ...]
 
 FRAMEWORK is `fastmcp==4.2.3`, or `mcp` for the newest; without one, the latest recorded version of each generation.
-Each is installed by uv into `.cache/frameworks`.  `--keep` writes the records here.  The tests compare the adapter with
+Each is installed by uv into `.cache/frameworks`.  `--keep` writes the records there.  The tests compare the adapter to
 the records, so what differs from the records differs from the adapter.
 """
 
@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "tests/runtime"
 sys.path.insert(0, str(ROOT / "runtime"))
 from mcpc_runtime.systems.fastmcp.generation import LATEST, SDK_OF  # noqa: E402
 

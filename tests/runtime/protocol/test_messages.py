@@ -1,19 +1,23 @@
-"""Tolerance: arguments that the schema refuses are corrected where they may be, and else the first error stands."""
+"""Messages of the protocol core: their answers, completion, what is forwarded, and arguments that are corrected."""
 
 from __future__ import annotations
 
 import copy
 import json
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mcpc_runtime.handlers.python.bindings.named import call_by_names
 from mcpc_runtime.protocol import tolerance
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
-from mcpc_runtime.protocol.effects import StartHandler
-from mcpc_runtime.protocol.session import Session
-from support.images import MODERN, archive, ask, image_of, project, request, tool
+from mcpc_runtime.protocol.effects import Failure, Outcome, StartHandler
+from mcpc_runtime.protocol.forwarding import MAX_METHOD, forward_request, is_forwarded
+from mcpc_runtime.protocol.run_time_lists import KEYS
+from mcpc_runtime.protocol.session import METHODS, Session
+from support.images import MODERN, archive, ask, image_of, project, request, small_archive, small_session, tool
 
 SCHEMA = {
     "type": "object",
@@ -148,3 +152,83 @@ def test_a_client_that_begins_anew_is_another_one() -> None:
         information = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name}}
         ask(session, request("initialize", information))
         assert session.is_tolerated is is_known
+
+
+EXTENSIONS = ("skills/", "tasks/")
+CORE = [*(name for name in METHODS if not name.startswith(EXTENSIONS)), *KEYS, "ping", "server/discover"]
+
+
+def session(*, forwards: bool = True, choice: object = None, allows: object = None) -> Any:
+    image = SimpleNamespace(run_time={"forwards": True} if forwards else {}, choice=choice)
+    return SimpleNamespace(image=image, allows=allows)
+
+
+@pytest.mark.parametrize("method", ["skills/list", "skills/get", "tasks/get", "x", "com.example/ask", "m" * MAX_METHOD])
+def test_a_method_of_an_extension_is_forwarded(method: str) -> None:
+    assert is_forwarded(session(), method)
+
+
+@pytest.mark.parametrize("method", [*CORE, "tools/nothing", "m" * (MAX_METHOD + 1)])
+def test_a_method_of_the_protocol_or_a_very_long_one_is_not(method: str) -> None:
+    assert not is_forwarded(session(), method)
+
+
+def test_nothing_is_forwarded_where_tools_are_narrowed_or_no_program_answers() -> None:
+    assert not is_forwarded(session(forwards=False), "skills/list")
+    assert not is_forwarded(session(choice=object()), "skills/list")
+    assert not is_forwarded(session(allows=lambda _: True), "skills/list")
+
+
+def test_the_program_gets_the_parameters_without_what_describes_the_client() -> None:
+    definition = SimpleNamespace(name="skills/list", seconds=5.0)
+    image = SimpleNamespace(run_time_definition=lambda _: definition)
+    request: Any = SimpleNamespace(method="skills/list", params={"cursor": "c", "_meta": {"x": 1}})
+    call = forward_request(SimpleNamespace(image=image), request)  # type: ignore[arg-type]
+    assert (call.arguments, call.definition, call.request, call.is_tool) == (
+        {"cursor": "c"},
+        definition,
+        request,
+        False,
+    )
+
+
+ECHO = {"name": "echo", "arguments": {"text": "x"}}
+
+
+def test_source_validators_decide_as_the_bytecode_does() -> None:
+    for same in (True, False):
+        session = Session(image_of(small_archive().data, same_python=same))
+        assert isinstance(ask(session, request("tools/call", ECHO)), StartHandler)
+        assert ask(session, request("tools/call", {"name": "echo", "arguments": {}}, 2))["result"]["isError"] is True
+
+
+def test_a_call_whose_answer_cannot_be_made_can_still_be_answered() -> None:
+    session = small_session()
+    start = ask(session, request("tools/call", ECHO))
+    with pytest.raises(ValueError):
+        session.finish(start.call, Outcome([{"type": "text", "text": float("nan")}]))
+    (answer,) = session.finish(start.call, Failure(-32603, "broken"))
+    assert json.loads(answer.data)["error"]["code"] == -32603
+    assert session.finish(start.call, Failure(-32603, "twice")) == []
+
+
+def test_functions_take_as_much_as_they_name() -> None:
+    def one(value: str) -> list[str]:
+        return [value]
+
+    def both(context_arguments: dict, *, value: str) -> list[str]:
+        return [value, *context_arguments]
+
+    def every(**given: Any) -> list[str]:
+        return list(given)
+
+    def none() -> list[str]:
+        return []
+
+    def wrapped(*words: Any, **given: Any) -> list[str]:
+        return one(*words, **given)
+
+    wrapped.__wrapped__ = one  # type: ignore[attr-defined]
+    given = {"value": "x", "context_arguments": {"a": "b"}}
+    found = [call_by_names(function, given, {}) for function in (one, both, every, none, wrapped)]
+    assert found == [["x"], ["x", "a"], ["value", "context_arguments"], [], ["x"]]
