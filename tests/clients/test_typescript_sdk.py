@@ -22,12 +22,7 @@ def test_it_understands_the_server(mode: str, typescript: Path, files_server: Pa
 
 def check(typescript: Path, place: conversation.Place, mode: str) -> None:
     """Hold the conversation, and assert that the client understood every answer."""
-    asked = {
-        "calls": CALLS,
-        "prompts": PROMPTS,
-        "unknown_tool": UNKNOWN_TOOL,
-        "incomplete_prompt": INCOMPLETE_PROMPT,
-    }
+    asked = {"calls": CALLS, "prompts": PROMPTS, "unknown_tool": UNKNOWN_TOOL, "incomplete_prompt": INCOMPLETE_PROMPT}
     done = run_program(
         ["node", typescript / "transcript.mjs", mode, json.dumps(place.command), json.dumps(asked)],
         cwd=place.folder,

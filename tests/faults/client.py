@@ -349,11 +349,7 @@ class Server:
 
     def initialize(self, seconds: float = 10.0) -> Message:
         """Shake hands; return the result."""
-        params = {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "faults", "version": "1"},
-        }
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "faults", "version": "1"}}
         reply = self.ask("initialize", params, seconds)
         require("result" in reply, "initialize failed:", reply)
         result: Message = reply["result"]

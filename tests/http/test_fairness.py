@@ -10,16 +10,7 @@ import pytest
 from support.artifact import built_fixture
 from support.processes import until
 from support.serving import Served, served
-from support.tenants import (
-    QUICK,
-    TOKENS,
-    A,
-    B,
-    Tenant,
-    gauge,
-    slow_calls,
-    write_project,
-)
+from support.tenants import QUICK, TOKENS, A, B, Tenant, gauge, slow_calls, write_project
 
 pytestmark = pytest.mark.slow
 

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.http.memory_budget import (
-    CONNECTIONS,
-    MIB,
-    SMALL,
-    VALUE_COST,
-    MemoryBudget,
-    cost_of,
-)
+from mcpc_runtime.http.memory_budget import CONNECTIONS, MIB, SMALL, VALUE_COST, MemoryBudget, cost_of
 from mcpc_runtime.http.post_response import LongReply
 from mcpc_runtime.protocol.values import WINDOW, count_structure_outside_strings
 

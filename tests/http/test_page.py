@@ -124,10 +124,7 @@ def test_routes_of_a_program_that_the_page_would_hide_are_named():
     assert hidden_paths(HttpSettings(), routes) == ()
     image = image_of(archive(FILES, ui=True).data)
     image.index["fastmcp_routes"] = {"paths": routes}
-    image.index["hooks"] = {
-        **image.index["hooks"],
-        "route_paths": ("mcpc_runtime.systems.fastmcp.routes:route_paths",),
-    }
+    image.index["hooks"] = {**image.index["hooks"], "route_paths": ("mcpc_runtime.systems.fastmcp.routes:route_paths",)}
     with pytest.raises(ServeError, match="hide /ui/report of this server"):
         build_application(image, HttpSettings(has_page=True))
 

@@ -112,8 +112,7 @@ def answered(request: Message) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("revision", "version", "names"),
-    [(HANDSHAKE, "3.13", TOOLS), (STATELESS, "3.11", ("both", "ask_user", "where"))],
+    ("revision", "version", "names"), [(HANDSHAKE, "3.13", TOOLS), (STATELESS, "3.11", ("both", "ask_user", "where"))]
 )
 def test_every_call_is_answered_as_on_this_machine(
     revision: str, version: str, names: Collection[str], server: Path, git_bash: GitBash, start: Start

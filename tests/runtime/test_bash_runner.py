@@ -293,12 +293,7 @@ def test_what_the_library_prints_is_in_no_answer(forked) -> None:
         assert seen(each.one()) == (0, b"in\n", b"")
 
 
-ENDING = {
-    "exit": "exit 0",
-    "failure": "tool() { :; }\nfalse",
-    "unset": "echo $nope",
-    "syntax": "tool() { :; }\nif\n",
-}
+ENDING = {"exit": "exit 0", "failure": "tool() { :; }\nfalse", "unset": "echo $nope", "syntax": "tool() { :; }\nif\n"}
 
 
 @pytest.mark.parametrize("case", ENDING)

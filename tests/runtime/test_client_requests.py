@@ -10,13 +10,7 @@ import pytest
 
 from mcpc_runtime.protocol.client_requests import eras
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
-from mcpc_runtime.protocol.effects import (
-    Call,
-    Failure,
-    FinishedResult,
-    SendMessage,
-    StartHandler,
-)
+from mcpc_runtime.protocol.effects import Call, Failure, FinishedResult, SendMessage, StartHandler
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
 from support.images import archive, image_of, project, tool

@@ -11,10 +11,7 @@ from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, project, request, tool
 
 NAMES = [f"{kind}_{number}" for number in range(7) for kind in ("read", "write")]
-ODD = {
-    "type": "object",
-    "properties": {"a]b": {"const": 1.0}, 'q"},{': {"enum": [1e300, "é\u2026", 10**30]}},
-}
+ODD = {"type": "object", "properties": {"a]b": {"const": 1.0}, 'q"},{': {"enum": [1e300, "é\u2026", 10**30]}}}
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 

@@ -281,8 +281,7 @@ def test_what_is_returned_becomes_json(value: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    [value for value, _ in DUMPED if not isinstance(value, dict | set | Text) or value == {3, 1, 2}],
+    "value", [value for value, _ in DUMPED if not isinstance(value, dict | set | Text) or value == {3, 1, 2}]
 )
 def test_it_is_the_json_that_pydantic_writes(value: Any) -> None:
     kind = type(value)

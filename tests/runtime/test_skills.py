@@ -92,7 +92,4 @@ def test_the_handshake_era_reads_files_and_has_no_extension():
 
 def test_the_extension_is_told_with_its_one_setting():
     capabilities = ask("server/discover")["result"]["capabilities"]
-    assert capabilities == {
-        "resources": {},
-        "extensions": {"io.modelcontextprotocol/skills": {"directoryRead": True}},
-    }
+    assert capabilities == {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {"directoryRead": True}}}

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from mcpc_runtime.protocol import tasks
-from mcpc_runtime.protocol.tasks import (
-    INPUT_REQUIRED,
-    TRANSITIONS,
-    StaleTaskError,
-    Task,
-)
+from mcpc_runtime.protocol.tasks import INPUT_REQUIRED, TRANSITIONS, StaleTaskError, Task
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
 from mcpc_runtime.server.tasks.store import MemoryStore
 

@@ -17,11 +17,7 @@ SH = "#!/usr/bin/env bash\necho hi\n"
 NAMED = '{"name": "t", "description": "d"}'
 ABOUT = '{"name": "demo", "version": "1.0"}'
 HEADER = '#!/bin/sh\n# mcp: {"name": "inline", "description": "d", "timeoutSecs": 1}\n'
-PROJECT: Files = {
-    "server.d/server.meta.json": ABOUT,
-    "tools/t/tool.sh": SH,
-    "tools/t/tool.meta.json": NAMED,
-}
+PROJECT: Files = {"server.d/server.meta.json": ABOUT, "tools/t/tool.sh": SH, "tools/t/tool.meta.json": NAMED}
 
 
 def with_modes(files: Files, modes: dict[str, int], name: str = "") -> SourceTree:

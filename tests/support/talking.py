@@ -13,10 +13,7 @@ from support.files import write_files
 from support.serving import Served
 
 VERSION = "2026-07-28"
-META = {
-    "io.modelcontextprotocol/protocolVersion": VERSION,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+META = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
 PROJECT = {
     "server.json": '{"serverInfo": {"name": "limits", "version": "1.0.0"}}',
     "tools.py": '''

@@ -239,8 +239,7 @@ HOSTILE: dict[str, Hostile] = {
     "a chain of very many $ref": Hostile(chain(MANY, lambda to: to), TOO_MUCH),
     "a chain of very many properties": Hostile(chain(MANY, lambda to: {"properties": {"a": to}}), TOO_MUCH),
     "a ring of very many properties": Hostile(
-        lambda: json.dumps(of(**{f"d{n}": {"properties": {"a": to((n + 1) % MANY)}} for n in range(MANY)})),
-        TOO_MUCH,
+        lambda: json.dumps(of(**{f"d{n}": {"properties": {"a": to((n + 1) % MANY)}} for n in range(MANY)})), TOO_MUCH
     ),
     "1,000 definitions, each refers to all": Hostile(all_to_all(1_000, 1_000, "properties"), TOO_MUCH),
     "100 definitions, each refers to all": Hostile(
@@ -265,8 +264,7 @@ HOSTILE: dict[str, Hostile] = {
     },
     "a maze of $dynamicRef": Hostile(maze(LEVELS), TOO_MUCH),
     "unevaluatedProperties over 300 nested anyOf": Hostile(
-        lambda: json.dumps({"type": "object", "unevaluatedProperties": False, "anyOf": [beside(300, {})]}),
-        TOO_MUCH,
+        lambda: json.dumps({"type": "object", "unevaluatedProperties": False, "anyOf": [beside(300, {})]}), TOO_MUCH
     ),
     "unevaluatedProperties over a chain of 1,000 anyOf": Hostile(
         lambda: json.dumps(

@@ -393,11 +393,7 @@ def test_the_python_sdk_answers_for_its_user(servers: dict[str, Path], mode: str
 
     async def converse() -> list[str]:
         server = StdioServerParameters(command=sys.executable, args=[str(servers["python"])])
-        callbacks = {
-            "elicitation_callback": elicitation,
-            "sampling_callback": sampling,
-            "list_roots_callback": roots,
-        }
+        callbacks = {"elicitation_callback": elicitation, "sampling_callback": sampling, "list_roots_callback": roots}
         async with PythonClient(server, mode=mode, read_timeout_seconds=30, **callbacks) as client:
             names = ("who_worker", "who_loop", "who_inline", "several", "rounds")
             return [(await client.call_tool(name, {})).content[0].text for name in names]

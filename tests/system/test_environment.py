@@ -16,12 +16,7 @@ from support.needs import needs
 
 SECRETS = {"SERVER_KEY": "s3cret-server", "TOOL_KEY": "s3cret-tool", "TOOL_2": "s3cret-two", "OTHER": "s3cret-other"}
 POLICIES: dict[str, Any] = {"usual": None, "named": ["TOOL_*"], "all": "inherit", "few": "minimal"}
-FOUND = {
-    "usual": {"SERVER_KEY"},
-    "named": {"SERVER_KEY", "TOOL_KEY", "TOOL_2"},
-    "all": set(SECRETS),
-    "few": set[str](),
-}
+FOUND = {"usual": {"SERVER_KEY"}, "named": {"SERVER_KEY", "TOOL_KEY", "TOOL_2"}, "all": set(SECRETS), "few": set[str]()}
 KINDS = ("bash", "python", "program")
 
 

@@ -19,10 +19,7 @@ from support.needs import ROOT, needs
 pytestmark = pytest.mark.sampled(3)
 
 NO_ARGUMENTS = {"type": "object", "properties": {}}
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
 BASH = {
     "server.d/server.meta.json": {"name": "bash-made", "version": "2.1.0", "instructions": "Say it."},

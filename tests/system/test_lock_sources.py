@@ -83,7 +83,7 @@ def test_other_installers_read_the_lock(index: Index, locked: Path, tmp_path: Pa
 
 
 COMMANDS = {
-    "lock": (("lock", "--python", HERE), "MCP424", "`bare==1.0`, which `alpha` needs, has no wheel for this machine"),
+    "lock": (("lock", "--python", HERE), "MCP424", "`bare==1.0`, which `alpha` needs, has no wheel for this machine")
 }
 
 

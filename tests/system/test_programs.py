@@ -125,10 +125,7 @@ def begin_waiting(client: StdioClient, token: str) -> int:
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [
-        ({"action": "accept", "content": {"sure": True}}, "accept: True"),
-        ({"action": "decline"}, "decline: None"),
-    ],
+    [({"action": "accept", "content": {"sure": True}}, "accept: True"), ({"action": "decline"}, "decline: None")],
 )
 def test_a_question_to_the_user(client: StdioClient, answer: dict[str, object], told: str) -> None:
     client.answers = lambda _: {"result": answer}

@@ -94,10 +94,7 @@ def calls(version: str, *asked: tuple[str, object]) -> bytes:
     lines: list[dict[str, Any]] = []
     meta: dict[str, Any] = {}
     if version == STATELESS:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": version,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
+        meta = {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}
     else:
         client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         lines.append({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": client})

@@ -181,12 +181,7 @@ def make(base: Path, way: Way, *, cache: Path | None = None) -> Made:
     (base / "link").symlink_to(project)
     places = {"aside": base / "aside", "inside": project, "below": project / "data/deeper"}
     standing = places[way.standing]
-    names = {
-        "absolute": project,
-        "relative": os.path.relpath(project, standing),
-        "here": ".",
-        "symlink": base / "link",
-    }
+    names = {"absolute": project, "relative": os.path.relpath(project, standing), "here": ".", "symlink": base / "link"}
     target = base / "server.pyz"
     argv = [sys.executable, "-m", "mcpc", "build", names[way.argument], "-o", target, *way.options]
     environment = {
