@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from support.argument_editor import failures, round_trips
 from support.page_files import ARGUMENTS
 from support.random_schemas import DRAFTS, Generator
 from support.random_values import Values
-from support.reference import example_tools, real_tools
+from support.reference import real_tools
 from support.scale import scaled
-from support.stdio import StdioClient
 
 Json = Any
 
@@ -88,20 +86,6 @@ def test_values_of_real_tools_come_out_as_they_went_in_most_of_them_in_fields_of
     assert not failures(cases, results)
     assert not any(result["json"] for result in results)
     assert sum(result["asJson"] for result in results) < 0.2 * sum(result["fields"] for result in results)
-
-
-def test_values_of_the_example_servers_come_out_as_they_went_in(everything_server: Path) -> None:
-    tools = [*tools_of(everything_server), *[tool for _, tools in example_tools() for tool in tools]]
-    cases = cases_of(tools, 2)
-    assert not failures(cases, round_trips(cases))
-
-
-def tools_of(server: Path) -> list[dict[str, Json]]:
-    client = StdioClient(server)
-    client.initialize()
-    found: list[dict[str, Json]] = client.ask("tools/list")["result"]["tools"]
-    client.end()
-    return found
 
 
 def random_cases(

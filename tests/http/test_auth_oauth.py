@@ -27,6 +27,7 @@ from mcpc_runtime.http.auth.oauth import WELL_KNOWN
 from mcpc_runtime.http.principals import Denied, MisconfiguredError, Principal, UnavailableError
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import lazy
+from support.clocks import StoppedClock
 from support.issuer import Issuer, Key, raw_token, serving
 
 URL = "https://mcp.example.com/mcp"
@@ -234,14 +235,6 @@ def test_a_token_that_names_no_key_means_the_only_one_that_fits(issuer: Issuer) 
 # Keys come and go
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Source:
     """Where keys come from: how often it was asked, and what it answers."""
 
@@ -276,7 +269,7 @@ def test_keys_are_asked_for_once_for_all_who_wait() -> None:
     source = Source("one")
 
     async def all_at_once() -> list[None]:
-        keys = SigningKeys(source.load, Clock())
+        keys = SigningKeys(source.load, StoppedClock())
         first = asyncio.ensure_future(keys.refresh())
         await asyncio.sleep(0)
         first.cancel()  # whoever came first goes; the others still get theirs

@@ -14,27 +14,18 @@ from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.quotas import Quotas, called_tools, caller_of
 from support.artifact import build
 from support.asgi import Client, Doorman, request, served
+from support.clocks import StoppedClock
 from support.files import write_files
 from support.http_sample import sample
 from support.posts import post_stateless
 from support.serving import served as served_file
 
-
-class Clock:
-    """A clock that stands still until it is put forward."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 ECHO, QUICK = ({"name": name, "arguments": {"text": "x"}} for name in ("echo", "quick"))
 
 
-def clocked(client: Client) -> Clock:
+def clocked(client: Client) -> StoppedClock:
     """Let the quotas of a server have a clock of ours."""
-    clock = Clock()
+    clock = StoppedClock()
     assert client.application.quotas is not None
     client.application.quotas._clock = clock
     return clock
@@ -51,7 +42,7 @@ def waits(found: Quotas, caller: str, *tools: str) -> int:
 
 
 def test_a_bucket_is_refilled_evenly_and_not_beyond_its_size() -> None:
-    clock = Clock()
+    clock = StoppedClock()
     found = Quotas([("", 4, "min"), ("a", 1, "h")], clock)
     assert [waits(found, "x", "b") for _ in range(5)] == [0, 0, 0, 0, 15]
     assert waits(found, "y", "a", "b") == 0
@@ -69,7 +60,7 @@ def test_a_bucket_is_refilled_evenly_and_not_beyond_its_size() -> None:
 
 def test_what_is_kept_of_callers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quotas, "MAX_BUCKETS", 2)
-    found = Quotas([("", 1, "day")], Clock())
+    found = Quotas([("", 1, "day")], StoppedClock())
     assert [waits(found, caller, "a") for caller in "xyxzy"] == [0, 0, 86400, 0, 86400]
     assert len(found._buckets) == 2
     assert waits(found, "x", "a") == 0

@@ -13,6 +13,7 @@ from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.effects import Call, Failure, FinishedResult, SendMessage, StartHandler
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
+from support.clocks import StoppedClock
 from support.images import archive, image_of, project, tool
 from support.messages import valid
 
@@ -48,18 +49,11 @@ def image() -> Any:
     return image_of(archive(files).data)
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Client:
     """A conversation with what a client can, in one revision."""
 
     def __init__(self, version: str = MODERN, capabilities: Any = None, principal: str = "") -> None:
-        self.clock = Clock()
+        self.clock = StoppedClock()
         self.seals = TokenSigner([KEY], self.clock)
         self.version = version
         self.capabilities = ALL if capabilities is None else capabilities

@@ -22,18 +22,11 @@ from mcpc_runtime.server.replicas.signed_tokens import (
     state_keys,
     to_text,
 )
+from support.clocks import StoppedClock
 from support.needs import ROOT
 
 OLD, NEW = b"an old key, 16 b+", b"a new key of more bytes"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @given(st.binary(max_size=40), st.text(max_size=8), st.text(max_size=8))
@@ -57,7 +50,7 @@ def test_a_purpose_and_a_payload_do_not_run_into_each_other() -> None:
 
 
 def test_tokens_have_the_form_that_other_replicas_read() -> None:
-    clock = Clock()
+    clock = StoppedClock()
     token = "2Z9ndwAAAAAAAAQkcGF5bG9hZNFXxcj903ZeSR8jJr6UT53Ip6XYPy6NbJKbtfk5m8_e"
     assert TokenSigner([OLD, NEW], clock).sign("ask", b"payload", 60.9) == token
     assert repr(TokenSigner([OLD, NEW])) == "<TokenSigner with 2 keys>"
@@ -91,7 +84,7 @@ def test_whatever_a_client_sends_is_no_token(text: str) -> None:
 
 
 def test_a_token_ends() -> None:
-    clock = Clock()
+    clock = StoppedClock()
     seals = TokenSigner([OLD], clock)
     token = seals.sign("ask", b"x", 60)
     clock.now += 60

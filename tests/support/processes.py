@@ -59,6 +59,11 @@ def of_process(pid: int | str, name: str) -> bytes:
         os.close(descriptor)
 
 
+def processes_with(text: bytes, name: str) -> list[int]:
+    """Return the running processes with a text in a file of /proc/PID."""
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and text in of_process(pid, name)]
+
+
 def is_alive(pid: int) -> bool:
     """Tell whether a process runs; one that has ended and was not reaped does not."""
     try:

@@ -6,7 +6,6 @@ All of it is in `tests/data`, whose README names origins and licences: no test i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -43,12 +42,3 @@ def real_tools() -> dict[str, list[dict[str, Any]]]:
     """Return the tools of four public servers by the server's name."""
     found: dict[str, list[dict[str, Any]]] = read_data("real-tools.json")
     return found
-
-
-def example_tools() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the tools that JSON files of examples and acceptance projects define, by file."""
-    for folder in ("examples", "tests/acceptance"):
-        for path in sorted((ROOT / folder).rglob("tools*.json")):
-            tools = json.loads(path.read_text()).get("tools", ())
-            if tools:
-                yield str(path.relative_to(ROOT)), [tool for tool in tools if "inputSchema" in tool]

@@ -12,6 +12,7 @@ import pytest
 
 from mcpc.frontends.fastmcp import program
 from mcpc.options import Options
+from support.processes import processes_with
 from support.projects import checked, lowered, marked, parsed, places
 
 HEAD = "import os, sys, time\nfrom mcp.server.lowlevel import Server\nserver = Server('x')\n"
@@ -225,8 +226,7 @@ def test_what_a_program_starts_ends_with_it(tmp_path: Path) -> None:
     code = f"import subprocess\nsubprocess.Popen(['sh', '-c', 'exec -a {mark} sleep 300'], start_new_session=True)\n1 / 0\n"
     _, problems = parsed({"server.py": HEAD + code})
     assert [problem.code for problem in problems if problem.severity == "error"] == ["MCP286"]
-    running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in safe_read(path)]
-    assert running == []
+    assert processes_with(mark.encode(), "cmdline") == []
 
 
 def test_a_daemon_of_a_program_that_is_described_ends_with_it() -> None:
@@ -234,7 +234,7 @@ def test_a_daemon_of_a_program_that_is_described_ends_with_it() -> None:
     code = f"if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execvp('sleep', ['{mark}', '300'])\n    os._exit(0)\nos.wait()\n"
     found, _ = parsed({"server.py": HEAD + code})
     assert found is not None
-    assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in safe_read(path)] == []
+    assert processes_with(mark.encode(), "cmdline") == []
 
 
 def test_files_that_a_program_writes_are_in_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,13 +244,6 @@ def test_files_that_a_program_writes_are_in_a_copy(tmp_path: Path, monkeypatch: 
     found, _ = parsed({"server.py": HEAD + code})
     assert found is not None
     assert {path.name for path in tmp_path.iterdir()} <= {".cache"}
-
-
-def safe_read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 def test_a_variable_for_the_build_is_given_and_not_kept() -> None:

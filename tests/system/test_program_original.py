@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from mcpc.options import Options
 from support.artifact import build, built_fixture, mcpc
 from support.files import write_files
 from support.needs import ROOT
+from support.processes import of_process, processes_with, until
 from support.projects import marked, parsed, places
 from support.stdio import StdioClient, only_text, replies
 
@@ -167,15 +166,15 @@ def test_a_cancelled_call_is_cancelled_in_the_program(client: StdioClient, varia
         continue
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
     assert client.call_tool("add", a=1, b=2)["structuredContent"] == {"total": 3}
-    assert comes_true(Path(variables["CANCELLED_FILE"]).exists)
+    until(Path(variables["CANCELLED_FILE"]).exists)
 
 
 def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient, variables: dict[str, str]) -> None:
     """Its answer waits behind one that nobody reads yet; the program is talked to without the server between."""
     client.initialize()
     client.call_tool("add", a=1, b=2)
-    (folder,) = program_processes(variables["LEFT_FILE"].encode())
-    words = [word.decode() for word in safe_read(folder / "cmdline").split(b"\0")[1:-1]]
+    (pid,) = program_processes(variables["LEFT_FILE"].encode())
+    words = [word.decode() for word in of_process(pid, "cmdline").split(b"\0")[1:-1]]
     with StdioClient(*words, environment=variables) as program:
         assert program.process.stdout is not None
         assert program.process.stdout.readline() == b"printed to standard output\n"
@@ -206,7 +205,7 @@ def test_a_killed_server_leaves_no_process(client: StdioClient, variables: dict[
     mark = variables["LEFT_FILE"].encode()
     assert len(program_processes(mark)) == 1
     os.kill(client.process.pid, signal.SIGKILL)
-    assert comes_true(lambda: program_processes(mark) == [])
+    until(lambda: program_processes(mark) == [])
 
 
 def await_log(client: StdioClient, said: bytes) -> None:
@@ -216,23 +215,8 @@ def await_log(client: StdioClient, said: bytes) -> None:
         assert line, "it has ended"
 
 
-def program_processes(mark: bytes) -> list[Path]:
-    folders = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if b"original.process" in safe_read(path)]
-    return [folder for folder in folders if mark in safe_read(folder / "environ")]
-
-
-def safe_read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
-def comes_true(condition: Any) -> bool:
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(condition())
+def program_processes(mark: bytes) -> list[int]:
+    return [pid for pid in processes_with(b"original.process", "cmdline") if mark in of_process(pid, "environ")]
 
 
 LOW_LEVEL = """
