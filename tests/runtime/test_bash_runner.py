@@ -20,7 +20,7 @@ from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
-from support.processes import is_alive
+from support.processes import is_alive, turn_until
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -66,12 +66,8 @@ class Shells:
     def begin(self, call: ShellCall, done: list[ProcessResult]) -> object:
         return self.runner.start(call, done.append, self.notes.append)
 
-    def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "nothing happened"
-            self.reactor.after(0.05, lambda: None)
-            self.reactor.turn()
+    def turn_until(self, is_so, seconds: float = 60.0) -> None:
+        turn_until(self.reactor, is_so, seconds)
 
     def run(self, *calls: ShellCall) -> list[ProcessResult]:
         ended: list[list[ProcessResult]] = [[] for _ in calls]

@@ -18,7 +18,7 @@ from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.reactor import Reactor
-from support.processes import RUNTIME, nothing_left, until
+from support.processes import RUNTIME, nothing_left, turn_until
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -68,12 +68,7 @@ class Calls:
         return self.runner.start(command, done, note)
 
     def until(self, is_so) -> None:
-        def turned() -> bool:
-            self.reactor.after(0.01, lambda: None)
-            self.reactor.turn()
-            return bool(is_so())
-
-        until(turned)
+        turn_until(self.reactor, is_so)
 
     def run(self, *commands: Command) -> list[ProcessResult]:
         first = len(self.notes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +22,9 @@ from mcpc_runtime.systems.mcp_bash import processes
 from mcpc_runtime.transports.platforms.pipes import close
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.needs import ROOT, needs
-from support.processes import run_program
+from support.processes import run_program, turn_until
 
 SDK = ROOT / "templates/mcp_bash/sdk"
-DEADLINE_SECONDS = 60
 READS_SDK = 'source "$MCP_SDK/tool-sdk.sh"\n'
 
 SAME = {
@@ -101,12 +99,8 @@ class Scripts:
         call = processes.script_call(str(place), self.more, str(self.home), 0)
         return self.runner.start(call, done.append, lambda note: None)
 
-    def turn_until(self, condition, seconds: float = DEADLINE_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "nothing happened"
-            self.reactor.after(0.05, lambda: None)
-            self.reactor.turn()
+    def turn_until(self, is_so, seconds: float = 60.0) -> None:
+        turn_until(self.reactor, is_so, seconds)
 
     def run(self, place: Path) -> ProcessResult:
         done: list[ProcessResult] = []

@@ -22,7 +22,7 @@ from mcpc_runtime.transports.platforms.posix.supervision.termination import PREF
 from mcpc_runtime.transports.platforms.processes import SupervisedProcess, Supervisor
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.libproc import FakeLibproc
-from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, until
+from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, turn_until, until
 
 FORMS = {
     "plain": "sleep 1000",
@@ -65,12 +65,7 @@ class Server:
         return child
 
     def until(self, is_so) -> None:
-        def turned() -> bool:
-            self.reactor.after(0.005, lambda: None)
-            self.reactor.turn()
-            return bool(is_so())
-
-        until(turned)
+        turn_until(self.reactor, is_so)
 
     def run(self, *argv: str, **how) -> tuple[int, str]:
         child = self.spawn(*argv, **how)

@@ -15,7 +15,7 @@ import pytest
 from mcpc_runtime.transports.platforms.posix.supervision import client, termination, wire
 from mcpc_runtime.transports.platforms.processes import Supervisor, signal_group
 from mcpc_runtime.transports.platforms.reactor import Reactor
-from support.processes import Token, nothing_left, until
+from support.processes import Token, nothing_left, turn_until
 
 
 @pytest.fixture
@@ -30,16 +30,7 @@ def run(supervisor: Supervisor, reactor: Reactor, token: Token, *numbers: int) -
     descriptors = dict.fromkeys(numbers, 2)
     environment = {**token.environment, b"MCPC_CALL": b"1.a"}
     supervisor.spawn(["true"], environment, descriptors, lambda *what: ended.append(what))
-    return wait(reactor, ended)
-
-
-def wait(reactor: Reactor, ended: list[tuple[int, str]]) -> tuple[int, str]:
-    def turned() -> bool:
-        reactor.after(0.01, lambda: None)
-        reactor.turn()
-        return bool(ended)
-
-    until(turned)
+    turn_until(reactor, lambda: ended)
     return ended[0]
 
 

@@ -16,7 +16,7 @@ from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.clocks import Clock
-from support.processes import is_alive, until
+from support.processes import is_alive, turn_until, until
 
 HANDLERS = """
 import asyncio, ctypes, os, pathlib, signal, sys, time
@@ -118,12 +118,8 @@ class Server:
         assert not returned.problem
         return returned.value
 
-    def wait(self, met) -> None:
-        deadline = time.monotonic() + 30
-        while not met():
-            assert time.monotonic() < deadline
-            self.reactor.after(0.05, lambda: None)
-            self.reactor.turn()
+    def wait(self, is_so) -> None:
+        turn_until(self.reactor, is_so, 30)
 
     def pass_time(self, seconds: float) -> None:
         """Put the clock forward, and do in one turn what is due then."""

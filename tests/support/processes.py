@@ -103,6 +103,15 @@ def until(is_so: Callable[[], object], seconds: float = PATIENCE) -> float:
     return time.monotonic() - began
 
 
+def turn_until(reactor: Any, is_so: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """Have a reactor of this process turn until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "nothing happened"
+        reactor.after(0.01, lambda: None)
+        reactor.turn()
+
+
 def stop_process(pid: int) -> None:
     """Send SIGSTOP, and wait until the process no longer runs: until then it may still take what is sent to it."""
     os.kill(pid, signal.SIGSTOP)
