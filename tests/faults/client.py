@@ -247,7 +247,6 @@ class Server:
     def _read(self) -> None:
         pieces: list[bytes] = []
         stream = self.process.stdout
-        assert stream is not None
         descriptor = stream.fileno()
         while data := self._some(descriptor):
             *complete, rest = data.split(b"\n")
@@ -269,14 +268,12 @@ class Server:
             return b""
 
     def _read_errors(self) -> None:
-        assert self.process.stderr is not None
         descriptor = self.process.stderr.fileno()
         while data := self._some(descriptor):
             self.errors += data[: STDERR_KEPT - len(self.errors)]
 
     def write(self, data: bytes) -> None:
         """Write all of it; a server that has gone is not told."""
-        assert self.process.stdin is not None
         view = memoryview(data)
         with contextlib.suppress(BrokenPipeError):
             while view:
@@ -431,14 +428,12 @@ class Server:
 
     def close_input(self) -> None:
         """Say that nothing more comes."""
-        assert self.process.stdin is not None
         if not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
 
     def close_output(self) -> None:
         """Stop reading: the reader's end is replaced by nothing."""
-        assert self.process.stdout is not None
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, self.process.stdout.fileno())
         os.close(null)

@@ -123,7 +123,6 @@ class Injected:
 
     def over(self) -> None:
         server, self.server = self.server, None
-        assert server is not None
         self.trial.servers.remove(server)
         self.trial.bases.pop(server.pid, None)
         server.end(6)

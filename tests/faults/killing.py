@@ -255,7 +255,6 @@ def unread_output(trial: Trial) -> None:
             server.line("tools/call", {"name": "echo", "arguments": {"text": "y" * 20_000}}, id=number)
             for number in range(300)
         )
-        assert server.process.stdin is not None
         os.set_blocking(server.process.stdin.fileno(), False)
         view = memoryview(lines)
         deadline = time.monotonic() + 1.5

@@ -120,7 +120,6 @@ class Site(Server):
 
     def _read(self) -> None:
         """Nothing is to be said on standard output."""
-        assert self.process.stdout is not None
         while data := self._some(self.process.stdout.fileno()):
             self.replies.dirt.append(data[:200])
         with self.replies.changed:

@@ -183,7 +183,6 @@ class Visitor:
         head, _ = await self.post(request("initialize", params), [])
         found = SESSION.search(head)
         require(found, head)
-        assert found is not None
         return [("mcp-session-id", found[1].decode()), ("mcp-protocol-version", "2025-11-25")]
 
     async def close(self) -> None:
@@ -279,7 +278,6 @@ async def be_asked_aside(visitor: Visitor) -> int:
     await line.until(b"elicitation/create")
     found = ASKED.search(await line.until(b"requestedSchema"))
     require(found, line.data)
-    assert found is not None
     await visitor.post({"jsonrpc": "2.0", "id": found[1].decode(), "result": ANN}, session, 202)
     require(b"Ann" in await line.until(b'"result"'), line.data)
     await line.close()

@@ -54,7 +54,6 @@ def of_another_test() -> Iterator[Popen]:
 
 
 def start_one(process: Popen) -> None:
-    assert process.stdin is not None
     process.stdin.write(b"one\n")
     assert until(lambda: below([process.pid], processes()), 30)
 

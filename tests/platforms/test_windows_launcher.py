@@ -239,7 +239,6 @@ def test_the_server_ends_with_its_launcher(prefix: Prefix, program: Callable[...
     """Both the server and what it started: nothing is left when a client kills what it knows of."""
     path = program(name="killed/server.exe")
     with prefix.start(path, "wait", path=[windows_path(prefix.pythons["3.13"])]) as process:
-        assert process.stdout is not None
         assert process.stdout.readline().strip() == b"waiting"
         assert len(processes_of(path)) == 2, "the server runs in the launcher's own process"
         process.kill()

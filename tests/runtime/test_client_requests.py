@@ -87,7 +87,6 @@ class Client:
     def refusal(self, **params: Any) -> Failure:
         (effect,) = self.request(params.pop("name", "asks"), params.pop("method", "tools/call"), **params)
         failure = eras.resume_call(effect.call, self.seals)
-        assert failure is not None
         assert failure.code == INVALID_PARAMS
         return failure
 

@@ -80,7 +80,6 @@ def load(tmp_path: Path, request: pytest.FixtureRequest) -> Load:
         place = tmp_path / f"{name}.py"
         place.write_text(text)
         spec = importlib.util.spec_from_file_location(name, place)
-        assert spec is not None and spec.loader is not None
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         request.addfinalizer(lambda: sys.modules.pop(name, None))
         spec.loader.exec_module(module)

@@ -245,7 +245,6 @@ def test_a_racing_renamer_leaks_nothing(root: Path) -> None:
         "    os.rename('swapped/secret.txt', 'swapped/link.txt'); os.rename('swapped/held', 'swapped/secret.txt')\n"
     )
     renamer = subprocess.Popen([sys.executable, "-c", program, root, outside], stdout=subprocess.PIPE)
-    assert renamer.stdout is not None
     try:
         assert renamer.stdout.readline() == b"ready\n"
         outcomes = [found(root, "swapped/secret.txt") for _ in range(TRIES)]

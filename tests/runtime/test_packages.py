@@ -262,7 +262,6 @@ def test_what_was_verified_is_what_is_loaded_while_another_user_swaps_folders(gu
             path.chmod(0o755)
         with subprocess.Popen(argv, stdout=subprocess.PIPE) as swapper:
             try:
-                assert swapper.stdout is not None
                 assert swapper.stdout.readline() == b"ready\n"
                 words = [python, "-I", "-c", VICTIM, str(sources), str(folder), guarded]
                 done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)

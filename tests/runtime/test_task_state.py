@@ -126,7 +126,6 @@ class Tasks(RuleBasedStateMachine):
     def nothing_is_lost(self):
         for number in range(1, getattr(self, "count", 0) + 1):
             task = self.store.read(f"task{number}")
-            assert task is not None
             assert (task.status == INPUT_REQUIRED) == bool(task.requests)
             for key, answer in self.answers.get(task.identifier, {}).items():
                 assert task.answers[key] == answer

@@ -49,14 +49,12 @@ class CommandServer:
         with tempfile.TemporaryDirectory(prefix="mcpc-run-") as folder:
             names = [str(Path(folder) / name) for name in ("output", "errors")]
             request = {"words": words, "environment": environment, "cwd": os.getcwd(), "files": names, "memory": memory}
-            assert self.process.stdin is not None
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             status, seconds = self._end()
             output, errors = (Path(name).read_text("utf-8") for name in names)
         return subprocess.CompletedProcess(["mcpc", *words], status, output, errors), seconds
 
     def _end(self) -> tuple[int, float]:
-        assert self.process.stdout is not None
         reply = b""
         while not reply.endswith(b"\n"):
             if not select.select([self.process.stdout], [], [], SECONDS)[0]:

@@ -167,7 +167,6 @@ class Shell:
     def _write(self, data: bytes) -> None:
         """Write to the input of Bash, or close it at its end."""
         stream = self._process.stdin
-        assert stream is not None
         data = self._translated(data)
         with contextlib.suppress(BrokenPipeError):
             stream.write(data) if data else stream.close()
@@ -180,7 +179,6 @@ class Shell:
 
     def _pump(self, kind: int) -> None:
         stream = self._process.stdout if kind == OUTPUT else self._process.stderr
-        assert stream is not None
         with contextlib.suppress(OSError):
             while data := stream.read(1 << 16):
                 self._send(kind, data.replace(self._drives[DRIVE], DRIVE))

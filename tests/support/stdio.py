@@ -64,7 +64,6 @@ class StdioClient:
         self.close()
 
     def write(self, data: bytes) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
@@ -79,7 +78,6 @@ class StdioClient:
 
     def message(self, seconds: float = PATIENCE) -> Message:
         """Return the next message; a request of the server's is answered, if there is an answer."""
-        assert self.process.stdout is not None
         deadline = time.monotonic() + seconds
         while b"\n" not in self.pending:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))

@@ -37,7 +37,6 @@ class WindowsCompiler:
 
     def run(self, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
         """Run `mcpc` in a folder of this machine, to its end."""
-        assert self.process.stdin is not None and self.process.stdout is not None
         request = {"words": words, "folder": self.machine.path(folder)}
         self.process.stdin.write(json.dumps(request).encode() + b"\n")
         self.process.stdin.flush()
@@ -89,6 +88,5 @@ def windows_compiler() -> Iterator[WindowsCompiler]:
             words, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env={**kept, **machine.variables}
         ) as process:
             yield WindowsCompiler(machine, process)
-            assert process.stdin is not None
             process.stdin.close()
             process.wait(SECONDS)

@@ -120,7 +120,6 @@ def running_services(prefix: Prefix) -> Iterator[None]:
     with subprocess.Popen(
         [machines.WINE, "cmd"], stdin=pipe, stdout=pipe, stderr=nowhere, env=prefix.environment()
     ) as kept:
-        assert kept.stdout is not None
         kept.stdout.read(1)
         yield
         kept.kill()

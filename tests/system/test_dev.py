@@ -92,12 +92,10 @@ class Talk:
                     stream.close()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said.put(json.loads(line))
 
     def write(self, *messages: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in messages))
         self.process.stdin.flush()
 
@@ -150,7 +148,6 @@ class Talk:
             time.sleep(0.02)
 
     def end(self) -> int:
-        assert self.process.stdin is not None
         self.process.stdin.close()
         return self.process.wait(patience())
 

@@ -199,7 +199,6 @@ def judge(project: Hostile, chance: random.Random) -> None:
     serves_what_was_written(image, project)
     for tool in project.tools:
         definition = image.tool(tool["name"])
-        assert definition is not None
         assert definition.handler[:2] == ("tools.py", f"tool_{tool['name'].replace('-', '_').replace('.', '_')}")
         for schema, codes in ((tool["inputSchema"], definition._input), (tool.get("outputSchema"), definition._output)):
             if codes is not None:
@@ -452,8 +451,6 @@ def calls_are_decided(image: Image, tool: Json, chance: random.Random) -> None:
     """Call a tool: what it accepts would be started, what it refuses is explained in one whole line."""
     session = Session(image)
     definition = image.tool(tool["name"])
-    assert definition is not None
-    assert definition.input is not None
     for number in range(SAMPLES):
         arguments = dict_of(instance(tool["inputSchema"], tool["inputSchema"], chance), chance)
         params = {"name": tool["name"], "arguments": arguments, "_meta": MODERN}

@@ -151,7 +151,6 @@ def test_a_client_that_does_not_read_loses_nothing_and_costs_no_memory(client: C
                 data = data[os.write(descriptor, data[:4096]) :]
             sent.append(client.number)
 
-    assert client.process.stdin is not None
     put(client.process.stdin.fileno())
     assert len(sent) < 3000, "the server stops reading"
     assert resident(client.process.pid) - before < 32 * 1024

@@ -42,7 +42,6 @@ def listening(artifact: Path) -> Iterator[Served]:
 def piped(artifact: Path) -> Iterator[subprocess.Popen[bytes]]:
     argv = [sys.executable, str(artifact)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
-        assert server.stdin and server.stdout
         server.stdin.write(mixed.lines(("initialize", mixed.HELLO)))
         server.stdin.flush()
         server.stdout.readline()
@@ -52,7 +51,6 @@ def piped(artifact: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_ping_behind_the_worst_argument_is_answered(name: str, piped: subprocess.Popen[bytes]) -> None:
-    assert piped.stdin and piped.stdout
     before = processor_seconds(piped.pid)
     piped.stdin.write(call(name, 7) + b"\n" + b'{"jsonrpc":"2.0","id":8,"method":"ping"}\n')
     piped.stdin.flush()
@@ -92,7 +90,6 @@ def test_a_probe_beside_the_worst_argument_is_answered(name: str, listening: Ser
 
 
 def test_a_text_that_is_too_long_is_a_problem_like_any_other(piped: subprocess.Popen[bytes]) -> None:
-    assert piped.stdin and piped.stdout
     piped.stdin.write(call("cubic_read_whole", 9) + b"\n")
     piped.stdin.flush()
     result = json.loads(piped.stdout.readline())["result"]

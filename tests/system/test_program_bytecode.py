@@ -108,7 +108,6 @@ def test_other_bytecode_is_not_used(shelf: Path) -> None:
     data = zipfile.ZipFile(shelf).read(ENTRY)
     path = "/program/src/shelf/reports.py"
     code = ProgramCode("/program", data).of(path)
-    assert code is not None
     assert code.co_filename == path
     assert {item.co_filename for item in code.co_consts if hasattr(item, "co_filename")} == {path}
     assert ProgramCode("/program", data).of("/elsewhere/src/shelf/reports.py") is None
@@ -155,7 +154,6 @@ def test_a_program_is_started_once_its_tools_are_listed(server: Path, tmp_path: 
         client.ask("tools/list")
         assert wait_for(starts) == "x"
         if fails == "yes":
-            assert client.process.stderr is not None
             said = iter(client.process.stderr.readline, b"")
             assert any(b"was not started before its first call" in line for line in said)
         made = client.ask("tools/call", {"name": "starts", "arguments": {}})

@@ -122,7 +122,6 @@ def test_a_demonstration_is_imported_and_not_run(asks: str) -> None:
     assert [tool.node.value["name"] for tool in found.tools] == ["add"]
     (warning,) = [problem for problem in problems if problem.code == "MCP298"]
     assert warning.severity == "warning"
-    assert warning.span is not None
     assert warning.span.path == "server.py"
     assert "--entry server.py:mcp" in warning.hint
     ((_, entry),) = found.runtime_settings

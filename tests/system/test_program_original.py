@@ -176,7 +176,6 @@ def test_a_cancellation_that_crosses_the_answer_ends_nothing(client: StdioClient
     (pid,) = program_processes(variables["LEFT_FILE"].encode())
     words = [word.decode() for word in of_process(pid, "cmdline").split(b"\0")[1:-1]]
     with StdioClient(*words, environment=variables) as program:
-        assert program.process.stdout is not None
         assert program.process.stdout.readline() == b"printed to standard output\n"
         program.initialize()
         program.begin("tools/call", {"name": "long_text", "arguments": {}})
@@ -210,7 +209,6 @@ def test_a_killed_server_leaves_no_process(client: StdioClient, variables: dict[
 
 def await_log(client: StdioClient, said: bytes) -> None:
     """Read its standard error up to a line with `said`."""
-    assert client.process.stderr is not None
     while said not in (line := client.process.stderr.readline()):
         assert line, "it has ended"
 
@@ -301,7 +299,6 @@ def test_lists_that_need_the_lifespan_are_made_at_run_time(name: str) -> None:
     written, reasons, fails = RUN_TIME_LISTS[name]
     found, problems = parsed({"server.py": written, "requirements.txt": "mcp<2\n"}, Options(framework="original"))
     assert found is not None, problems
-    assert found.run_time is not None
     assert found.run_time.kinds == reasons.keys()
     told = [problem for problem in problems if problem.code == "MCP291"]
     assert len(told) == len(reasons)

@@ -309,7 +309,6 @@ def built_by(version: str, folder: Path) -> Path:
     packages.mkdir(exist_ok=True)
     for name in DEPENDENCIES:
         found = importlib.util.find_spec(name)
-        assert found is not None
         assert found.origin is not None
         if not (packages / name).exists():
             shutil.copytree(Path(found.origin).parent, packages / name, ignore=shutil.ignore_patterns("*.so", "*.pyc"))

@@ -142,8 +142,6 @@ def answers(artifact: Path, *names: str) -> list[dict[str, Any]]:
     guard.start()
     found = []
     try:
-        assert process.stdin is not None
-        assert process.stdout is not None
         for number, name in enumerate(names, 1):
             params = {"name": name, "arguments": {}}
             line = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}

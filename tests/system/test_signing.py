@@ -66,7 +66,6 @@ def test_a_recipe_signs_and_refuses_a_changed_list(
     needs(program, "bash")
     page = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
     found = re.search(rf"^### {program}\n+```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert found is not None
     recipe = found[1].replace("mcpc ", f"{sys.executable} -m mcpc ")
     (tmp_path / "server.pyz").write_bytes((folder / "server.pyz").read_bytes())
     (tmp_path / "SHA256SUMS").write_bytes(write_checksums([tmp_path / "server.pyz"]))

@@ -295,7 +295,6 @@ def test_a_stuck_worker_takes_back_only_once_until_it_responds(pair: Pair) -> No
 def test_a_stream_has_one_call_and_the_next_when_it_was_begun(pair: Pair) -> None:
     first, second, third = (pair.give(body) for body in (b"one", LARGE, b"three"))
     (head, body), rest = (read_exactly(pair.child.ends[CALLS], 12), read_exactly(pair.child.ends[CALLS], 3)), []
-    assert head is not None
     assert (int.from_bytes(head[4:], "little"), body, second.body, third.body) == (1, b"one", LARGE, b"three")
     assert pair.reactor.waiting(WRITABLE) == set()
     pair.reply({"begun": 1})
