@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from mcpc import Context
 from mcpc.frontends import FRONTENDS, build_inputs, frontends_of, select_frontends, tree_for
 from mcpc.options import Options
 from support.artifact import SOURCES
-from support.projects import Files, parsed, tree
+from support.projects import SERVER_JSON, Files, checked, parsed, tree
 from support.whole_projects import print_cases, read_cases
 
 GOLDEN = Path(__file__).parents[1] / "golden/frontends"
 
 
-def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
-    golden(GOLDEN / "native.txt", print_cases(GOLDEN / "native.cases"))
+@pytest.mark.parametrize("name", ["native", "decorated"])
+def test_whole_projects(name: str, golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDEN / f"{name}.txt", print_cases(GOLDEN / f"{name}.cases"))
 
 
 def test_which_formats_recognise_a_project(golden: Callable[[Path, str], None]) -> None:
@@ -111,3 +113,19 @@ def test_a_manifest_beside_a_server_changes_nothing(name: str) -> None:
 def test_a_file_that_cannot_be_read_is_reported_by_the_format(text: str) -> None:
     found, _ = select_frontends(tree({"server.json": text}), Options())
     assert [frontend.name for frontend in found] == ["native"]
+
+
+def test_everything_that_a_context_has_may_be_used() -> None:
+    uses = "\n".join(f"    ctx.{name}" for name in dir(Context) if not name.startswith("_"))
+    text = f"from mcpc import Context, tool\n@tool\ndef a(ctx: Context) -> None:\n    'A.'\n{uses}\n"
+    assert checked({"server.json": SERVER_JSON, "tools.py": text})[1] == ()
+
+
+def test_only_the_class_of_that_name_is_a_context_and_one_argument_may_be_it() -> None:
+    tool = '{"tools": [{"name": "old", "description": "Old.", "inputSchema": {"type": "object", "properties": {"x": {}}}}]}'
+    files: Files = {"server.json": SERVER_JSON, "tools.json": tool}
+    for code, count in (
+        ("class Context: ...\ndef old(me: Context, x=1): ...\n", 1),
+        ("from mcpc import Context\ndef old(x: Context): ...\n", 2),
+    ):
+        assert [problem.code for problem in checked({**files, "tools.py": code})[1]] == ["MCP206"] * count
