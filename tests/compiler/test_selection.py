@@ -1,12 +1,11 @@
 """Which files of a folder are part of a project: `.gitignore`, `exclude`, `include`, and what looks like a secret."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from mcpc.diagnostics import Span
 from mcpc.options import Options
 from mcpc.pack.cache import cache_key
 from mcpc.packages import read_requirements
@@ -15,11 +14,16 @@ from mcpc.reading import read_tree
 from mcpc.reading.selection import MAX_SETTINGS_BYTES, Selection, read_selection, read_settings_text
 from support.artifact import build, carried
 from support.files import write_files
+from support.needs import ROOT
+from support.whole_projects import read_cases
 
 SERVER = json.dumps({"serverInfo": {"name": "demo", "version": "1.0.0"}})
 TOOLS = json.dumps({"tools": [{"name": "hello", "description": "Say hello.", "inputSchema": {"type": "object"}}]})
 PROJECT = {"server.json": SERVER, "tools.json": TOOLS, "tools.py": 'def hello():\n    return "hello"\n'}
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n"
+
+
+GOLDEN = ROOT / "tests/golden/sources"
 
 
 def settings(**patterns: list[str]) -> str:
@@ -54,20 +58,17 @@ def test_a_lock_that_is_ignored_is_read_and_not_packed(tmp_path: Path) -> None:
     assert found is not None and found.text == "version = 1\n"
 
 
-IGNORED: dict[str, tuple[dict[str, str], list[str]]] = {
-    "names": ({".gitignore": "*.log\nbuild/\n", "a.log": "", "build/x": "", "sub/build/y": "", "kept": ""}, ["kept"]),
-    "from the top": ({".gitignore": "/data\n", "data/x": "", "sub/data": ""}, ["sub/data"]),
-    "again, but": ({".gitignore": "*.txt\n!kept.txt\n", "a.txt": "", "kept.txt": ""}, ["kept.txt"]),
-    "nearest first": ({".gitignore": "*.txt\n", "sub/.gitignore": "!*.txt\n", "a.txt": "", "sub/b.txt": ""}, ["sub/b.txt"]),
-    "comments": ({".gitignore": "# kept\n\n", "kept": ""}, ["kept"]),
-    "in a folder": ({"sub/.gitignore": "x\n", "x": "", "sub/x": "", "sub/y": ""}, ["sub/y", "x"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", IGNORED)
-def test_gitignore_is_honoured(name: str, tmp_path: Path) -> None:
-    files, expected = IGNORED[name]
-    assert read(tmp_path, files) == expected
+def test_what_is_read_of_folders(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    lines: list[str] = []
+    for number, (name, project, _) in enumerate(read_cases(GOLDEN / "selection.cases")):
+        found, problems = read_tree(
+            write_files(tmp_path / str(number), {path: each.data for path, each in project.files.items()})
+        )
+        lines += [f"##### {name}", *found.files, *(f"left out {path}: {reason}" for path, reason in found.left_out)]
+        for problem in problems:
+            message, _, _ = problem.message.partition(": ")  # what follows is said by the library of patterns
+            lines.append(f"{problem.code} {problem.span and problem.span.path}: {message}")
+    golden(GOLDEN / "selection.txt", "".join(f"{line}\n" for line in lines))
 
 
 def test_a_gitignore_above_the_project_means_nothing(tmp_path: Path) -> None:
@@ -76,41 +77,11 @@ def test_a_gitignore_above_the_project_means_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "project", {"kept": ""}) == ["kept"]
 
 
-def test_the_order_of_settings(tmp_path: Path) -> None:
-    files = {
-        ".gitignore": "dist/\n",
-        "dist/bundle.js": "",
-        "dist/other.js": "",
-        "tests/test_x.py": "",
-        "notes.md": "",
-        "pyproject.toml": settings(exclude=["tests/", "*.md"], include=["dist/bundle.js", "notes.md"]),
-    }
-    assert read(tmp_path, files) == ["dist/bundle.js"]
-
-
-def test_server_json_has_the_same_settings(tmp_path: Path) -> None:
-    said = {"serverInfo": {}, "_meta": {"mcpc/files": {"exclude": ["*.md"]}}}
-    both = {"server.json": json.dumps(said), "pyproject.toml": settings(exclude=["*.txt"])}
-    assert read(tmp_path, {**both, "a.md": "", "a.txt": "", "a.csv": ""}) == ["a.csv"]
-
-
 def test_settings_of_server_json_are_known_options(tmp_path: Path) -> None:
     said = {**json.loads(SERVER), "_meta": {"mcpc/files": {"exclude": ["*.md"]}}}
     tree, found = read_tree(write_files(tmp_path, {**PROJECT, "server.json": json.dumps(said), "a.md": ""}))
     assert "a.md" not in tree.files
     assert [problem.code for problem in analyse(tree, found, Options()).diagnostics] == ["MCP266"]
-
-
-@pytest.mark.parametrize("value", ['"tests"', "[1]", "[[]]", '[""]', '["!"]'])
-def test_a_setting_that_is_no_list_of_patterns(value: str, tmp_path: Path) -> None:
-    _, problems = read_tree(write_files(tmp_path, {"pyproject.toml": f"[tool.mcpc]\nexclude = {value}\n"}))
-    assert [problem.code for problem in problems] == ["MCP413"]
-
-
-@pytest.mark.parametrize("text", ["[tool", "", "tool = 1\n", "[tool]\nmcpc = 1\n"])
-def test_files_that_are_not_whole_are_left_to_others(text: str, tmp_path: Path) -> None:
-    write_files(tmp_path, {"pyproject.toml": text, "server.json": "{"})
-    assert read_tree(tmp_path)[1] == ()
 
 
 def test_patterns_of_both_files_and_of_git_are_combined(tmp_path: Path) -> None:
@@ -129,13 +100,6 @@ def test_patterns_of_both_files_and_of_git_are_combined(tmp_path: Path) -> None:
     without = Selection(exclude=found.exclude, ignores=found.ignores)
     assert all(without.reason(path, is_folder=folder) for path, folder in rows)
     assert not Selection().reason("a", is_folder=False)
-
-
-@pytest.mark.parametrize("name", ["", "sub"])
-def test_a_pattern_that_is_none_is_reported_in_its_file(name: str, tmp_path: Path) -> None:
-    files = {f"{name}/.gitignore".lstrip("/"): "a\n!\n", f"{name}/a".lstrip("/"): ""}
-    _, (problem,) = read_tree(write_files(tmp_path, files))
-    assert (problem.code, problem.span) == ("MCP413", Span(next(iter(files))))
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(MAX_SETTINGS_BYTES, True), (MAX_SETTINGS_BYTES + 1, False)])
@@ -158,42 +122,6 @@ def test_a_secret_is_left_out_unless_it_is_named(name: str, tmp_path: Path) -> N
     named = write_files(tmp_path / "named", {**PROJECT, name: KEY, "pyproject.toml": settings(include=[name])})
     tree, _ = read_tree(named)
     assert (name in tree.files, tree.left_out, codes(named)) == (True, (), [])
-
-
-def test_what_no_project_packs(tmp_path: Path) -> None:
-    files = dict.fromkeys(
-        (
-            *("env/pyvenv.cfg", "env/lib/x.py", "sub/node_modules/a/x.js", "__pycache__/x.pyc", ".git/config"),
-            *("sub/.git", "x.egg-info/PKG-INFO", "build/lib/x.py", "build/lib.linux-x86_64-3.11/x.py", "server.pyz"),
-            *("dist/x-1.0.tar.gz", ".pytest_cache/x", ".github/x.yml", "tests/case.json", ".tox/x", ".coverage"),
-            *("build/x.py", "dist/x.js", "lib/y.py", "tests/x.py", "tests/sub/case.json", "docs/x.md", "uv.lock", ".x"),
-        ),
-        "",
-    )
-    tree, problems = read_tree(write_files(tmp_path, files))
-    assert problems == ()
-    assert [*tree.files] == sorted([*files][-8:])
-    assert dict(tree.left_out) == {
-        "env/": "installed packages",
-        "sub/node_modules/": "installed packages",
-        ".git/": "version control",
-        "sub/.git/": "version control",
-        "x.egg-info/": "build output",
-        "build/lib/": "build output",
-        "build/lib.linux-x86_64-3.11/": "build output",
-        "dist/x-1.0.tar.gz": "build output",
-        ".coverage": "build output",
-        ".pytest_cache/": "cache",
-        ".tox/": "cache",
-        ".github/": "hidden folder",
-        "tests/case.json": "cases of `mcpc test`",
-    }
-
-
-def test_a_hidden_folder_is_read_where_include_names_files_in_it(tmp_path: Path) -> None:
-    files = {".a/b/x.txt": "", ".a/b/y.md": "", ".a/z": "", ".c/d/e": "", ".git/x.txt": "", "sub/.a/x.txt": ""}
-    write_files(tmp_path, {**files, "pyproject.toml": settings(include=[".a/b/*.txt", ".c/", "*.txt"])})
-    assert [*read_tree(tmp_path)[0].files] == [".a/b/x.txt", ".c/d/e", "pyproject.toml"]
 
 
 def test_large_folders_that_no_code_names(tmp_path: Path) -> None:
