@@ -8,18 +8,15 @@ import pytest
 from mcpc.diagnostics import Span
 from mcpc.lower.bash_options import names_in, unknown_variables, used_variables, variable_pairs
 from mcpc.lower.tools_and_prompts import in_client_form
-from mcpc.model.ir import BashFunction
-from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from mcpc.reading import Node, Source, parse_json
 from support.images import archive, image_of
-from support.projects import SERVER_JSON, Files, checked, lowered
+from support.projects import SERVER_JSON, Files, lowered
 from support.schemas import node_of
 
 TEXT = '{"type": "string"}'
 FORM = f'{{"type": "object", "properties": {{"name": {TEXT}}}, "required": ["name"]}}'
 ELICIT = f'{{"method": "elicitation/create", "params": {{"message": "Who, {{file}}?", "requestedSchema": {FORM}}}}}'
-SAMPLE = '{"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 100}}'
 ROOTS = '{"method": "roots/list"}'
 FILE = f'{{"type": "object", "properties": {{"file": {TEXT}}}}}'
 
@@ -37,65 +34,20 @@ def tools(*found: str, server: str = SERVER_JSON) -> Files:
     }
 
 
-def asking(ask: str, key: str = "who") -> Files:
-    return tools(tool(f'"asks": {{"{key}": {ask}}}'))
-
-
-def test_questions_are_kept_as_they_are_sent() -> None:
-    files = tools(tool(f'"asks": {{"who": {ELICIT}, "what": {SAMPLE}, "where": {ROOTS}}}'))
-    server, problems = checked(files)
-    assert server is not None, problems
-    asks = server.server.tools[0].running.asks
-    assert [(key, method) for key, method, _ in asks] == [
-        ("who", "elicitation/create"),
-        ("what", "sampling/createMessage"),
-        ("where", "roots/list"),
-    ]
-    assert json.loads(asks[0][2])["message"] == "Who, {file}?"
-    assert asks[2][2] == b"{}"
-    assert (
-        "  asks who: elicitation/create\n  asks what: sampling/createMessage\n  asks where: roots/list\n"
-        in print_server(server.server)
-    )
-    assert image_of(archive(files).data).tool("x").asks == asks
-
-
-def test_a_prompts_question_may_hold_its_arguments() -> None:
-    prompt = f'{{"name": "p", "description": "d", "arguments": [{{"name": "file"}}], "_meta": {{"mcpc/handler": {{"asks": {{"who": {ELICIT}}}}}}}}}'
-    files = {
-        "server.json": '{"serverInfo": {"name": "n", "version": "1"}}',
-        "prompts.json": f'{{"prompts": [{prompt}]}}',
-        "prompts.py": "def p(file=''): ...\n",
-    }
-    server, problems = checked(files)
-    assert server is not None, problems
-    assert server.server.prompts[0].running.asks[0][0] == "who"
-
-
-GENERAL = '{"serverInfo": {"name": "n", "version": "1"}, "_meta": {"mcpc/handlers": {"task": "optional"}}}'
-OLD = ', "execution": {"taskSupport": "required"}'
-TASKS = {
-    "nothing": (tools(tool()), ""),
-    "optional": (tools(tool('"task": "optional"')), "optional"),
-    "required": (tools(tool('"task": "required"')), "required"),
-    "forbidden": (tools(tool('"task": "forbidden"')), ""),
-    "for all": (tools(tool(), server=GENERAL), "optional"),
-    "not for this one": (tools(tool('"task": "forbidden"'), server=GENERAL), ""),
-    "as it was once said": (tools(tool(more=OLD)), "required"),
-    "what the handler says counts": (tools(tool('"task": "optional"', more=OLD)), "optional"),
-    "and what it forbids": (tools(tool('"task": "forbidden"', more=OLD)), ""),
-}
-
-
-@pytest.mark.parametrize("case", TASKS.values(), ids=TASKS)
-@pytest.mark.sampled(3)
-def test_tasks(case: tuple[Files, str]) -> None:
-    server, _ = lowered(case[0])
-    assert server.tools[0].running.task == case[1]
-    image = image_of(archive(case[0]).data)
-    assert image.tool("x").task == case[1]
+def test_what_is_said_of_a_tool_is_in_its_record() -> None:
+    schema = header(f'{{"b": {REGION}, "file": {TEXT}}}')
+    files = tools(tool(f'"asks": {{"who": {ELICIT}, "where": {ROOTS}}}, "task": "optional"', schema, OLD))
+    server, _ = lowered(files)
+    (found,) = server.tools
+    image = image_of(archive(files).data)
+    record = image.tool("x")
+    assert (record.asks, record.task, record.headers) == (found.running.asks, "optional", (("Region", ("b",)),))
+    assert len(record.asks) == 2
     for version in (*image.handshake_versions, *image.stateless_versions):
         assert b"execution" not in image.revision(version).page("tools/list", None)
+
+
+OLD = ', "execution": {"taskSupport": "required"}'
 
 
 def header(schema: str) -> str:
@@ -103,16 +55,6 @@ def header(schema: str) -> str:
 
 
 REGION = '{"type": "string", "x-mcp-header": "Region"}'
-
-
-def test_a_header_knows_the_way_to_its_argument() -> None:
-    inner = header(f'{{"b": {REGION}}}')
-    files = tools(tool(schema=header(f'{{"a": {inner}, "c": {{"type": "integer", "x-mcp-header": "C"}}}}')))
-    server, problems = checked(files)
-    assert server is not None, problems
-    assert server.server.tools[0].headers == (("Region", ("a", "b")), ("C", ("c",)))
-    assert "  header Region is a.b\n  header C is c\n" in print_server(server.server)
-    assert image_of(archive(files).data).tool("x").headers == (("Region", ("a", "b")), ("C", ("c",)))
 
 
 SEVEN = '"$schema": "http://json-schema.org/draft-07/schema#"'
@@ -182,35 +124,6 @@ def test_lists_of_another_system_are_as_it_has_them(dialect: str) -> None:
     assert (server.tools[0].input.value, server.tools[0].output.value) == (expected, expected)  # type: ignore[union-attr]
 
 
-STRING = {"type": "string"}
-
-
-def project(properties: dict[str, object], body: str, **schema: object) -> dict[str, str]:
-    tools = [{"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": properties, **schema}}]
-    return {
-        "server.json": SERVER_JSON,
-        "tools.json": json.dumps({"tools": tools}),
-        "tools.bash": f"tool_t() {{ {body}; }}\n",
-    }
-
-
-def variables(
-    properties: dict[str, object], body: str, **schema: object
-) -> tuple[dict[str, str], list[tuple[str, str, str]]]:
-    server, problems = lowered(project(properties, body, **schema))
-    handler = server.tools[0].handler
-    assert isinstance(handler, BashFunction)
-    said = [(found.code, found.message, found.hint) for found in problems if found.code in ("MCP225", "MCP226")]
-    return dict(handler.variables), said
-
-
-def test_each_property_has_one_if_the_library_asks_for_any() -> None:
-    properties = {"path": STRING, "max-size": STRING, "a.b": STRING}
-    expected = {"path": "mcpc_arg_path", "max-size": "mcpc_arg_max_size", "a.b": "mcpc_arg_a_b"}
-    assert variables(properties, "echo $mcpc_arg_path") == (expected, [])
-    assert variables(properties, 'echo "$1"') == ({}, [])
-
-
 def named(text: str) -> list[tuple[str, str]]:
     """Return the arguments of a schema, each with the text of its place and with how often that was there before."""
     spans = names_in(node_of(text))
@@ -263,53 +176,3 @@ def test_arguments_that_would_share_a_variable_have_none() -> None:
         ("MCP225", names["d_e"]),
     ]
     assert "`a-b` and `a.b` and `a_b`" in problems[1].message
-
-
-def test_prompts_have_them_too() -> None:
-    files = project({}, "echo $mcpc_arg_name")
-    files["prompts.json"] = '{"prompts": [{"name": "p", "description": "d", "arguments": [{"name": "name"}]}]}'
-    files["prompts.bash"] = "prompt_p() { echo $mcpc_arg_name; }\n"
-    server, problems = lowered(files)
-    handler = server.prompts[0].handler
-    assert isinstance(handler, BashFunction)
-    assert handler.variables == (("name", "mcpc_arg_name"),)
-    assert not [found for found in problems if found.code in ("MCP225", "MCP226")]
-
-
-def test_what_the_text_says_of_a_function() -> None:
-    files = project({}, "helper")
-    files["tools.bash"] += "helper() { trap 'x' EXIT; mcpc_call other; }\nunused() { :; }\n"
-    server, _ = lowered(files)
-    handler = server.tools[0].handler
-    assert isinstance(handler, BashFunction)
-    assert (handler.traps, handler.calls_tools, handler.slice) == (True, True, "")
-
-
-def test_only_an_isolated_function_has_a_slice() -> None:
-    files = project({}, "helper")
-    tools = json.loads(files["tools.json"])
-    tools["tools"][0]["_meta"] = {"mcpc/handler": {"isolated": True}}
-    files["tools.json"] = json.dumps(tools)
-    files["tools.bash"] += "helper() { :; }\nunused() { :; }\n"
-    server, _ = lowered(files)
-    handler = server.tools[0].handler
-    assert isinstance(handler, BashFunction)
-    assert "helper()" in handler.slice
-    assert "unused" not in handler.slice
-
-
-SERIAL = {"pyproject.toml": "[tool.mcpc]\nconcurrent = false\n"}
-
-
-def test_a_function_that_names_its_process_has_a_shell_of_its_own_where_calls_run_at_once() -> None:
-    """`$$` is one number in all forks of a shell; a comment names nothing, and a helper's `$$` is the function's."""
-    files = project({}, "helper")
-    files["tools.json"] = json.dumps(
-        {"tools": [{**json.loads(files["tools.json"])["tools"][0], "name": name} for name in ("t", "plain")]}
-    )
-    files["tools.bash"] += (
-        "helper() { echo >/tmp/a.${$}; }\nplain_helper() { :; } # $$\ntool_plain() { plain_helper; }\n"
-    )
-    for more, expected in (({}, [True, False]), (SERIAL, [False, False])):
-        server, _ = lowered({**files, **more})
-        assert [tool.running.isolated for tool in server.tools] == expected
