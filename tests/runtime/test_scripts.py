@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from mcpc.languages.bash.forkable import is_forkable
 from mcpc.reading import Source
@@ -27,54 +28,8 @@ from support.processes import run_program, turn_until
 SDK = ROOT / "templates/mcp_bash/sdk"
 READS_SDK = 'source "$MCP_SDK/tool-sdk.sh"\n'
 
-SAME = {
-    "prints": "echo hi; printf 'two\\n'; echo err >&2", "empty": "", "status": "exit 7", "last status": "false",
-    "exit in a function": "f() { echo in; exit 9; echo never; }; f; echo never",
-    "errexit": "set -e; echo a; false; echo never",
-    "errexit in a function": "set -e; f() { false; echo never; }; f; echo never",
-    "errexit in a substitution": "set -e; x=$(false); echo never", "errexit is off": "false; echo on",
-    "nounset": "set -u; echo $nope; echo never", "pipefail": "set -eo pipefail; false | true; echo never",
-    "message of an unset one": "echo ${nope:?is missing}; echo never",
-    "trap at the end": "trap 'echo bye $?' EXIT; echo a; exit 4",
-    "trap at the end, errexit": "set -e; trap 'rm -f \"$t\"; echo cleaned' EXIT; t=$(mktemp); false",
-    "trap of a signal": "trap 'echo caught; exit 5' TERM; kill -TERM $(sh -c 'echo $PPID'); sleep 5",
-    "ended by a signal": "kill -TERM $(sh -c 'echo $PPID'); echo never",
-    "ended by force": "echo a; kill -KILL $(sh -c 'echo $PPID'); echo never",
-    "subshell": "(cd /; exit 3); echo $? $PWD", "here-document": "cat <<END\n$0\nEND\ncat <<'END'\n$0\nEND",
-    "here-string": "cat <<<'a b'; read -r x <<<'c d'; echo \"$x\"",
-    "arrays": 'declare -a a=(1 "2 3"); declare -A m=([k]=v); a+=(4); echo "${#a[@]} ${a[1]} ${m[k]}"',
-    "nameref": 'f() { local -n r=$1; r=5; }; f x; echo "$x"', "locals at the top": "local x=1; echo on",
-    "becomes a program": "echo a; exec printf '%s\\n' b", "becomes one that fails": "exec sh -c 'exit 11'",
-    "becomes none": "exec /nonexistent; echo never", "background": "sleep 0.05 & wait $!; echo $?",
-    "output of a job": "{ sleep 0.05; echo late; } & wait",
-    "reads nothing": "cat; read -r x; echo $?; [ -t 0 ] || echo no terminal", "arguments": 'echo "$# $* ${1-none}"',
-    "name": 'echo "$0 ${BASH_SOURCE[0]} ${0##*/} $(dirname "$0")"; [[ ${BASH_SOURCE[0]} == "$0" ]] && echo run',
-    "place": 'pwd; echo "$PWD ${OLDPWD-none}"; env | grep ^OLDPWD; declare x; cd /; echo $OLDPWD',
-    "environment": "env | grep -v -e ^_= -e ^MCPC_CALL= | sort",
-    "variables": "compgen_free=1; echo ${IFS@Q} ${OPTIND} ${PATH} ${HOME-none} ${MCPC_NOTES-none} ${UID}",
-    "options": 'shopt | grep -c on; (( SECONDS < 60 )) && echo "just begun"',
-    "descriptors": "for n in 3 4 5 6 7 8 9 10 13; do { true >&$n; } 2>/dev/null && echo open $n; done; echo none",
-    "no such command": "nosuchcommand; echo $?", "syntax": "echo a\nif then\necho b",
-    "syntax that is run": "set -e; eval 'if'; echo never", "unclosed": "echo 'a",
-    "arithmetic": "echo $((1 / 0)); echo on", "read-only": "readonly r=1; r=2; echo never",
-    "globs": "set -f; echo *; set +f; shopt -s nullglob; echo /nonexistent/*",
-    "extended globs": "shopt -s extglob\ncase abc in +(a|b|c)) echo yes ;; esac",
-    "aliases": "shopt -s expand_aliases\nalias say='echo said'\nsay it", "umask": "umask; ulimit -n | grep -c .",
-    "process substitution": "cat <(echo a) <(echo b); wait",
-    "pipes": "seq 5 | while read -r n; do echo $n; done | tail -n 1; echo ${PIPESTATUS[*]}",
-    "broken pipe": "yes | head -n 1; echo ${PIPESTATUS[*]}", "exit without a status": "false; exit",
-    "large": "head -c 200000 /dev/zero | tr '\\0' x",
-    "large errors": "head -c 200000 /dev/zero | tr '\\0' e >&2; exit 3",
-    "SDK: succeeds": READS_SDK + "mcp_result_success '{\"a\": 1}'",
-    "SDK: argument": READS_SDK + 'name=$(mcp_args_require .name); echo "hello $name"',
-    "SDK: no argument": READS_SDK + "name=$(mcp_args_require .nope); echo never",
-    "SDK: its options": READS_SDK + "echo $nope; echo never",
-    "SDK: twice": READS_SDK * 2 + "set +e; false; " + READS_SDK + "false; echo never",
-    "SDK: filter": READS_SDK + "mcp_args_get '.list | length'; mcp_args_get '.list[]'",
-    "SDK: error": READS_SDK + "mcp_error kind 'a message' --hint h; mcp_log_info a b; mcp_progress 3 x",
-    "SDK: path": READS_SDK + "mcp_path_normalize ./a/../b",
-    "SDK: variables": READS_SDK + 'echo "$MCP_PROGRESS_STREAM|$MCP_TOOL_CANCELLATION_FILE|$MCP_ELICIT_DEFAULT_TIMEOUT"',
-}  # fmt: skip
+DATA = yaml.safe_load(Path(__file__).with_name("scripts.yaml").read_text("utf-8"))
+SAME = DATA["SAME"]
 
 
 class Scripts:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from mcpc_runtime.handlers.python import runner as worker
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
@@ -18,68 +19,8 @@ from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.clocks import Clock
 from support.processes import is_alive, turn_until, until
 
-HANDLERS = """
-import asyncio, ctypes, os, pathlib, signal, sys, time
-ran = []
-def echo(**given): return given
-def die(): os._exit(7)
-def killed(): os.kill(os.getpid(), signal.SIGKILL)
-def noise(): print("noise"); os.system("echo noise"); return sys.stdin.read()
-def slow(seconds): time.sleep(seconds); return seconds
-async def soon(seconds): await asyncio.sleep(seconds); return seconds
-def process(): return os.getpid()
-def large(size): return "x" * size
-def deep(n): return deep(n + 1)
-def interrupt_itself(): os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1); return sum(range(1000))
-def crash(): ctypes.string_at(0)
-def handle(): signal.signal(signal.SIGTERM, signal.SIG_IGN)
-def hold(seconds, holding=None): pathlib.Path(holding or os.devnull).touch(); ctypes.PyDLL(None).usleep(int(seconds * 1000000)); return os.getpid()
-def hold_and_die(seconds, holding): pathlib.Path(holding).touch(); ctypes.PyDLL(None).usleep(int(seconds * 1000000)); os._exit(7)
-def count(value): ran.append(value); return len(ran)
-def spin(seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end: pass
-    return "not stopped"
-def stubborn(seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            while time.monotonic() < end: pass
-        except BaseException: pass
-    return "not stopped"
-def fork():
-    if os.fork() == 0: return "child"
-    os.wait()
-    return "parent"
-async def fork_late():
-    if os.fork() == 0: return "child"
-    os.wait()
-    return "parent"
-def close_all(): os.closerange(3, 20); return "closed"
-async def exits(): sys.exit("soon")
-async def broken_task():
-    async def other(): sys.exit("other")
-    asyncio.get_running_loop().create_task(other())
-    await asyncio.sleep(0.05)
-    return "fine"
-def ask(ctx, name): return ctx.call_tool(name, {"a": 1})
-async def ask_async(ctx, name): return await ctx.call_tool(name)
-async def ask_beside(ctx, path):
-    async def other():
-        try: await ctx.call_tool("never answered")
-        except BaseException as problem: pathlib.Path(path).write_text(type(problem).__name__)
-    task = asyncio.create_task(other())
-    try: await asyncio.sleep(60)
-    finally: await asyncio.wait([task])
-def watch(ctx):
-    while not ctx.cancelled: time.sleep(0.01)
-    ctx.raise_if_cancelled()
-def say_for_ever(ctx):
-    while True: ctx.info("x" * 5000)
-def give_up(ctx):
-    ctx._port.retire_worker()
-    return os.getpid()
-"""
+DATA = yaml.safe_load(Path(__file__).with_name("worker.yaml").read_text("utf-8"))
+HANDLERS = DATA["HANDLERS"]
 
 
 class Server:

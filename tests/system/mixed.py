@@ -6,70 +6,14 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import yaml
+
 STATELESS = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 TEXT = '{"type": "object", "properties": {"text": {"type": "string", "maxLength": 40}}, "required": ["text"]}'
 
-FILES: dict[str, str] = {
-    "server.json": """{
-  "serverInfo": {"name": "mixed", "version": "1.2.3", "title": "Gemischt — 混合"},
-  "capabilities": {"tools": {}, "prompts": {}, "logging": {}},
-  "instructions": "Count, measure and shout. Ünïcödé is fine: 🦆"
-}
-""",
-    "tools.json": '{"tools": [{"name": "count", "description": "Counts words.", "inputSchema": ' + TEXT + "},\n"
-    '{"name": "shout", "description": "Shouts, with one \\u2026 in its text.", "inputSchema": ' + TEXT + "}]}\n",
-    "tools.d/10-measure.json": """{
-  "name": "measure",
-  "description": "Measures a text.",
-  "inputSchema": {
-    "type": "object",
-    "properties": {"text": {"type": "string", "pattern": "^[^#]*$"}, "unit": {"enum": ["points", "bytes"]}},
-    "required": ["text"]
-  },
-  "outputSchema": {"type": "object", "properties": {"length": {"type": "integer"}}, "required": ["length"]}
-}
-""",
-    "tools.d/20-reverse.json": '{"tools": [{"name": "last-word", "description": "Says the last word.", '
-    '"inputSchema": ' + TEXT + ', "annotations": {"readOnlyHint": true}}]}\n',
-    "prompts.json": '{"prompts": [{"name": "greet", "description": "Greets.", '
-    '"arguments": [{"name": "name", "required": true}]}]}\n',
-    "prompts.d/part.json": '{"name": "part", "description": "Says goodbye."}\n',
-    "tools.py": '''"""The Python tools."""
-
-from words import split
-
-
-def count(text):
-    return f"{len(split(text))} words"
-
-
-def measure(text, unit="points"):
-    return {"length": len(text if unit == "points" else text.encode())}
-''',
-    "words.py": '"""What counts as a word."""\n\n\ndef split(text):\n    return text.split()\n',
-    "prompts.py": 'def greet(name):\n    return f"Hello, {name}."\n\n\ndef part():\n    return "Goodbye."\n',
-    "tools.bash": """text_of() {
-  local text=${1#*'"text": "'}
-  printf '%s' "${text%'"'*}"
-}
-
-tool_shout() {
-  local text
-  text=$(text_of "$1")
-  printf '%s!' "${text^^}"
-}
-
-tool_last_word() {
-  local text
-  text=$(text_of "$1")
-  printf '%s' "${text##* }"
-}
-export -f text_of tool_shout tool_last_word
-""",
-    "data/numbers.txt": "1\n2\n3\n",
-    "data/deeper/eins.txt": "eins\n",
-}
+DATA = yaml.safe_load(Path(__file__).with_name("mixed.yaml").read_text("utf-8"))
+FILES = DATA["FILES"]
 
 
 def write(folder: Path, order: Callable[[Iterable[str]], Iterable[str]] = sorted) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import mcp.types as types
 import pytest
+import yaml
 from mcp import Client as PythonClient
 from mcp import StdioServerParameters
 
@@ -26,75 +27,8 @@ MODERN, LEGACY = "2026-07-28", "2025-11-25"
 ALL = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {"listChanged": True}}
 FORMS = ["worker", "loop", "inline", "bash"]
 
-PYTHON = '''
-import asyncio
-from dataclasses import dataclass
-from mcpc import Context, Server, elicitation, roots, sampling
-
-mcp = Server("asking", version="1.0")
-@dataclass
-class Person:
-    name: str
-    age: int = 3
-
-def said(answer):
-    return f"{answer.action} {answer.data.name if answer.data else None}"
-
-@mcp.tool
-def who_worker(context: Context) -> str:
-    """Ask who it is."""
-    return said(context.elicit("Who?", Person, key="who"))
-
-@mcp.tool
-async def who_loop(context: Context) -> str:
-    """Ask who it is."""
-    return said(await context.elicit("Who?", Person, key="who"))
-
-@mcp.tool(inline=True)
-def who_inline(context: Context) -> str:
-    """Ask who it is."""
-    return said(context.elicit("Who?", Person, key="who"))
-
-@mcp.tool
-async def gathered(context: Context) -> str:
-    """Ask two things at once."""
-    one, two = await asyncio.gather(context.elicit("A?", str), context.elicit("B?", ["x", "y"]))
-    return f"{one.data} {two.data}"
-
-@mcp.tool
-def several(context: Context) -> str:
-    """Ask three things in one round."""
-    asked = {"name": elicitation("Name?", str), "model": sampling("Hi", max_tokens=5), "roots": roots()}
-    found = context.ask(asked)
-    return f"{found['name']['content']['value']} {found['model']['model']} {found['roots']['roots'][0]['uri']}"
-
-@mcp.tool
-def rounds(context: Context) -> str:
-    """Ask one thing after the other."""
-    name = context.elicit("Name?", str).data
-    colour = context.elicit(f"Colour of {name}?", str).data
-    return f"{name} {colour} {context.sample('Sum up').text}"
-
-@mcp.tool
-def able(context: Context) -> str:
-    """Say what the client can."""
-    names = ("elicitation", "elicitation.url", "sampling", "sampling.tools", "roots")
-    return " ".join(name for name in names if context.supports(name))
-
-@mcp.tool
-def outer(context: Context) -> str:
-    """Call one that asks, twice."""
-    found = [context.call_tool("inner", {"n": n}) for n in (1, 2)]
-    return " ".join(one["content"][0]["text"] for one in found)
-
-@mcp.tool
-def inner(n: int, context: Context) -> str:
-    """Ask for a number."""
-    return str(context.elicit(f"Number {n}?", int, key="n").data)
-
-if __name__ == "__main__":
-    mcp.run()
-'''
+DATA = yaml.safe_load(Path(__file__).with_name("asking.yaml").read_text("utf-8"))
+PYTHON = DATA["PYTHON"]
 
 OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 DECLARED = {
@@ -119,26 +53,7 @@ TOOLS = [
 ]
 PROGRAM = '#!/bin/sh\nprintf %s "$mcpc_answers"\n'
 LENGTH = '#!/bin/sh\necho "${#mcpc_answers}"\n'
-BASH = r"""
-tool_who_bash() {
-  local found status=0
-  found=$(mcpc_elicit who 'Who "is" it?' '{"type":"object","properties":{"name":{"type":"string"}},
-    "required":["name"]}') || status=$?
-  case $status in
-    0) printf 'accept %s' "$(sed 's/.*"name":"\([^"]*\)".*/\1/' <<<"$found")" ;;
-    1) echo decline None ;;
-    2) echo cancel None ;;
-    *) return "$status" ;;
-  esac
-}
-tool_alone() { tool_who_bash; }
-tool_confirm() {
-  local status=0
-  mcpc_elicit sure "Delete $mcpc_arg_file?" || status=$?
-  echo "status $status"
-}
-tool_declared() { printf '%s' "$mcpc_answers"; }
-"""
+BASH = DATA["BASH"]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import tty
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from mcpc.cli import cli
@@ -20,73 +21,8 @@ from support.processes import run_program
 
 pytestmark = pytest.mark.sampled(3)
 
-TOOLS = '''
-import asyncio
-import time
-from pathlib import Path
-
-from mcpc import Context, Server, ToolError
-
-mcp = Server("terminal", version="1")
-
-
-@mcp.tool
-def greet(name: str) -> str:
-    """Greet."""
-    return f"Hello, {name}!"
-
-
-@mcp.tool(meta={"mcpc/handler": {"inline": True}})
-def inside(name: str) -> str:
-    """Greet in the server's own process."""
-    print("a print")
-    return f"Hi, {name}!"
-
-
-@mcp.tool
-def wait(mark: str) -> str:
-    """Wait."""
-    Path(mark).write_text("began")
-    time.sleep(60)
-    return ""
-
-
-@mcp.tool
-async def tells(go: str, ctx: Context) -> str:
-    """Tell of something, and wait until a file is there."""
-    await ctx.report_progress(1, 3, "one of three")
-    await ctx.warning("not \\x1b[31m yet")
-    while not Path(go).exists():
-        await asyncio.sleep(0.01)
-    return "done"
-
-
-HOSTILE = "a\\tb\\x1b]0;title\\x07 \\u202eright\\x9b1m\\x7f\\r\\nend\\n"
-
-
-@mcp.tool
-def hostile() -> str:
-    """Say what steers a terminal."""
-    return HOSTILE
-
-
-@mcp.tool
-def fails() -> str:
-    """Say it in an error."""
-    raise ToolError(HOSTILE)
-
-
-@mcp.resource("docs://hostile")
-def hostile_text() -> str:
-    """Say it in a resource."""
-    return HOSTILE
-
-
-@mcp.prompt
-def hostile_prompt() -> str:
-    """Say it in a prompt."""
-    return HOSTILE
-'''
+DATA = yaml.safe_load(Path(__file__).with_name("console.yaml").read_text("utf-8"))
+TOOLS = DATA["TOOLS"]
 SUCCESS, USAGE, TOOL_ERROR, INTERRUPTED = 0, 2, 5, 130
 
 

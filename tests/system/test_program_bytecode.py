@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mcpc.emit.bytecode import MAGIC
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY, ProgramCode
@@ -16,56 +17,8 @@ from support.files import write_files
 from support.processes import wait_for
 from support.stdio import StdioClient, initialization
 
-FILES = {
-    "pyproject.toml": '[project]\nname = "shelf"\nversion = "1"\ndependencies = ["mcp>=1.20,<2", "pydantic"]\n'
-    '[project.scripts]\nshelf = "shelf.server:main"\n',
-    "src/shelf/__init__.py": "",
-    "src/shelf/server.py": """from mcp.server.fastmcp import FastMCP
-
-from shelf import reports
-
-mcp = FastMCP("shelf")
-mcp.tool()(reports.describe)
-mcp.tool()(reports.fail)
-mcp.tool()(reports.late)
-
-
-def main() -> None:
-    mcp.run()
-""",
-    "src/shelf/reports.py": '''import inspect
-import linecache
-import traceback
-
-
-def has_columns(function) -> bool:
-    return any(place[2] is not None for place in function.__code__.co_positions())
-
-
-def describe() -> dict[str, object]:
-    """Describe this function."""
-    return {
-        "source": inspect.getsource(describe),
-        "line": linecache.getline(__file__, 1),
-        "file": describe.__code__.co_filename == __file__ == inspect.getsourcefile(describe),
-        "compiled here": has_columns(describe),
-    }
-
-
-def fail() -> str:
-    try:
-        raise LookupError("no such book")
-    except LookupError:
-        return traceback.format_exc()
-
-
-def late() -> bool:
-    from shelf import seldom
-
-    return has_columns(seldom.used)
-''',
-    "src/shelf/seldom.py": "def used() -> int:\n    return 1\n",
-}
+DATA = yaml.safe_load(Path(__file__).with_name("program_bytecode.yaml").read_text("utf-8"))
+FILES = DATA["FILES"]
 
 
 shelf = built_fixture(FILES)

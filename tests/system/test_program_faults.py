@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 
 from mcpc.frontends.fastmcp import program
 from mcpc.options import Options
@@ -28,39 +29,8 @@ def add():
 add()
 server.run()
 """
-FAULTS: dict[str, tuple[str, str, str, str]] = {
-    "it raises": ("»1 / 0\n", "MCP286", "cannot be run: ZeroDivisionError: division by zero", "correct this"),
-    "it needs a variable": (
-        "»int(os.environ['API_COUNT'])\n", "MCP286", "cannot be run: KeyError: 'API_COUNT'",
-        "--build-env API_COUNT=VALUE",
-    ),
-    "it exits": (
-        "»sys.exit('set SOME_TOKEN first')\n", "MCP284", "exits before it serves: set SOME_TOKEN first",
-        "--build-env SOME_TOKEN=VALUE",
-    ),
-    "it ends the process": ("os._exit(3)\n", "MCP286", "it ended the process with status 3", "lifespan"),
-    "it asks on the terminal": ("»input('Name? ')\n", "MCP284", "reads from the terminal", "arguments or variables"),
-    "a module is missing": ("»import not_there.at_all\n", "MCP209", "the module `not_there` is not available", ""),
-    "no network": (
-        "import socket\n»socket.create_connection(('192.0.2.1', 80), 3)\n", "MCP286", "cannot be run: ", "no network",
-    ),
-    "no files elsewhere": (
-        "»open('/var/tmp/mcpc-was-here', 'w')\n", "MCP286", "cannot be run: ",
-        "in its folder, its home and its temporary folder",
-    ),
-    "it opens a port": (
-        "import socket\n»socket.create_server(('127.0.0.1', 0))\n", "MCP286", "cannot be run: PermissionError",
-        "open ports and connections",
-    ),
-    "it opens a port by hand": (
-        "import socket\ns = socket.socket()\n»s.bind(('127.0.0.1', 0))\n", "MCP286", "cannot be run: PermissionError",
-        "open ports and connections",
-    ),
-    "it takes too much memory": ("»x = bytearray(3 << 30)\n", "MCP286", "cannot be run: MemoryError", "2 GiB of memory"),
-    "an annotation that is read later": (
-        LATER, "MCP286", "cannot be run: NameError: name 'Local' is not defined", "`Local` is defined in a function",
-    ),
-}  # fmt: skip
+DATA = yaml.safe_load(Path(__file__).with_name("program_faults.yaml").read_text("utf-8"))
+FAULTS = DATA["FAULTS"]
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -175,35 +145,7 @@ async def tools():
     return [types.Tool(name=name, description='d', inputSchema=schema) for name, schema in rows.items()]
 server_main = server
 """
-MADE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
-    "doubled": ({"required": ["a", "b", "a"]}, {"type": "object", "required": ["a", "b"]}, ""),
-    "bounds": (
-        {"properties": {"n": {"minimum": 1, "exclusiveMinimum": True, "maximum": 5, "exclusiveMaximum": False}}},
-        {"type": "object", "properties": {"n": {"exclusiveMinimum": 1, "maximum": 5}}},
-        "",
-    ),
-    "marked": (
-        {"properties": {"a": {"properties": {"b": {"required": True}}, "required": True}, "c": {"required": False}}},
-        {"type": "object", "properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}}, "required": ["a"]},
-        "",
-    ),
-    "nulls": (
-        {"title": None, "properties": {"n": {"type": "object", "default": None, "enum": None, "const": None}}},
-        {"type": "object", "properties": {"n": {"type": "object", "default": None, "const": None}}},
-        "",
-    ),
-    "positions": (
-        {"$schema": "http://json-schema.org/draft-04/schema#", "items": [{}], "additionalItems": {"type": ["null", "null"]}},
-        {"type": "object", "prefixItems": [{}], "items": {"type": ["null"]}},
-        "",
-    ),
-    "unknown": (
-        {"properties": {"a/b": {"title": "A", "type": "words"}, "c": {"type": "string"}}},
-        {"type": "object", "properties": {"a/b": {"title": "A"}, "c": {"type": "string"}}},
-        "`/inputSchema/properties/a~1b` of the tool `unknown` is no valid schema: `type` must be",
-    ),
-    "whole": ({"allOf": [{"$ref": "#/nowhere"}]}, {"type": "object"}, "`/inputSchema` of the tool `whole` is no valid"),
-}  # fmt: skip
+MADE = DATA["MADE"]
 
 
 def test_schemas_that_a_framework_made_are_repaired_or_loosened() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from support.artifact import build, mcpc
 from support.files import write_files
@@ -26,53 +27,8 @@ def answers(built: Path, *calls: tuple[str, Mapping[str, Any]]) -> list[Any]:
     return [answer["result"]["content"][0]["text"] for answer in found]
 
 
-OWN = {
-    "server.py": '''import inspect
-import json
-from importlib import resources
-from pathlib import Path
-
-from mcpc import Server
-from pkg import helper
-
-mcp = Server("finds", version="1.0.0")
-HERE = Path(__file__).parent
-LIMIT = json.loads((HERE / "limits.json").read_text())["limit"]
-
-
-@mcp.tool
-def read(name: str) -> str:
-    """Read a file beside the server."""
-    return f"{LIMIT} {(HERE / 'assets' / name).read_text()}"
-
-
-@mcp.tool
-def packaged() -> str:
-    """Read a file of a package."""
-    return resources.files("pkg").joinpath("note.txt").read_text()
-
-
-@mcp.tool(inline=True)
-def source() -> str:
-    """Read a function's source, in the process of the server."""
-    return inspect.getsource(helper.one) + Path(inspect.getsourcefile(helper.one)).read_text()
-
-
-@mcp.tool
-def late() -> str:
-    """Import a module that finds a file."""
-    from pkg.sub import deep
-
-    return deep.note()
-''',
-    "limits.json": '{"limit": 5}',
-    "assets/a.txt": "A",
-    "pkg/__init__.py": "",
-    "pkg/note.txt": "a note",
-    "pkg/helper.py": "def one():\n    return 1\n",
-    "pkg/sub/deep.py": "from pathlib import Path\n\n\ndef note():\n    return Path(__file__).with_name('x.txt').read_text()\n",
-    "pkg/sub/x.txt": "deep",
-}  # fmt: skip
+DATA = yaml.safe_load(Path(__file__).with_name("project_files.yaml").read_text("utf-8"))
+OWN = DATA["OWN"]
 
 
 def test_a_server_of_ours_finds_the_files_beside_its_code(tmp_path: Path) -> None:
@@ -87,43 +43,7 @@ def test_a_server_of_ours_finds_the_files_beside_its_code(tmp_path: Path) -> Non
     assert answers(built, *calls) == ["5 A", "a note", helper + helper, "deep"]
 
 
-PROGRAM = {
-    "requirements.txt": "fastmcp==4.1.2\n",
-    "server.py": '''import subprocess
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-from fastmcp import FastMCP
-
-mcp = FastMCP("finds")
-HERE = Path(__file__).parent
-
-
-@mcp.tool
-def read(path: str) -> str:
-    """Read a file beside the program."""
-    return (HERE / path).read_text()
-
-
-@mcp.tool
-def run(number: int) -> str:
-    """Run a script beside the program."""
-    script = HERE / "scripts" / "double.py"
-    return subprocess.run([sys.executable, str(script), str(number)], capture_output=True, text=True, check=True).stdout
-
-
-if __name__ == "__main__":
-    mcp.run()
-''',
-    "docs/guide.md": "# Guide",
-    "tests/data/one.txt": "1",
-    "README.md": "read me",
-    "images/logo.png": "PNG",
-    "scripts/double.py": "import sys; print(int(sys.argv[1]) * 2)",
-}
+PROGRAM = DATA["PROGRAM"]
 
 
 def test_a_program_finds_all_that_is_in_its_folder(tmp_path: Path) -> None:
@@ -174,75 +94,7 @@ def test_a_bash_library_finds_the_files_of_its_project_and_only_by_their_folder(
     assert (failed.returncode, "note.txt: No such file or directory" in failed.stderr + failed.stdout) == (5, True)
 
 
-INSTALLED = {
-    "pyproject.toml": """[project]
-name = "my-own"
-version = "4.5.6"
-dependencies = ["fastmcp==4.1.2", "httpx==0.28.1"]
-
-[project.scripts]
-my-own = "my_own.app:main"
-
-[project.entry-points."my_own.tools"]
-upper = "my_own.plug:upper"
-lower = "my_own.plug:lower"
-""",
-    "src/my_own/__init__.py": "",
-    "src/my_own/app.py": '''from importlib.metadata import distribution, entry_points, files, version
-
-from fastmcp import FastMCP
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-
-mcp = FastMCP("own", version=version("my-own"))
-for point in entry_points(group="my_own.tools"):
-    mcp.tool(point.load(), name=point.name)
-
-
-@mcp.tool
-def versions() -> dict[str, str]:
-    """Ask for versions."""
-    return {name: version(name) for name in ("my_own", "fastmcp", "mcp", "httpx", "starlette")}
-
-
-@mcp.tool
-def places() -> list[object]:
-    """Find files of packages, in the archive and on disk."""
-    package, core = distribution("httpx"), distribution("pydantic-core")
-    first = package.locate_file("httpx/__init__.py")
-    folder = first.parent
-    native = next(path for path in core.files if path.suffix == ".so")
-    return [
-        first.exists(),
-        first.is_file(),
-        first.read_text().splitlines()[0],
-        "_api.py" in [path.name for path in folder.iterdir()],
-        all(path.locate().exists() for path in (*package.files, *core.files)),
-        native.locate().read_bytes()[1:4].decode(),
-        package.locate_file("httpx/none.py").exists(),
-        sorted(str(path) for path in files("my-own") if path.suffix == ".py"),
-    ]
-
-
-@mcp.custom_route("/upload", methods=["POST"])
-async def upload(request: Request) -> JSONResponse:
-    file = (await request.form())["file"]
-    return JSONResponse({"name": file.filename, "size": len(await file.read())})
-
-
-def main() -> None:
-    mcp.run()
-''',
-    "src/my_own/plug.py": '''def upper(text: str) -> str:
-    """Upper case."""
-    return text.upper()
-
-
-def lower(text: str) -> str:
-    """Lower case."""
-    return text.lower()
-''',
-}
+INSTALLED = DATA["INSTALLED"]
 
 
 def test_a_program_finds_the_metadata_of_an_installation_and_what_its_framework_brings(tmp_path: Path) -> None:
@@ -285,53 +137,8 @@ def test_a_server_of_ours_finds_its_own_metadata(tmp_path: Path) -> None:
     assert answers(built, ("words", {})) == ['["7.1",1]']
 
 
-JOBS = """import sys
-
-import humanize
-import pydantic
-
-
-def square(number):
-    return number * number
-
-
-def words(number):
-    return humanize.intcomma(number)
-
-
-class Broken:
-    def __reduce__(self):
-        return __import__, ("no_such_module",)
-
-
-if __name__ == "__main__":
-    print(words(int(sys.argv[1])), pydantic.BaseModel.__module__)
-"""
-TOOLS = '''
-
-@mcp.tool()
-def total(method: str) -> str:
-    """Work in processes of both kinds of pools."""
-    context = multiprocessing.get_context(method)
-    with context.Pool(2) as pool:
-        squares = pool.map(jobs.square, range(4))
-    with ProcessPoolExecutor(2, mp_context=context) as executor:
-        return " ".join([str(sum(squares)), *executor.map(jobs.words, [1000, 2000])])
-
-
-@mcp.tool()
-def broken() -> str:
-    """Work in processes that cannot be started."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return str(pool.map(jobs.square, [jobs.Broken()]))
-
-
-@mcp.tool()
-def run(words: list[str]) -> str:
-    """Run this Python."""
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, env={**os.environ, "X": "1"})
-    return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
-'''
+JOBS = DATA["JOBS"]
+TOOLS = DATA["TOOLS"]
 IMPORTS = """import multiprocessing
 import os
 import subprocess

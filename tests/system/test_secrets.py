@@ -14,6 +14,7 @@ from threading import Timer
 from typing import Any
 
 import pytest
+import yaml
 
 from support.artifact import build
 from support.processes import run_program
@@ -36,59 +37,8 @@ tool_bash_looks() {
 READ_IN=$BASHPID
 tool_quick() { if [[ $READ_IN == "$BASHPID" ]]; then printf alone; else printf forked; fi; }
 """
-TOOLS_PY = '''
-import ctypes
-import os
-
-from mcpc import tool
-
-
-def parents() -> list[int]:
-    found, pid = [], os.getppid()
-    while pid > 1 and len(found) < 4:
-        found.append(pid)
-        with open(f"/proc/{pid}/stat") as file:
-            pid = int(file.read().rpartition(")")[2].split()[1])
-    return found
-
-
-def begins(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return b"a-secret-that-no-handler" in file.read()
-    except OSError:
-        return False
-
-
-@tool
-def looks() -> dict:
-    """Say what can be learned of this process's parents: the supervisor, and the server."""
-    found = {"environ": [], "fd": [], "mem": [], "taken": [], "parents": len(parents())}
-    libc = ctypes.CDLL(None, use_errno=True)
-    for pid in parents()[:2]:
-        if begins(f"/proc/{pid}/environ"):
-            found["environ"].append(pid)
-        try:
-            found["fd"] += os.listdir(f"/proc/{pid}/fd")
-        except OSError:
-            pass
-        try:
-            open(f"/proc/{pid}/mem", "rb").close()
-            found["mem"].append(pid)
-        except OSError:
-            pass
-        handle = os.pidfd_open(pid)
-        if libc.syscall(438, handle, 0, 0) >= 0:
-            found["taken"].append(pid)
-        os.close(handle)
-    return found
-
-
-@tool
-def own() -> bool:
-    """Say whether this process can still look at itself."""
-    return bool(os.listdir("/proc/self/fd")) and os.access("/proc/self/environ", os.R_OK)
-'''
+DATA = yaml.safe_load(Path(__file__).with_name("secrets.yaml").read_text("utf-8"))
+TOOLS_PY = DATA["TOOLS_PY"]
 
 
 @pytest.fixture(scope="module")

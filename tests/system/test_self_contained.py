@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from mcpc.interpreters.selfcontained import CannotEmbedError
 from mcpc.interpreters.selfcontained.interpreter import running_interpreter
@@ -24,58 +25,8 @@ from support.chroots import run_in
 from support.needs import lacking
 from support.stdio import encoded, initialization
 
-TOOLS = '''"""Tools."""
-
-import asyncio
-import ctypes
-import decimal
-import hashlib
-import os
-import sqlite3
-import ssl
-import subprocess
-import sys
-
-from mcpc import Server, tool
-
-mcp = Server("alone", version="1.0.0")
-
-
-@tool(inline=True)
-def echo(text: str) -> str:
-    """Return the text."""
-    return text
-
-
-@tool
-def library() -> dict[str, object]:
-    """Return what extension modules of the library and their libraries compute."""
-    return {
-        "ctypes": ctypes.pythonapi.Py_IsInitialized(),
-        "decimal": str(decimal.Decimal(1) / 8),
-        "hashlib": hashlib.new("sha256", b"a").hexdigest()[:8],
-        "sqlite3": sqlite3.connect(":memory:").execute("select 6 * 7").fetchone()[0],
-        "ssl": ssl.create_default_context().check_hostname,
-        "isolated": sys.flags.isolated,
-    }
-
-
-@tool
-def imported() -> list[str]:
-    """Return the modules of the library that this process has imported."""
-    origins = {name: getattr(getattr(module, "__spec" + "__", None), "origin", None) or "" for name, module in [*sys.modules.items()]}
-    return sorted(name for name, origin in origins.items() if origin.startswith(sys.executable + "/python/"))
-
-
-@tool
-async def child(text: str) -> str:
-    """Return what this interpreter prints as a child of the worker."""
-    program = "import json,sys; print(json.dumps(sys.argv[1:]))"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-c", program, text, stdout=subprocess.PIPE
-    )
-    return (await process.communicate())[0].decode().strip()
-'''
+DATA = yaml.safe_load(Path(__file__).with_name("self_contained.yaml").read_text("utf-8"))
+TOOLS = DATA["TOOLS"]
 EXPECTED = {
     "ctypes": 1, "decimal": "0.125", "hashlib": "ca978112", "sqlite3": 42, "ssl": True, "isolated": 1,
 }  # fmt: skip

@@ -12,43 +12,15 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import yaml
 
 from support.artifact import SOURCES, build, built_fixture, mcpc
 from support.files import write_files
 from support.needs import ROOT, needs
 from support.processes import run_program
 
-SERVER = '''
-import os
-from mcpc import Context, Server
-
-mcp = Server("demo", version="1.0.0", environment=["WORD"])
-
-
-@mcp.tool(readOnlyHint=True)
-def greet(name: str) -> str:
-    """Greet somebody."""
-    return f"{os.environ.get('WORD', 'Hello')}, {name}!"
-
-
-@mcp.tool(inline=True)
-def leave() -> str:
-    """End the server."""
-    os._exit(3)
-
-
-@mcp.prompt
-def travel(country: str, city: str) -> str:
-    """Plan a journey."""
-    return f"a journey to {city}"
-
-
-@mcp.completion("travel", "city")
-def cities(value: str, context_arguments: dict[str, str]) -> list[str]:
-    """Complete cities of the chosen country."""
-    offered = {"FR": ["Paris", "Pau"], "IT": ["Parma"]}.get(context_arguments.get("country"), [])
-    return [city for city in offered if city.startswith(value)]
-'''
+DATA = yaml.safe_load(Path(__file__).with_name("testing.yaml").read_text("utf-8"))
+SERVER = DATA["SERVER"]
 CASES = """\
 tests:
 - name: greets
@@ -194,49 +166,7 @@ def wait_for(output: Path, *texts: str) -> None:
         time.sleep(0.05)
 
 
-PARALLEL_CASES_SERVER = '''
-import os
-import threading
-import time
-
-from mcpc import Server
-
-mcp = Server("crowd", version="1.0.0")
-pairs = threading.Barrier(2)
-lock = threading.Lock()
-counts = {"inside": 0}
-
-
-@mcp.tool(readOnlyHint=True)
-def meet() -> str:
-    """Wait until another call is made at the same time."""
-    pairs.wait(120)
-    return "met"
-
-
-@mcp.tool
-def write() -> int:
-    """Return how many calls are in this function now."""
-    with lock:
-        counts["inside"] += 1
-    time.sleep(0.02)
-    with lock:
-        inside = counts["inside"]
-        counts["inside"] -= 1
-    return inside
-
-
-@mcp.tool(readOnlyHint=True)
-def echo(text: str) -> str:
-    """Return a text."""
-    return text
-
-
-@mcp.tool(readOnlyHint=True, inline=True)
-def leave() -> str:
-    """End the server."""
-    os._exit(3)
-'''
+PARALLEL_CASES_SERVER = DATA["PARALLEL_CASES_SERVER"]
 MIXED = """\
 tests:
 - {name: a, tool: echo, arguments: {text: a}, expect: {text: a}}
