@@ -18,7 +18,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcpc.frontends.fastmcp.framework_names import names_in
+from mcpc.frontends.fastmcp.late_imports import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

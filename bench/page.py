@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import places
 from playwright.sync_api import sync_playwright
 
-from mcpc.pack.page import page_sources
+from mcpc.pack.runtime import page_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

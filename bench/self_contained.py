@@ -21,7 +21,7 @@ from pathlib import Path
 from unittest import mock
 
 from mcpc.cli.build import command
-from mcpc.interpreters.selfcontained import interpreter
+from mcpc.interpreters.selfcontained import executable
 
 LIMITS = {"self-contained": 0.6, "public API": 0.75}
 HELLO = (
@@ -94,7 +94,7 @@ def main() -> int:
             "self-contained": build(folder / "server", "--self-contained"),
             "minimal library": build(folder / "minimal", "--self-contained", "--minimal-library"),
         }
-        with mock.patch.object(interpreter, "EARLY_START", frozenset()):
+        with mock.patch.object(executable, "EARLY_START", frozenset()):
             servers["public API"] = build(folder / "public", "--self-contained")
         return 0 if measure(servers, str(folder / "venv/bin/python3"), rounds) else 1
 

@@ -66,7 +66,7 @@ class TestedServer:
             if problem:
                 pytest.fail(problem, pytrace=False)
             exceptions = importlib.import_module("click.exceptions")
-            steps = importlib.import_module("mcpc.cli.test_steps")
+            steps = importlib.import_module("mcpc.cli.test")
             fixture = importlib.import_module("mcpc.workbench.testing.fixture")
             try:
                 served, facts = self._stack.enter_context(steps.served_target(self._project, {}, 60.0))

@@ -15,12 +15,12 @@ from mcpc.diagnostics import diagnose, has_errors, in_order
 from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
+from mcpc.frontends.installed_metadata import with_version_files
 from mcpc.frontends.own_settings import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
-from mcpc.frontends.version_files import with_version_files
 from mcpc.lower import lower
 from mcpc.pack import pack_server
-from mcpc.pack.page import with_page
+from mcpc.pack.runtime import with_page
 from mcpc.packages import include_packages
 from mcpc.passes import PASSES, check_server
 from mcpc.passes.files_beside_code import missing_files
@@ -62,24 +62,6 @@ def read_project(root: Path) -> tuple[SourceTree, Diagnostics]:
     return tree, (*problems, *unknown)
 
 
-def with_options(tree: SourceTree, options: Options) -> SourceTree:
-    """Return a project with the options that decide what is required and what is run."""
-    return replace(
-        tree,
-        imports=options.imports,
-        build_environment=options.build_environment,
-        build_network=options.build_network,
-        extras=options.extras,
-        groups=options.groups,
-        allow_sdist=options.allow_sdist,
-        exclude_newer=options.exclude_newer,
-        lock=options.lock,
-        locked=options.locked,
-        offline=options.offline,
-        find_links=options.find_links,
-    )
-
-
 def analyse(
     tree: SourceTree,
     found: Diagnostics,
@@ -88,7 +70,7 @@ def analyse(
     bundle: Bundle = include_packages,
 ) -> CheckResult:
     """Parse, lower and check a project that was read; `bundle`: how its packages are found."""
-    tree = with_options(tree, options)
+    tree = replace(tree, options=options)
     progress("parsing")
     found += tuple(unknown_settings(tree))
     definition, problems = parse_project(tree, options)

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from mcpc.cli.carrier_files import read_built_server
-from mcpc.cli.ship.exports import deployment_of
-from mcpc.release.carriers.bundle import bundle
-from mcpc.release.carriers.files import archive_bytes
+from mcpc.cli.ship import deployment_of
+from mcpc.release.carriers.built_server import archive_bytes
+from mcpc.release.carriers.bundle import bundle_archive
 from mcpc.release.carriers.image import ImageOptions, image_layout, layout_archive, read_base
-from mcpc.release.carriers.plugin import FORMS, plugin
+from mcpc.release.carriers.plugin import FORMS, plugin_files
 from mcpc.release.carriers.registry import Publication, registry_file
 from mcpc.release.exports import EXPORTS
 
@@ -22,8 +22,8 @@ CHOSEN = {"url": "https://github.com/example/weather/releases/download/v1.4.0/se
 def every_carrier(artifact: Path, base: Path) -> dict[str, bytes]:
     server = read_built_server(artifact)
     url = "https://github.com/example/weather/releases/download/v1.4.0/weather.mcpb"
-    made = {f"bundle {version}": bundle(server, version) for version in ("0.3", "0.4")}
-    made["plugin"] = archive_bytes(plugin(server, "", tuple(FORMS)))
+    made = {f"bundle {version}": bundle_archive(server, version) for version in ("0.3", "0.4")}
+    made["plugin"] = archive_bytes(plugin_files(server, "", tuple(FORMS)))
     made["image"] = layout_archive(image_layout((server,), ImageOptions(read_base(base), port=8000)))
     made["layer"] = layout_archive(image_layout((server,), ImageOptions()))
     made["registry"] = registry_file(server, Publication("io.github.example/weather", ((url, "0" * 64),))).encode()

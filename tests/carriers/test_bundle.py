@@ -18,7 +18,7 @@ from mcpc.interpreters.launchers.windows_file import BundledInterpreter, PythonC
 from mcpc.model.ir.project import ProjectMetadata
 from mcpc.release.carriers import BuiltServer, UnusableValueError
 from mcpc.release.carriers.built_server import ProgramTarget, program_target
-from mcpc.release.carriers.bundle import bundle
+from mcpc.release.carriers.bundle import bundle_archive
 from support.artifact import mcpc
 from support.carriers import assert_valid
 
@@ -48,7 +48,7 @@ FORMS: dict[str, tuple[str, Callable[[BuiltServer], tuple[bytes, ...]]]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_owner_accepts_every_form(tmp_path: Path, server: BuiltServer, mcpb: Program, form: str) -> None:
     version, programs = FORMS[form]
-    data = bundle(server, version, programs(server))
+    data = bundle_archive(server, version, programs(server))
     assert_valid(f"mcpb/mcpb-manifest-v{version}.schema.json", manifest(data))
     file, folder = tmp_path / "weather.mcpb", tmp_path / "unpacked"
     file.write_bytes(data)
@@ -63,13 +63,13 @@ def test_the_owner_accepts_every_form(tmp_path: Path, server: BuiltServer, mcpb:
 
 
 def test_the_owner_would_find_a_mistake(tmp_path: Path, server: BuiltServer, mcpb: Program) -> None:
-    wrong = {**manifest(bundle(server)), "user_config": {"a": {"type": "text"}}}
+    wrong = {**manifest(bundle_archive(server)), "user_config": {"a": {"type": "text"}}}
     (tmp_path / "manifest.json").write_text(json.dumps(wrong))
     assert mcpb("validate", tmp_path / "manifest.json").returncode != 0
 
 
 def test_every_entry_is_at_one_time_and_stored(server: BuiltServer) -> None:
-    with zipfile.ZipFile(io.BytesIO(bundle(server))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle_archive(server))) as archive:
         found = archive.infolist()
     assert [info.filename for info in found] == ["icon.png", "manifest.json", "server.pyz"]
     assert {info.date_time for info in found} == {(1980, 1, 1, 0, 0, 0)}
@@ -80,7 +80,7 @@ def test_every_entry_is_at_one_time_and_stored(server: BuiltServer) -> None:
 
 def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: Program) -> None:
     plain = replace(server, settings=())
-    (tmp_path / "b.mcpb").write_bytes(bundle(plain, "0.4"))
+    (tmp_path / "b.mcpb").write_bytes(bundle_archive(plain, "0.4"))
     assert mcpb("unpack", tmp_path / "b.mcpb", tmp_path / "b").returncode == 0
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -91,13 +91,13 @@ def test_what_a_bundle_starts_serves(tmp_path: Path, server: BuiltServer, mcpb: 
     initialized, listed = (json.loads(line)["result"] for line in done.stdout.splitlines())
     assert listed["tools"][0]["name"] == "forecast", done.stderr
     # By these results Windows knows a server that it has not started.
-    static = manifest(bundle(plain))["_meta"]["com.microsoft.windows"]["static_responses"]
+    static = manifest(bundle_archive(plain))["_meta"]["com.microsoft.windows"]["static_responses"]
     assert static == {"initialize": initialized, "tools/list": listed}
 
 
 def test_missing_metadata_is_one_message_that_says_where(server: BuiltServer) -> None:
     with pytest.raises(UnusableValueError, match=r"authors = .* and a description .*\[project\]` of `pyproject.toml`"):
-        bundle(replace(server, project=ProjectMetadata()))
+        bundle_archive(replace(server, project=ProjectMetadata()))
 
 
 def test_a_program_for_windows_needs_python_unless_it_has_one(server: BuiltServer) -> None:
@@ -107,7 +107,7 @@ def test_a_program_for_windows_needs_python_unless_it_has_one(server: BuiltServe
     for data, needs_python in ((windows_program(server), True), (alone, False)):
         target = program_target(data)
         assert target == ProgramTarget("win32", "amd64", needs_python=needs_python)
-        found = manifest(bundle(replace(server, data=data, target=target)))
+        found = manifest(bundle_archive(replace(server, data=data, target=target)))
         assert found["server"]["type"] == "binary"
         assert found["compatibility"]["platforms"] == ["win32"]
         assert ("runtimes" in found["compatibility"]) is needs_python
@@ -115,7 +115,7 @@ def test_a_program_for_windows_needs_python_unless_it_has_one(server: BuiltServe
 
 @pytest.mark.parametrize("source", ["data:image/png;base64,%%%", "data:image/png;base64,R0lGODlh", "icons/a.png"])
 def test_an_icon_that_no_client_shows_is_left_out(server: BuiltServer, source: str) -> None:
-    found = manifest(bundle(replace(server, icons=({"src": source},))))
+    found = manifest(bundle_archive(replace(server, icons=({"src": source},))))
     assert "icon" not in found
 
 
@@ -124,13 +124,13 @@ def test_programs_that_no_client_could_start_are_refused(
     server: BuiltServer, programs: tuple[bytes, ...], named: str
 ) -> None:
     with pytest.raises(UnusableValueError, match=named):
-        bundle(server, "0.3", programs)
+        bundle_archive(server, "0.3", programs)
 
 
 def test_native_packages_narrow_systems_and_pythons(server: BuiltServer) -> None:
     tags = ("cp311-cp311-manylinux_2_17_x86_64", "cp312-cp312-macosx_11_0_arm64")
     native = replace(server, platforms=tags, python=((3, 11), (3, 13)))
-    assert manifest(bundle(native))["compatibility"] == {
+    assert manifest(bundle_archive(native))["compatibility"] == {
         "platforms": ["darwin", "linux"],
         "runtimes": {"python": ">=3.11.0 <3.13.0"},
     }

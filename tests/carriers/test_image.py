@@ -17,8 +17,7 @@ import yaml
 
 from mcpc.cli.carrier_files import write_files
 from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError
-from mcpc.release.carriers.built_server import ProgramTarget
-from mcpc.release.carriers.files import CarrierFile, tar_bytes
+from mcpc.release.carriers.built_server import CarrierFile, ProgramTarget, tar_bytes
 from mcpc.release.carriers.image import (
     LAYER,
     BaseImage,

@@ -14,7 +14,7 @@ import pytest
 
 from mcpc.release.carriers import BuiltServer, UnusableValueError
 from mcpc.release.carriers.built_server import ProgramTarget
-from mcpc.release.carriers.plugin import plugin
+from mcpc.release.carriers.plugin import plugin_files
 from support.artifact import mcpc
 from support.carriers import FILES, assert_valid
 
@@ -22,7 +22,7 @@ PROGRAM = ProgramTarget("linux", "amd64")
 
 
 def files(server: BuiltServer, *words: Any) -> dict[str, bytes]:
-    return {file.path: file.data for file in plugin(server, *words)}
+    return {file.path: file.data for file in plugin_files(server, *words)}
 
 
 @pytest.mark.parametrize("command", ["", "py", "./bin/python"])
@@ -52,7 +52,7 @@ def test_skills_are_the_files_of_the_project(server: BuiltServer) -> None:
 @pytest.mark.parametrize("command", ["-x", "$HOME/python", " ", "a\nb"])
 def test_what_cannot_start_a_server_is_refused(server: BuiltServer, command: str) -> None:
     with pytest.raises(UnusableValueError):
-        plugin(server, command)
+        plugin_files(server, command)
 
 
 def test_the_command_writes_a_folder_that_serves(tmp_path: Path, artifact: Path) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from mcpc.frontends.registry_manifest import is_registry_manifest
+from mcpc.frontends.project_metadata import is_registry_manifest
 from mcpc.reading import Source
 from mcpc.release.carriers import BuiltServer
 from mcpc.release.carriers.registry import Publication, registry_file

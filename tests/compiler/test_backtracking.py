@@ -12,8 +12,7 @@ import pytest
 from mcpc.schema.ecma.ambiguity import ReDoSWitness
 from mcpc.schema.ecma.backtracking import MAX_STEPS, backtracking
 from mcpc.schema.ecma.machine import Machine
-from mcpc.schema.ecma.translation import parse, translate
-from mcpc.schema.ecma.trim import trimmed
+from mcpc.schema.ecma.translation import parse, translate, trimmed
 from mcpc.schema.graph import cycles
 from mcpc.schema.slow_patterns import slow_patterns
 from support.reference import SCHEMA_SUITE, real_tools

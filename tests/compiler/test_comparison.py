@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from mcpc.client.model import lists_from_json
-from mcpc.release.comparison import Impact, compare
-from mcpc.release.comparison.compare import Policy, PolicyError, is_enough, next_version, read_policy
+from mcpc.release.comparison import Impact, Policy, PolicyError, compare, is_enough, next_version, read_policy
 from mcpc.release.comparison.inclusion import MAX_DEPTH, MAX_STEPS, accepts
 from mcpc.release.comparison.placed_schemas import UNUSABLE, closed
 from mcpc.release.comparison.reports import FORMATS, as_changelog

@@ -13,6 +13,7 @@ from mcpc.diagnostics import Diagnostic
 from mcpc.options import Options
 from mcpc.packages import include_packages, read_requirements
 from mcpc.packages.installed_files import UnfitPackageError
+from mcpc.packages.module_packages import handler_files
 from mcpc.packages.native_packages import (
     archive_namespaces,
     extension_name,
@@ -21,11 +22,9 @@ from mcpc.packages.native_packages import (
     reads_own_files,
     split_package,
 )
-from mcpc.packages.needs import handler_files
 from mcpc.packages.pep508 import find_closure
 from mcpc.packages.platforms import Target, accepted_tags, marker_values, parse_target, uv_platform
 from mcpc.packages.poetry import python_ranges
-from mcpc.pipeline import with_options
 from mcpc.reading import SourceTree
 from support.needs import ROOT
 from support.projects import SERVER_JSON, lowered, tree
@@ -38,7 +37,7 @@ def required(project: SourceTree, options: Options) -> str:
     """Return what a project requires, and the problems: the same with any Python and any version of packaging."""
     named = {name: getattr(options, name) for name in ("extras", "groups")}
     chosen = replace(options, **{name: tuple(value.split(",")) for name, value in named.items() if value})
-    project = with_options(project, chosen)
+    project = replace(project, options=chosen)
     script = project.get("tools.py")
     text = print_parsed(*read_requirements(project, [script] if script else []), project)
     text = re.sub(

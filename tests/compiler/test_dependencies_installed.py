@@ -19,10 +19,9 @@ from packaging.specifiers import SpecifierSet
 from mcpc.cli import cli
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc.packages import RequestedPackage, earliest, newest_version, stage_packages
-from mcpc.packages.sizes import deflated_size
-from mcpc.packages.unneeded_files import names_with_imported_tests, needed_files
-from mcpc.packages.upload_dates import upload_limit
-from mcpc.packages.uv_failures import HashMismatchError, NoWheelError, UvError, absent_version, failure_of, reason
+from mcpc.packages.downloads import upload_limit
+from mcpc.packages.package_contents import deflated_size, names_with_imported_tests, needed_files
+from mcpc.packages.uv import HashMismatchError, NoWheelError, UvError, absent_version, failure_of, reason
 from support.wheels import only, wheel
 
 UNSOLVED = "error: No solution found when resolving dependencies\n  cause: "

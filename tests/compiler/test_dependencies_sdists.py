@@ -10,6 +10,7 @@ import pytest
 
 from mcpc.diagnostics import Diagnostics
 from mcpc.model.ir.layer import Origins
+from mcpc.options import Options
 from mcpc.packages import StagedPackages, read_requirements, sdists, stage_packages, staging
 from mcpc.packages.platforms import Target
 from mcpc.packages.sdists import BuildError, BuiltWheel, check_fits, unpack
@@ -33,7 +34,7 @@ def staged(
     *lines: str, allowed: bool = True, files: dict[str, str] | None = None
 ) -> tuple[StagedPackages | None, Diagnostics]:
     project = tree({"requirements.txt": "".join(f"{line}\n" for line in lines), **(files or {})})
-    wanted, problems = read_requirements(replace(project, allow_sdist=allowed))
+    wanted, problems = read_requirements(replace(project, options=Options(allow_sdist=allowed)))
     assert [problem for problem in problems if problem.code != "MCP404"] == []
     return stage_packages(wanted)
 
@@ -168,7 +169,7 @@ def test_a_wheel_of_the_project_is_installed(shop: Path) -> None:
             "w/inside-1.0-py3-none-any.whl": made.read_bytes(),
         }
     )
-    wanted, problems = read_requirements(replace(project, allow_sdist=True))
+    wanted, problems = read_requirements(replace(project, options=Options(allow_sdist=True)))
     assert problems == ()
     found, problems = stage_packages(wanted)
     assert found is not None, problems
@@ -213,7 +214,7 @@ def test_sources_are_unpacked_into_their_folder_only() -> None:
 
 def test_sources_are_found_where_the_project_says(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UV_FIND_LINKS")
-    wanted, _ = read_requirements(replace(tree({"requirements.txt": "bare==1.0\n"}), allow_sdist=True))
+    wanted, _ = read_requirements(replace(tree({"requirements.txt": "bare==1.0\n"}), options=Options(allow_sdist=True)))
     linked = [replace(item, origins=Origins(find_links=(str(shop),))) for item in wanted]
     found, problems = stage_packages(linked)
     assert found is not None, problems

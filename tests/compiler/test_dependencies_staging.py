@@ -15,7 +15,15 @@ import pytest
 from mcpc.diagnostics import Diagnostics
 from mcpc.model.ir import Server
 from mcpc.options import Options
-from mcpc.packages import StagedPackages, include_packages, kept_folders, read_requirements, stage_packages, staging, uv
+from mcpc.packages import (
+    StagedPackages,
+    cached_packages,
+    include_packages,
+    read_requirements,
+    stage_packages,
+    staging,
+    uv,
+)
 from mcpc.packages.installed_files import UnfitPackageError, copy_package
 from mcpc.packages.layer import shiv_contents, split_packages, unsupported_versions, with_pydantic
 from mcpc.sandbox import cache_dir
@@ -376,14 +384,14 @@ def test_what_was_not_used_for_long_goes_first(shop: Path, monkeypatch: pytest.M
 
 
 def test_two_at_once_make_one_folder(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = kept_folders._rename
+    real = cached_packages._rename
 
     def late(made: Path, folder: Path) -> None:
         if not folder.exists():
             shutil.copytree(made, folder)
         real(made, folder)
 
-    monkeypatch.setattr(kept_folders, "_rename", late)
+    monkeypatch.setattr(cached_packages, "_rename", late)
     one = staged("demo-base==1.0")
     assert contents(one)["demo_base.py"] == b"value = 1\n"
     assert len(list(one.root.parents[1].iterdir())) == 1

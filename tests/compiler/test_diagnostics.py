@@ -24,7 +24,7 @@ from mcpc.diagnostics import (
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.reading import Source, parse_json
-from mcpc.sandbox.platforms.posix.console import start_of_file, write_within
+from mcpc.sandbox.platforms.posix import start_of_file, write_within
 from support.needs import ROOT
 
 PAGES = Path(codes.__file__).with_name("pages")

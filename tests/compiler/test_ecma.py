@@ -9,9 +9,8 @@ import warnings
 
 import pytest
 
-from mcpc.schema.ecma.code_point_sets import LAST, complement, contains, intersection, union
+from mcpc.schema.ecma.code_point_sets import LAST, TABLES, code_points, complement, contains, intersection, union
 from mcpc.schema.ecma.translation import translate
-from mcpc.schema.ecma.unicode_properties import TABLES, code_points
 from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 from support.needs import needs
 

@@ -9,12 +9,10 @@ import pytest
 
 from mcpc.schema import compile as validator
 from mcpc.schema.ecma.machine import Machine
-from mcpc.schema.ecma.matcher import table
+from mcpc.schema.ecma.matcher import searching, table
 from mcpc.schema.ecma.paths import is_linear, lookbehind_steps, safe_steps
-from mcpc.schema.ecma.pattern_search import searching
-from mcpc.schema.ecma.translation import parse, translate
+from mcpc.schema.ecma.translation import parse, translate, trimmed
 from mcpc.schema.ecma.tree import write_pattern
-from mcpc.schema.ecma.trim import trimmed
 from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 from mcpc_runtime.protocol.validation.patterns import PatternMatcher
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from mcpc.cli.editor.schema import command
+from mcpc.cli.editor import schema
 from mcpc.diagnostics import Severity
 from mcpc.frontends import own_settings
 from mcpc.lower import protocol_schema
@@ -20,8 +20,7 @@ from mcpc.lower.protocol_schema import Field, ObjectShape
 from mcpc.model.definitions.field_descriptions import DESCRIPTIONS
 from mcpc.reading import Source
 from mcpc.schema.keywords import KEYWORDS
-from mcpc.workbench.file_schemas import FILES, kind_of, schema_of, schema_text
-from mcpc.workbench.file_schemas.files import BY_NAME
+from mcpc.workbench.file_schemas import BY_NAME, FILES, kind_of, schema_of, schema_text
 from mcpc.workbench.file_schemas.json_schema import MEANINGS
 from mcpc.workbench.testing.case_files import read_cases
 from support.projects import SMOKETEST, checked
@@ -240,28 +239,28 @@ def test_a_path_has_the_kind_of_its_file(path: str, name: str | None) -> None:
 
 def test_the_command_lists_prints_and_writes(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     run = CliRunner().invoke
-    golden(GOLDEN / "list.txt", run(command, []).output)
-    assert run(command, ["tools"]).output == schema_text("tools")
-    assert json.loads(run(command, ["--format", "json"]).output) == [
+    golden(GOLDEN / "list.txt", run(schema, []).output)
+    assert run(schema, ["tools"]).output == schema_text("tools")
+    assert json.loads(run(schema, ["--format", "json"]).output) == [
         {"name": kind.name, "title": kind.title, "id": f"urn:mcpc:schema:{kind.name}", "files": [*kind.globs]}
         for kind in FILES
     ]
-    done = run(command, ["-o", str(tmp_path / "made" / "below")])
+    done = run(schema, ["-o", str(tmp_path / "made" / "below")])
     assert (done.exit_code, done.output) == (0, "")
     written = {each.name: each.read_text("utf-8") for each in (tmp_path / "made" / "below").iterdir()}
     assert written == {f"{name}.schema.json": schema_text(name) for name in BY_NAME}
     for _ in range(2):
-        assert run(command, ["server", "-o", str(tmp_path / "one")]).exit_code == 0
+        assert run(schema, ["server", "-o", str(tmp_path / "one")]).exit_code == 0
     (only,) = (tmp_path / "one").iterdir()
     assert (only.name, only.read_text("utf-8"), only.stat().st_mode & 0o777) == (
         "server.schema.json",
         schema_text("server"),
         0o644,
     )
-    wrong = run(command, ["tols", "-o", str(tmp_path / "none")])
+    wrong = run(schema, ["tols", "-o", str(tmp_path / "none")])
     assert wrong.exit_code == 2
     assert "did you mean `tools`?" in wrong.output
     assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("")
-    assert run(command, ["-o", str(tmp_path / "file" / "x")]).exit_code == 2
-    assert run(command, ["tools", "-o", str(tmp_path / "file")]).exit_code == 2
+    assert run(schema, ["-o", str(tmp_path / "file" / "x")]).exit_code == 2
+    assert run(schema, ["tools", "-o", str(tmp_path / "file")]).exit_code == 2

@@ -8,9 +8,7 @@ import pytest
 
 from mcpc.diagnostics import Diagnostics, Severity
 from mcpc.frontends import parse_project, select_frontends
-from mcpc.frontends.bash_sdk.core import HOOK
-from mcpc.frontends.bash_sdk.programs import reading_programs
-from mcpc.frontends.bash_sdk.scripts import path_tail
+from mcpc.frontends.bash_sdk.scripts import HOOK, path_tail, reading_programs
 from mcpc.model.definitions import Definition
 from mcpc.options import Options
 from support.bash_sdk_projects import BEGIN, CONFIG, END, RESULT, project, tools_json

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from mcpc.frontends import select_frontends
-from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
-from mcpc.frontends.bx.settings import parse_networks, parse_origin, read_settings
-from mcpc.frontends.bx.tokens import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH
+from mcpc.frontends.bx import is_boxlang, untranslated
+from mcpc.frontends.bx.settings import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH, parse_networks, parse_origin, read_settings
 from support.images import archive, image_of
 from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
 from support.whole_projects import print_cases

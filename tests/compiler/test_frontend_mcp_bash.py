@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mcpc.diagnostics import has_errors
 from mcpc.frontends.mcp_bash import prompts, register, resources, tools
 from mcpc.frontends.mcp_bash.reading import path_inside
-from mcpc.frontends.mcp_bash.sdk import sdk_files
+from mcpc.frontends.mcp_bash.server import sdk_files
 from mcpc.options import Options
 from mcpc.pack import cache
 from support.artifact import mcpc

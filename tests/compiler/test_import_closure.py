@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mcpc.interpreters.selfcontained.executable import running_interpreter
 from mcpc.interpreters.selfcontained.import_closure import imported_modules, library_closure
-from mcpc.interpreters.selfcontained.interpreter import running_interpreter
 from mcpc.interpreters.selfcontained.library import library_modules
 from mcpc.interpreters.selfcontained.linux import other_adapters
 from mcpc.interpreters.selfcontained.request import CannotEmbedError

@@ -15,7 +15,7 @@ from mcpc.frontends.introspection import ImportResults, build_inputs, describe_f
 from mcpc.frontends.introspection import process as asking
 from mcpc.frontends.introspection.describe import parse_docstring
 from mcpc.sandbox.confinement import THREAD_LIMITS
-from mcpc.sandbox.import_time_limit import TIME_LIMIT_MESSAGE
+from mcpc.sandbox.confinement.model import TIME_LIMIT_MESSAGE
 from mcpc_runtime.handlers.python.authoring import PUBLIC
 from support.needs import ROOT
 from support.processes import running
@@ -124,7 +124,7 @@ def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_answer_too_large_ends_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc.sandbox.confinement.limits.ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr("mcpc.sandbox.confinement.model.ANSWER_BYTES", 1 << 20)
     text = "from mcpc import tool\n@tool(description='x' * (9 << 20))\ndef a(): ..."
     failure = asked({"tools.py": text}).files["tools.py"].failure
     assert "1 MiB" in failure.message

@@ -13,11 +13,9 @@ from pip._internal.commands import create_command
 from mcpc import packages, pipeline
 from mcpc.options import Options
 from mcpc.packages import read_requirements
-from mcpc.packages.lock_files import LockedFile, LockError, is_lock_name, read_lock
-from mcpc.packages.platforms import HERE, Target, accepted_tags, marker_values
+from mcpc.packages.lock_files import LockedFile, LockError, changed_requirement, is_lock_name, read_lock
+from mcpc.packages.platforms import HERE, Target, accepted_tags, marker_values, target_environment, wheel_tags
 from mcpc.packages.required_python import required_python
-from mcpc.packages.target_tags import target_environment, wheel_tags
-from mcpc.packages.uv_lock import changed_requirement
 from mcpc.pipeline import CheckResult
 from mcpc.reading import Source
 from mcpc.release.locking.assembly import file_place, lock_text, target_marker

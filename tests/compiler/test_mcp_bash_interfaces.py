@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpc.frontends.mcp_bash.pages import PAGES, page
+from mcpc.frontends.mcp_bash.interfaces import PAGES, page
 from support.mcp_bash_projects import SH, sound, values
 from support.needs import needs
 from support.projects import Files

@@ -13,8 +13,8 @@ import pytest
 
 from mcpc.diagnostics import Diagnostics
 from mcpc.frontends import mcp_bash
-from mcpc.frontends.mcp_bash import hooks
-from mcpc.frontends.mcp_bash.hooks import HookError
+from mcpc.frontends.mcp_bash import register
+from mcpc.frontends.mcp_bash.register import HookError
 from mcpc.options import Options
 from mcpc.reading import read_tree
 from support.mcp_bash_projects import SH, codes, facts, read, values
@@ -124,7 +124,7 @@ def test_a_hook_that_fails_registers_nothing(script: str, named: str) -> None:
 
 
 def test_a_hook_that_does_not_end_is_ended_with_all_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(register, "TIMEOUT_SECONDS", 0.5)
     _, problems = hooked("sleep 600.125 &\nwait\n")
     assert [problem.message for problem in problems if problem.code == "MCP154"] == [
         "`server.d/register.sh` did not end within 0.5 seconds"
@@ -142,9 +142,9 @@ def test_a_hook_changes_nothing_of_the_project(tmp_path: Path) -> None:
 
 
 def test_without_bash_a_hook_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "find_bash", lambda: "")
+    monkeypatch.setattr(register, "find_bash", lambda: "")
     with pytest.raises(HookError, match="no `bash`"):
-        hooks._run(tree({}))
+        register._run(tree({}))
 
 
 def test_a_register_keeps_the_hook_from_running() -> None:

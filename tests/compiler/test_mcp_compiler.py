@@ -86,7 +86,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             failures=lambda case, variant: ["text", "  differs"] if case == "bad" else [],
         )
 
-    monkeypatch.setattr("mcpc.cli.test_steps.served_target", served_target)
+    monkeypatch.setattr("mcpc.cli.test.served_target", served_target)
     monkeypatch.setattr("mcpc.workbench.testing.fixture.CallableServer", callable_server)
     return done
 

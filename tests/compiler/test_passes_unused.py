@@ -12,7 +12,7 @@ from mcpc.diagnostics import Diagnostics, Severity, Span
 from mcpc.model.ir import Layer, PackageContents, PackageRequirement, Server
 from mcpc.options import Options
 from mcpc.packages import include_packages
-from mcpc.packages.kept_layers import StagedFiles
+from mcpc.packages.cached_packages import StagedFiles
 from mcpc.passes.unused import check_unused
 from mcpc.reading import Source
 from support.artifact import mcpc

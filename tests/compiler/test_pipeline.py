@@ -1,7 +1,7 @@
 """The stages in their order: what each gets, where the pipeline ends, and what is said on the way."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from mcpc.diagnostics import Diagnostics, diagnose
 from mcpc.emit.interpreters import HERE
 from mcpc.model.ir import Layer, Server
 from mcpc.options import Options
-from mcpc.pipeline import CheckResult, analyse, compile_server, no_progress, read_project, with_options
+from mcpc.pipeline import CheckResult, analyse, compile_server, no_progress, read_project
 from mcpc.reading import SourceTree
 from support.files import write_files
 from support.projects import SMOKETEST, Files, tree
@@ -46,7 +46,7 @@ def test_a_project_goes_through_all_stages() -> None:
     assert result.server.layer == Layer()
     assert result.server.project.keywords == ("k",)
     ((bundled, given),) = seen
-    assert (bundled, given) == (with_options(project, options), options)
+    assert (bundled, given) == (replace(project, options=options), options)
 
 
 @pytest.mark.parametrize(("strict", "is_refused"), [(False, False), (True, True)])
@@ -84,17 +84,6 @@ def test_a_page_is_part_of_a_server_that_has_one() -> None:
     plain, paged = (analyse(tree(PROJECT), (), Options(ui=ui), bundle=bundling()).server for ui in (False, True))
     assert paged != plain
     assert paged.project == plain.project
-
-
-def test_options_of_requirements_are_those_of_the_project() -> None:
-    names = {field.name for field in fields(SourceTree)} & {field.name for field in fields(Options)}
-    usual: dict[str, Any] = {name: getattr(Options(), name) for name in names}
-    others = {
-        name: not value if isinstance(value, bool) else ("x",) if value == () else "x" for name, value in usual.items()
-    }
-    project = with_options(SourceTree({}), Options(**others))
-    assert {name: getattr(project, name) for name in names} == others
-    assert len(names) == 11
 
 
 def test_a_project_is_read_from_its_folder(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mcpc.cli import cli
-from mcpc.cli.configured_entries import is_replaceable
+from mcpc.cli.scan_clients import is_replaceable
 from mcpc.client import client as lists_client
 from mcpc.release.scan.entries import is_secret, secret_kind, shown_address, shown_command, unfixed_package
 from mcpc.release.scan.model import EntryText

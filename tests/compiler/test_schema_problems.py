@@ -11,7 +11,7 @@ import pytest
 from mcpc.schema import CompileRequest, compile_schema
 from mcpc.schema.analysis import analyse
 from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME, Dialect
-from mcpc.schema.metaschema import check_by_metaschema
+from mcpc.schema.jsonschema_oracle import check_by_metaschema
 from mcpc.schema.resources import Documents
 from support.needs import ROOT
 from support.reference import SCHEMA_SUITE

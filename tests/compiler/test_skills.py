@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpc.emit import skills as emitted
+from mcpc.emit import resources as emitted
 from mcpc.reading import Source
 from mcpc.reading.frontmatter import read_frontmatter
 from mcpc.reading.yaml_tree import MAX_NODES

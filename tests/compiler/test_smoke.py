@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.pack import smoke
-from mcpc.pack.smoke import REQUESTS, START_ALONE, START_BY_PYTHON, SmokeError, is_result, start_of
+from mcpc.pack import prologue
+from mcpc.pack.prologue import REQUESTS, START_ALONE, START_BY_PYTHON, SmokeError, is_result, start_of
 
 ECHO = "print(json.dumps({'id': json.loads(line)['id'], 'result': {}}))"
 
@@ -23,7 +23,7 @@ def server(folder: Path, each: str, after: str = "") -> Path:
 def run(path: Path) -> str:
     """Return why a file is not kept; nothing if it answers."""
     try:
-        smoke.smoke(path, (sys.executable, "-I"))
+        prologue.smoke(path, (sys.executable, "-I"))
     except SmokeError as problem:
         return str(problem)
     return ""
@@ -59,7 +59,7 @@ def test_a_file_that_does_not_answer_is_not_kept(name: str, tmp_path: Path) -> N
 
 
 def test_a_file_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smoke, "SECONDS", 0.2)
+    monkeypatch.setattr(prologue, "SECONDS", 0.2)
     assert run(server(tmp_path, "import time; time.sleep(60)")) == "no answer in 0.2 seconds"
 
 
@@ -67,7 +67,7 @@ def test_a_file_that_brings_its_python_unpacks_it_where_it_is_removed(tmp_path: 
     path = server(tmp_path, ECHO, f"open({str(tmp_path / 'cache')!r}, 'w').write(os.environ['MCPC_RUNTIME_CACHE'])")
     path.write_text(f"#!{sys.executable}\n{path.read_text()}")
     path.chmod(0o755)
-    smoke.smoke(path, ())
+    prologue.smoke(path, ())
     assert (tmp_path / "cache").read_text() == "unpacked"
 
 

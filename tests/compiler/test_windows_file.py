@@ -15,7 +15,7 @@ import pytest
 
 from mcpc.interpreters.launchers.windows_file import MACHINES, launcher_of
 from mcpc.reading import Source, is_executable
-from mcpc.sandbox.platforms.windows import console, files, log_pipes
+from mcpc.sandbox.platforms import windows
 from support.artifact import mcpc
 from support.needs import ROOT, lacking
 
@@ -92,7 +92,7 @@ def test_a_program_is_reproducible_and_has_the_archive_of_the_file(tmp_path: Pat
     ],
 )
 def test_a_built_file_is_started_by_what_windows_starts(path: str, command: str) -> None:
-    assert console.start_of_file(path) == command
+    assert windows.start_of_file(path) == command
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_built_file_is_started_by_what_windows_starts(path: str, command: str)
     [(b"#!/usr/bin/env bash\n", True), (b"\x7fELF\x02", True), (b"MZ\x90", True), (b"plain", False), (b"", False)],
 )
 def test_a_file_is_executable_by_its_first_bytes_as_well_as_by_its_mode(data: bytes, is_program: bool) -> None:
-    mode = files.permissions(os.stat("."), is_program=is_program)
+    mode = windows.permissions(os.stat("."), is_program=is_program)
     assert bool(mode & 0o111) == is_program
     assert is_executable(Source("bin/it", data, 0o644)) == is_program
     assert is_executable(Source("bin/it", data, 0o755))
@@ -120,28 +120,28 @@ class FileInUse:
 
 
 def test_a_file_that_is_in_use_for_a_moment_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(windows, "PAUSE_SECONDS", 0)
     new = FileInUse(refusals=3)
-    files.replace_file(new, tmp_path / "server.pyz")  # type: ignore[arg-type]
+    windows.replace_file(new, tmp_path / "server.pyz")  # type: ignore[arg-type]
     assert new.attempts == 4
 
 
-@pytest.mark.parametrize(("exists", "reason"), [(True, files.IN_USE), (False, "Access is denied")])
+@pytest.mark.parametrize(("exists", "reason"), [(True, windows.IN_USE), (False, "Access is denied")])
 def test_a_file_that_stays_in_use_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool, reason: str
 ) -> None:
-    monkeypatch.setattr(files, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(windows, "PAUSE_SECONDS", 0)
     target = tmp_path / "server.pyz"
     if exists:
         target.write_bytes(b"")
     with pytest.raises(OSError, match=reason) as refused:
-        files.replace_file(FileInUse(refusals=99), target)  # type: ignore[arg-type]
+        windows.replace_file(FileInUse(refusals=99), target)  # type: ignore[arg-type]
     assert (refused.value.strerror, refused.value.filename) == (reason, str(target))
 
 
 def test_what_is_appended_to_a_log_is_read_and_its_removal_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "calls"
-    stream = log_pipes.open_log_pipe(path)
+    stream = windows.open_log_pipe(path)
     found: SimpleQueue[bytes] = SimpleQueue()
     reader = threading.Thread(target=lambda: [found.put(data) for data in iter(lambda: stream.read(1 << 16), b"")])
     with path.open("ab") as log:
@@ -158,10 +158,10 @@ def test_what_is_appended_to_a_log_is_read_and_its_removal_ends_it(tmp_path: Pat
 
 def test_text_is_written_or_dropped_but_never_waited_for_without_end() -> None:
     reading, writing = os.pipe()
-    assert console.write_within(writing, b"first", 60)
+    assert windows.write_within(writing, b"first", 60)
     assert os.read(reading, 100) == b"first"
-    taken = [console.write_within(writing, bytes(1 << 16), 0) for _ in range(200)]
+    taken = [windows.write_within(writing, bytes(1 << 16), 0) for _ in range(200)]
     assert taken[0] and not taken[-1], "the pipe is full, and what waits is bounded"
     os.close(reading)  # which ends all writing
-    console.writing_thread(writing)._pieces.join()
+    windows.writing_thread(writing)._pieces.join()
     os.close(writing)

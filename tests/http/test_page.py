@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpc.pack.page import page_sources, shortened
+from mcpc.pack.runtime import page_sources, shortened
 from mcpc_runtime.http.page import hidden_paths, page_routes, validation_reply
 from mcpc_runtime.http.page_files import FOLDER, page_reply
 from mcpc_runtime.http.principals import Principal

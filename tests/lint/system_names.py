@@ -35,9 +35,9 @@ TABLES = {
     (COMPILER + "languages/bundling/node.py", ""): "the folder of templates for bundles",
     (COMPILER + "cli/command_options.py", ""): "the help of options",
     (COMPILER + "diagnostics/codes.py", ""): "the titles of problems",
-    (COMPILER + "emit/dialects.py", ""): "how each dialect words a refusal",
+    (COMPILER + "emit/static_answers.py", ""): "how each dialect words a refusal",
     (COMPILER + "emit/templates.py", ""): "the names of templates",
-    (COMPILER + "workbench/file_schemas/files.py", ""): "the table of files with a schema",
+    (COMPILER + "workbench/file_schemas/__init__.py", ""): "the table of files with a schema",
     (
         COMPILER + "workbench/file_schemas/other_systems.py",
         "",
@@ -48,7 +48,7 @@ TABLES = {
     (COMPILER + "languages/bash/programs.py", ""): "the functions that Bash libraries find",
     (COMPILER + "options.py", ""): "the dialects, and variables that mean options",
     (
-        COMPILER + "interpreters/selfcontained/conditional_modules.py",
+        COMPILER + "interpreters/selfcontained/import_closure.py",
         "",
     ): "the modules of systems that run only with a text",
 }

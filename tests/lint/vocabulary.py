@@ -20,10 +20,10 @@ OTHERS_NAMES = "runtime/mcpc_runtime/systems/fastmcp/"
 """The folder of stand-ins for other frameworks, whose classes have the names that projects import."""
 OTHER_ADAPTERS = (
     "runtime/mcpc_runtime/transports/platforms/windows/",
-    "compiler/mcpc/sandbox/platforms/windows/",
+    "compiler/mcpc/sandbox/platforms/windows",
     "compiler/mcpc/sandbox/confinement/windows/",
 )
-"""The folders of adapters beside the one for POSIX, whose classes have the names that the ports publish."""
+"""The beginnings of the paths of adapters beside the one for POSIX, whose classes have the names that the ports publish."""
 CODES = "compiler/mcpc/diagnostics/codes.py"
 CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 Defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

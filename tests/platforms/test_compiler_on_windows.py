@@ -158,7 +158,8 @@ HOSTILE = {
 CONFINED = """
 import json, sys, tempfile
 from pathlib import Path
-from mcpc.sandbox.confinement import ConfinedProgram, limits, run_confined
+from mcpc.sandbox.confinement import ConfinedProgram, run_confined
+from mcpc.sandbox.confinement import model as limits
 limits.MEMORY_BYTES, limits.PROCESSES = 256 << 20, 8
 for text, seconds in json.load(sys.stdin):
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter, read_embeddable
-from mcpc.interpreters.selfcontained import embeddable_library
+from mcpc.interpreters.selfcontained import windows
 from support import artifact
 from support.windows_prefix import Prefix, own_prefix, windows_path
 from support.windows_programs import report, reporter
@@ -274,6 +274,6 @@ def test_the_minimal_library_has_all_that_is_imported(prefix: Prefix, root: Path
     (folder,) = (path for path in root.iterdir() if not (path / "_ssl.pyd").exists())
     assert (folder / "_sqlite3.pyd").exists() and (folder / "sqlite3.dll").exists()
     assert not (folder / "libcrypto-3.dll").exists()
-    library = embeddable_library.module_paths((folder / f"python{MINOR.replace('.', '')}.zip").read_bytes())
+    library = windows.module_paths((folder / f"python{MINOR.replace('.', '')}.zip").read_bytes())
     assert "mailbox" not in library
     assert minimal.stat().st_size < whole.stat().st_size - 4_000_000

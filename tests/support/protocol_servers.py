@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from mcpc.emit.bytecode import MAGIC
-from mcpc.emit.run_time import hidden_fields
+from mcpc.emit.records import hidden_fields
 from mcpc.model.revisions import REVISIONS
 from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Request

@@ -31,10 +31,10 @@ PACKED = ("runtime/mcpc_runtime/", "templates/")
 """What `mcpc build` puts into every file, and no module imports."""
 ADAPTERS = {
     "runtime/mcpc_runtime/transports/platforms/": "runtime/mcpc_runtime/transports/platforms/posix/",
-    "compiler/mcpc/sandbox/platforms/": "compiler/mcpc/sandbox/platforms/posix/",
+    "compiler/mcpc/sandbox/platforms/": "compiler/mcpc/sandbox/platforms/posix",
     "compiler/mcpc/sandbox/confinement/": "compiler/mcpc/sandbox/confinement/posix/",
 }
-"""The folders of ports, and those of the adapters that they import by a name they put together."""
+"""The folders of ports, and the beginnings of the paths of the adapters that they import by a name they put together."""
 NAMED = ("examples/", "bench/", "docs/", "templates/", "stubs/", ".ci/")
 """Folders whose files reach the tests that name the folder."""
 OF_NO_TEST = re.compile(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from mcpc.schema.keyword_shapes import MAX_NAMES
+from mcpc.schema.keywords import MAX_NAMES
 from support.scale import scaled
 
 Json = Any

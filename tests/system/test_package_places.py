@@ -16,8 +16,7 @@ import pytest
 from mcpc.diagnostics import has_errors
 from mcpc.packages import StagedPackages, read_requirements, stage_packages
 from mcpc.packages.choosing import install
-from mcpc.packages.uv import UvRequest
-from mcpc.packages.uv_failures import InstallError
+from mcpc.packages.uv import InstallError, UvRequest
 from mcpc.reading import SourceTree
 from support.files import write_files
 from support.projects import tree

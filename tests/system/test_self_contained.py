@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from mcpc.interpreters.selfcontained import CannotEmbedError
-from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.executable import running_interpreter
 from mcpc.interpreters.selfcontained.shared_objects import static_symbols
 from support.artifact import mcpc
 from support.chroots import run_in

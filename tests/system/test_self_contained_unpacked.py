@@ -19,9 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.interpreters.selfcontained.interpreter import running_interpreter
-from mcpc.interpreters.selfcontained.program_format import ProgramFacts, read_program
-from mcpc.interpreters.selfcontained.relocatable import LEFT_OUT_FOLDERS, relocatable_python
+from mcpc.interpreters.selfcontained.executable import running_interpreter
+from mcpc.interpreters.selfcontained.relocatable import LEFT_OUT_FOLDERS, ProgramFacts, read_program, relocatable_python
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from support import wheels
 from support.artifact import mcpc

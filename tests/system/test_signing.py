@@ -21,8 +21,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from mcpc import __version__
-from mcpc.cli.attest.checksums import command as checksums
-from mcpc.cli.attest.statements import provenance, sbom
+from mcpc.cli.attest import checksums, provenance, sbom
 from mcpc.pack.archive import sha256_hex
 from mcpc.pack.manifest import SBOM, readable_json
 from mcpc.release.trust.statements import ChecksumError, listed_digests, write_checksums

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc import pipeline
-from mcpc.cli.attest.verify import command
-from mcpc.cli.windows_program import windows_program
+from mcpc.cli.build import windows_program
+from mcpc.cli.verify import verify as command
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex

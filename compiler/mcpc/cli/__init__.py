@@ -21,7 +21,7 @@ import click
 from mcpc import __version__
 from mcpc.cli import messages
 from mcpc.cli.commands import COMMANDS, SECTIONS, CommandGroup, write_section
-from mcpc.sandbox.platforms.console import ENDING_SIGNALS, signal_main_thread, use_utf8
+from mcpc.sandbox.platforms import ENDING_SIGNALS, signal_main_thread, use_utf8
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType

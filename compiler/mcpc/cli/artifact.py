@@ -13,7 +13,7 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, load_or_build, write_artifact
 from mcpc.cli.built_contents import FACTS
-from mcpc.pack.smoke import start_of
+from mcpc.pack.prologue import start_of
 from mcpc.sandbox import programs
 
 if TYPE_CHECKING:

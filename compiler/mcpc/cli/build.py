@@ -1,10 +1,14 @@
-"""`mcpc build`."""
+"""`mcpc build`: a file, twice for `--verify`, and as a program for Windows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import sys
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +17,23 @@ from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import embed_build, load_or_build, output_path, write_artifact
-from mcpc.cli.repeated_build import BuildParameters, require_repeatable
-from mcpc.cli.windows_program import as_windows_program, check_python_of_program
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
+from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.interpreters.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.options import minor_versions
-from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON
-from mcpc.sandbox.platforms.console import start_of_file
+from mcpc.pack.prologue import START_ALONE, START_BY_PYTHON
+from mcpc.release.trust.comparison import compare_contents
+from mcpc.release.trust.contents import take_apart
+from mcpc.release.trust.second_build import BuildRequest, SecondBuildError, build_elsewhere
+from mcpc.sandbox.platforms import start_of_file
 
 if TYPE_CHECKING:
+    from mcpc.options import Options
     from mcpc.pack.cache import CachedBuild
+
 
 REPORTED_NOTES = ("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP425", "MCP427", "MCP428", "MCP712")
 """Codes of notes that a build prints: on what is in the file, on its start, and on code that the build ran."""
@@ -198,3 +206,86 @@ def print_summary(build: CachedBuild, target: Path, seconds: float) -> None:
     tick = click.style("built", fg="green", bold=True) if report.has_colours() else "built"
     size = f"{len(build.data) / 1_000_000:.1f} MB"
     click.echo(f"{tick} {target}: {offers}, {size} in {seconds:.1f} s", err=True)
+
+
+EXACT_PYTHON = re.compile(r"python3\.(\d+)")
+ANY_PYTHON = ("", "python", "python3")
+
+
+def check_python_of_program(options: Options) -> None:
+    """Refuse `--python` with a path or a command: they are another system's."""
+    if options.python not in ANY_PYTHON and not options.minors and not EXACT_PYTHON.fullmatch(options.python):
+        raise click.UsageError(messages.PYTHON_OF_PROGRAM_EXPECTED.format(python=options.python))
+
+
+def as_windows_program(build: CachedBuild, options: Options) -> CachedBuild:
+    """Return a build with the launcher for Windows before its archive."""
+    return replace(build, data=windows_program(build.data, options))
+
+
+def windows_program(archive: bytes, options: Options, minor: str = "") -> bytes:
+    """Return an archive with the launcher for Windows; `minor`: its Python if the options name none."""
+    exact = EXACT_PYTHON.fullmatch(options.python)
+    minors = tuple(int(each.removeprefix("3.")) for each in options.minors or (minor,) if each)
+    chosen = minors or (int(exact[1]) if exact else sys.version_info.minor,)
+    choice = PythonChoice(chosen, is_only=exact is not None)
+    return windows_file(archive, machine_of(options), choice)
+
+
+def machine_of(options: Options) -> str:
+    """Return the machine whose launcher is used: arm64 if the file is built for it alone; others run x64's, too."""
+    windows = {tag.partition("-")[0] for tag in options.platforms if tag.startswith("win_")}
+    return "arm64" if windows == {"win_arm64"} else "x64"
+
+
+SHOWN = 20
+"""Entries that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildParameters:
+    """What `mcpc build` was asked for: a project, options, where to write, and what the archive becomes a part of."""
+
+    project: Path
+    options: Options
+    place: Path
+    embedding: EmbeddingRequest | None = None
+    is_program: bool = False
+
+    def request(self) -> BuildRequest:
+        """Return it as the request of a second build."""
+        root = Path(os.path.realpath(self.project))
+        left_out = self.place.relative_to(root).as_posix() if self.place.is_relative_to(root) else ""
+        request = BuildRequest(str(root), "", self.options, left_out=left_out)
+        if self.embedding is None:
+            return request
+        interpreter = self.embedding.interpreter
+        place = "" if interpreter is None else os.path.realpath(interpreter)
+        return replace(request, embedded=self.embedding.target, interpreter=place, minimal=self.embedding.minimal)
+
+    def built(self, build: CachedBuild) -> bytes:
+        """Return the file of a second build; `build`: the first one."""
+        data = build_elsewhere(self.request())
+        return as_windows_program(replace(build, data=data), self.options).data if self.is_program else data
+
+
+def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_required: bool, quiet: bool) -> None:
+    """Build again in another environment; exit with 6 if the bytes differ, naming the entries that differ."""
+    if not is_required:
+        return
+    with report.progress_reporter(quiet) as tell:
+        tell("building again in another environment")
+        try:
+            second = asked.built(build)
+        except SecondBuildError as problem:
+            click.echo(messages.SECOND_BUILD_FAILED.format(problem=visible(str(problem))), err=True)
+            raise click.exceptions.Exit(report.WRONG_FILE) from None
+    if second == build.data:
+        return
+    differences = compare_contents(take_apart(build.data), take_apart(second))
+    click.echo(messages.NOT_REPEATABLE.format(project=asked.project), err=True)
+    for difference in differences[:SHOWN]:
+        click.echo(f"  {difference.kind:<11}{visible(difference.entry)}", err=True)
+    if len(differences) > SHOWN:
+        click.echo(f"  and {len(differences) - SHOWN} more", err=True)
+    raise click.exceptions.Exit(report.WRONG_FILE)

@@ -18,8 +18,8 @@ from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.interpreters.selfcontained import CannotEmbedError, embed_server
 from mcpc.pack import cache
-from mcpc.pack.smoke import START_BY_PYTHON, SmokeError, smoke
-from mcpc.sandbox.platforms.files import replace_file
+from mcpc.pack.prologue import START_BY_PYTHON, SmokeError, smoke
+from mcpc.sandbox.platforms import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -88,7 +88,7 @@ def completed_arguments(table: tuple[int, int], blob: bytes) -> list[dict[str, A
 
 
 def names_of_table(table: tuple[int, int], blob: bytes) -> Iterator[str]:
-    """Yield the names that a table (`mcpc.emit.table`) has, in its order, but for those that are stored as digests.
+    """Yield the names that a table (`mcpc.emit.blob`) has, in its order, but for those that are stored as digests.
 
     Raise ValueError or IndexError if the blob is damaged.
     """

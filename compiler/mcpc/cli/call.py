@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import command_options, path_arguments
+from mcpc.cli import command_options
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @command_options.command(context_settings={"ignore_unknown_options": True})
-@click.argument("target", type=path_arguments.TARGET)
+@click.argument("target", type=command_options.TARGET)
 @click.argument("name", required=False, metavar="NAME", shell_complete=command_options.complete_later("names_of_kind"))
 @click.argument(
     "arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=command_options.complete_later("arguments_of_kind")

@@ -17,12 +17,12 @@ from mcpc.cli.artifact import built_artifact
 from mcpc.cli.build_steps import atomic_write, output_path, refuse_unwritable
 from mcpc.cli.built_contents import READ_ERRORS, artifact_contents, stored_entry
 from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError, built_server
-from mcpc.release.carriers.files import PLAIN
+from mcpc.release.carriers.built_server import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.release.carriers.files import CarrierFile
+    from mcpc.release.carriers.built_server import CarrierFile
 
 
 class WrongFileError(click.UsageError):

@@ -85,15 +85,12 @@ SUBCOMMANDS = {
 PATHS = tuple(path for name in COMMANDS for path in [f"{name} {each}" for each in SUBCOMMANDS.get(name, ())] or [name])
 """Every command that runs: `build`, `ship bundle`."""
 PLACES = {
+    "clients": "install:clients",
+    "install": "install:install",
     "uninstall": "install:uninstall",
-    "attest sbom": "attest.statements:sbom",
-    "attest provenance": "attest.statements:provenance",
-    **{
-        f"ship {kind}": f"ship.exports:{kind.replace('-', '_')}"
-        for kind in ("systemd", "compose", "kubernetes", "nginx", "github-actions", "gitlab-ci", "homebrew")
-    },
+    "attest verify": "verify:verify",
 }
-"""The module of a command below this package, and its name there, where they are not `GROUP.NAME:command`."""
+"""The module of a command below this package, and its name there, where they are not `NAME:command` or `GROUP:NAME`."""
 FORMER = {
     "run": "dev --once",
     "read": "call TARGET --resource URI",
@@ -134,7 +131,7 @@ class CommandGroup(click.Group):
         text = messages.UNKNOWN_COMMAND.format(name=f"{self.prefix} {name}".strip())
         if not self.prefix and name in FORMER:
             return f"{text}; it is `mcpc {FORMER[name]}`"
-        near = importlib.import_module("mcpc.diagnostics.suggestions").nearest(name, self.rows)
+        near = importlib.import_module("mcpc.diagnostics.model").nearest(name, self.rows)
         return f"{text}; did you mean {near}?" if near else text
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
@@ -165,6 +162,6 @@ def find_command(path: str) -> click.Command:
             help=COMMANDS[path],
             context_settings={"help_option_names": ["-h", "--help"]},
         )
-    module, _, name = PLACES.get(path, path.replace(" ", ".")).partition(":")
-    command: click.Command = getattr(importlib.import_module(f"mcpc.cli.{module}"), name or "command")
+    module, _, name = PLACES.get(path, path.replace(" ", ":")).partition(":")
+    command: click.Command = getattr(importlib.import_module(f"mcpc.cli.{module}"), name.replace("-", "_") or "command")
     return command

@@ -17,7 +17,7 @@ from mcpc.cli import command_options, messages, report
 from mcpc.cli.build_steps import refuse_unwritable
 from mcpc.diagnostics.formats.visible import visible
 from mcpc.reading import Source
-from mcpc.sandbox.platforms.console import quoted_word
+from mcpc.sandbox.platforms import quoted_word
 from mcpc.workbench.importing import NAME, import_report, list_differences, translate
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from mcpc.cli import command_options, messages, report
 from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.client.model import lists_from_json
-from mcpc.pack.page import page_sources
+from mcpc.pack.runtime import page_sources
 from mcpc.sandbox import programs
 from mcpc.workbench.dev.building import BuildFacts, ProjectBuilder, ProjectWatcher
 from mcpc.workbench.dev.conversation import LISTS

@@ -19,8 +19,7 @@ from mcpc.cli.server_targets import (
 )
 from mcpc.client.model import ServerLists, snapshot_text
 from mcpc.reading.toml import parse_toml
-from mcpc.release.comparison import Impact, compare
-from mcpc.release.comparison.compare import Policy, read_policy
+from mcpc.release.comparison import Impact, Policy, compare, read_policy
 from mcpc.release.comparison.reports import FORMATS, as_changelog, fails
 
 GATES = {

@@ -70,7 +70,7 @@ def run_with(python: str, words: list[str]) -> int:
     """Run a command of mcpc with a Python, and return its exit status."""
     from uv import find_uv_bin  # noqa: PLC0415
 
-    from mcpc.packages.own_installation import origin, pins  # noqa: PLC0415
+    from mcpc.packages.required_python import origin, pins  # noqa: PLC0415
 
     requirement, is_editable = origin()
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:

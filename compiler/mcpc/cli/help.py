@@ -14,7 +14,7 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.commands import COMMANDS, OTHERS, SECTIONS, SUBCOMMANDS, write_section
 from mcpc.diagnostics import CODES, explain
-from mcpc.diagnostics.suggestions import nearest
+from mcpc.diagnostics.model import nearest
 from mcpc.release.scan.model import CODES as RISK_CODES
 from mcpc.release.scan.model import explain_risk
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import command_options, messages, path_arguments
+from mcpc.cli import command_options, messages
 from mcpc.cli.fitting_python import use_fitting_python
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.emit.templates import template_folder
-from mcpc.sandbox.platforms.console import quoted_word, start_of_file
+from mcpc.reading.tree import template_folder
+from mcpc.sandbox.platforms import quoted_word, start_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 @click.option(
     "--import",
     "source",
-    type=path_arguments.PROJECT,
+    type=command_options.PROJECT,
     callback=use_fitting_python,
     metavar="FOLDER",
     help="Convert this project, of any format, to the native format.",

@@ -13,15 +13,15 @@ import click
 from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
+from mcpc.cli.attest import read_commit
 from mcpc.cli.build_steps import load_or_build, refuse_unwritable, write_artifact
 from mcpc.cli.carrier_files import read_built_server, report_unusable, write_files
 from mcpc.cli.diff import project_policy
-from mcpc.cli.evidence import read_commit
 from mcpc.cli.server_targets import read_target
 from mcpc.diagnostics import has_errors
 from mcpc.pack.manifest import checksum_line
 from mcpc.pipeline import read_project
-from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, text_file
+from mcpc.release.carriers.built_server import EXECUTABLE, PLAIN, CarrierFile, text_file
 from mcpc.release.comparison import compare
 from mcpc.release.comparison.reports import as_changelog, version_line
 from mcpc.release.releasing import ReleaseInput, read_plan, release_files, self_contained_file

@@ -27,7 +27,7 @@ from mcpc.release.scan.scanning import (
     pins_text,
     without_ignored,
 )
-from mcpc.sandbox.platforms.files import replace_file
+from mcpc.sandbox.platforms import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.client.client import MAX_BYTES, STATELESS, ConversationError, Deadline, refusal
 from mcpc.sandbox import programs
-from mcpc.sandbox.platforms.program_groups import GROUP_OPTIONS, ProgramGroup
+from mcpc.sandbox.platforms import GROUP_OPTIONS, ProgramGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,6 +6,7 @@ computed only when a problem is displayed, so that the position of each field co
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -91,3 +92,28 @@ def has_errors(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> bo
     """Tell whether any diagnostic fails the build; under `strict` warnings do, too."""
     fatal = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     return any(problem.severity in fatal for problem in diagnostics)
+
+
+CUTOFF = 0.6
+"""Minimum similarity of two names, from 0 to 1."""
+
+
+def quoted(names: Iterable[object], separator: str = ", ") -> str:
+    """Return names for a message, each in backquotes."""
+    return separator.join(f"`{name}`" for name in names)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str:
+    """Return the known name most similar to `name`, or an empty string."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), "")
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = CUTOFF) -> str:
+    """Return a hint with the known name most similar to `name`, or `otherwise`."""
+    found = nearest(name, known, cutoff)
+    return f"did you mean `{found}`?" if found else otherwise

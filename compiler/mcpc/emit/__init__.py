@@ -11,21 +11,23 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from mcpc.emit.artifact_file import ArtifactFile
 from mcpc.emit.blob import Blob
 from mcpc.emit.bytecode import dump_data
-from mcpc.emit.dialects import LENIENT_CURSORS, REFUSALS
+from mcpc.emit.generated_modules import Validators, setting_rows, settings_module, with_models
 from mcpc.emit.interpreters import HERE, tag_suffix
-from mcpc.emit.models import with_models
-from mcpc.emit.records import add_prompts, add_tools, environments, is_folded, unpacked_files
-from mcpc.emit.resources import add_resources
+from mcpc.emit.records import (
+    add_prompts,
+    add_run_time,
+    add_tools,
+    environments,
+    is_folded,
+    unpacked_files,
+    with_settings,
+)
+from mcpc.emit.resources import add_resources, add_skills
 from mcpc.emit.responses import result_meta, revision_rows
-from mcpc.emit.run_time import add_run_time
-from mcpc.emit.settings import setting_rows, settings_module, with_settings
-from mcpc.emit.skills import add_skills
-from mcpc.emit.static_answers import place_static_results
-from mcpc.emit.templates import PRELUDE, render, template_text
-from mcpc.emit.validators import Validators
+from mcpc.emit.static_answers import LENIENT_CURSORS, REFUSALS, place_static_results
+from mcpc.emit.templates import PRELUDE, ArtifactFile, render, template_text
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.model.ir import ExternalHandler, PythonFunction
 from mcpc.model.revisions import REVISIONS

@@ -4,6 +4,9 @@
 
 `handler` is what its contract reads (TARGETS); `running` is (seconds, inline, isolated, number of its environment in
 the index, required programs), or None for the defaults; `additional_fields` has rare fields, or is None.
+
+{"kinds": those made at run time from the start, "by_arguments": those that are if the program gets arguments,
+ "forwards": there if it answers the methods of extensions, "record": the handler's, "hidden": rows of all revisions}
 """
 
 from __future__ import annotations
@@ -11,18 +14,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mcpc.emit.blob import add_table
 from mcpc.emit.bytecode import dump_data
-from mcpc.emit.table import add_table
 from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, PythonFunction
+from mcpc.model.revisions import REVISIONS
 from mcpc.reading import is_executable
+from mcpc_runtime.protocol.run_time_lists import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mcpc.emit.blob import Blob
-    from mcpc.emit.validators import Validators
-    from mcpc.model.ir import HasHandler, Prompt, Server, Tool
+    from mcpc.emit.generated_modules import Validators
+    from mcpc.model.ir import HasHandler, Prompt, RunTimeDefinitions, Server, Tool
     from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.ir.project import Setting
+    from mcpc.model.revisions import Revision
 
 PLAIN = HandlerOptions()
 
@@ -47,6 +54,12 @@ def environments(server: Server) -> Environments:
     runnings = [PLAIN, *(definition.running for definition in server.definitions)]
     found = dict.fromkeys((running.environment.inherit, running.environment.names) for running in runnings)
     return tuple(found)
+
+
+def with_settings(known: Environments, settings: Sequence[Setting]) -> Environments:
+    """Return environments in which the variables of settings are, too."""
+    names = tuple(setting.name for setting in settings)
+    return tuple((inherit, () if inherit else tuple(dict.fromkeys((*given, *names)))) for inherit, given in known)
 
 
 def unpacked_files(server: Server) -> tuple[tuple[str, bool], ...]:
@@ -143,3 +156,36 @@ TARGETS: dict[type, Callable[[Any], tuple[PlainData, ...]]] = {
     PythonFunction: python_target,
 }
 """The data of a handler that its contract reads, by its kind; the file below `handlers/` comes first."""
+
+
+FIELDS = {
+    "tool": "tool",
+    "prompt": "prompt",
+    "argument": "prompt_argument",
+    "resource": "resource",
+    "template": "resource_template",
+}
+"""The fields that a revision shows of each kind of item, by their names in `Revision`."""
+NEVER_SHOWN = {"tool": ("execution",)}
+"""Whether a call is a task is agreed between client and server."""
+
+
+def add_run_time(definitions: RunTimeDefinitions, server: Server, blob: Blob) -> dict[str, PlainData]:
+    """Add the handler's record and the hidden fields to the blob; return the row of the index."""
+    return {
+        "kinds": tuple(sorted(definitions.kinds)),
+        "lists": tuple(method for method in KEYS if method.partition("/")[0] in definitions.kinds),
+        **({"by_arguments": tuple(sorted(definitions.by_arguments))} if definitions.by_arguments else {}),
+        **({"forwards": True} if definitions.forwards else {}),
+        "record": blob.add(handled_record(definitions, environments(server))),
+        "hidden": blob.add(dump_data({revision.version: hidden_fields(revision) for revision in REVISIONS})),
+    }
+
+
+def hidden_fields(revision: Revision) -> dict[str, PlainData]:
+    """Return the fields that other revisions define and this one does not (see `run_time_lists.Hidden`)."""
+    hidden: dict[str, PlainData] = {}
+    for kind, field in FIELDS.items():
+        known = {name for other in REVISIONS for name in getattr(other, field)} - {*getattr(revision, field)}
+        hidden[kind] = tuple(sorted({*known, *NEVER_SHOWN.get(kind, ())}))
+    return {**hidden, "boolean": not revision.boolean_properties, "output": not revision.any_output_schema}

@@ -1,4 +1,4 @@
-"""Emit resources, templates and completions; the index has no key for kinds that a server does not have.
+"""Emit resources and skills: their records, and where their contents are.
 
     index["resources"]    (buckets, offset): a table by URI
     index["templates"]    ((template, pattern, ((variable, kind), …), (offset, length) of its record), …)
@@ -7,26 +7,31 @@
 
 Records are those of `mcpc.emit.records`. A resource with static content has the contract `static`: its handler is the
 position of its contents in the blob, a JSON array.
+
+Digests are of the bytes that `resources/read` returns, and computed here.
 """
 
 from __future__ import annotations
 
+import hashlib
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+from mcpc.emit.blob import add_table
 from mcpc.emit.records import environments, handled_record, static_record
 from mcpc.emit.static_answers import static_contents_of
-from mcpc.emit.table import add_table
 from mcpc.model.ir import StaticContents
 from mcpc.reading import compact_json
 from mcpc_runtime.protocol.media import BINARIES, is_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcpc.emit.blob import Blob
     from mcpc.emit.records import Environments
     from mcpc.model.ir import Completion, Resource, ResourceTemplate, Server
     from mcpc.model.ir.handlers import PlainData
-    from mcpc.model.ir.nodes import SkillFile
+    from mcpc.model.ir.nodes import Skill, SkillFile
     from mcpc.reading import Json
 
 
@@ -101,3 +106,58 @@ def completion_record(completion: Completion, known: Environments) -> bytes:
     if completion.handler is None:
         return static_record("values", completion.values)
     return handled_record(completion, known)  # type: ignore[arg-type]
+
+
+DIRECTORY = "inode/directory"
+
+
+def skill_entry(skill: Skill) -> dict[str, Json]:
+    """Return a skill's entry, as in `skills/list` and `skills/get`."""
+    files: list[Json] = [
+        {"uri": file.uri, "digest": f"sha256:{file_digest(file)}", "size": len(file.source.data)}
+        for file in skill.files
+    ]
+    return {"uri": skill.uri, "frontmatter": skill.frontmatter, "resources": files}
+
+
+def file_digest(file: SkillFile) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    return hashlib.sha256(file.source.data).hexdigest()
+
+
+def add_skills(server: Server, blob: Blob, compact: Callable[[Json], bytes]) -> dict[str, tuple[int, int]]:
+    """Add all skill entries and folder children to the blob; return the two tables, none without skills."""
+    if not server.skills:
+        return {}
+    entries = {skill.uri: blob.add(compact(skill_entry(skill))) for skill in server.skills}
+    folders = {folder: blob.add(compact(children)) for folder, children in directory_children(server).items()}
+    return {"skills": add_table(blob, entries), "directories": add_table(blob, folders)}
+
+
+def directory_children(server: Server) -> dict[str, list[Json]]:
+    """Return the children of every skill folder as resources: first folders, then files, each by name."""
+    found: dict[str, dict[str, Json]] = {}
+    for skill in server.skills:
+        for file in skill.files:
+            shown: Json = {"uri": file.uri, **listed_file(skill, file)}
+            child = file.uri
+            while child != skill.folder:
+                parent = child.rpartition("/")[0]
+                found.setdefault(parent, {}).setdefault(child, shown)
+                shown = {"uri": parent, "name": parent.rpartition("/")[2], "mimeType": DIRECTORY}
+                child = parent
+    return {folder: [children[uri] for uri in sorted(children)] for folder, children in sorted(found.items())}
+
+
+def main_file(skill: Skill) -> SkillFile:
+    """Return a skill's SKILL.md."""
+    return next(file for file in skill.files if file.uri == skill.uri)
+
+
+def listed_file(skill: Skill, file: SkillFile) -> dict[str, Json]:
+    """Return the list entry of a file; a SKILL.md has the name and the description of its skill."""
+    size = len(file.source.data)
+    if file.uri == skill.uri:
+        about = {key: skill.frontmatter[key] for key in ("name", "description")}
+        return {**about, "mimeType": file.mime, "size": size}
+    return {"name": file.uri.rpartition("/")[2], "mimeType": file.mime, "size": size}

@@ -1,4 +1,10 @@
-"""Emit static responses for each revision: handshakes, discovery, and lists by page."""
+"""Emit static responses for each revision: handshakes, discovery, and lists by page.
+
+    2025-11-25  {"name": …, "inputSchema": {"properties": {"any": true}}, "outputSchema": {"type": "array"}}
+    becomes     {"name": …, "inputSchema": {"properties": {"any": {}}}}
+
+because up to that revision a property is an object, and a structured result too.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.emit import projections
-from mcpc.emit.skills import listed_file, main_file, skill_entry
+from mcpc.emit.resources import listed_file, main_file, skill_entry
 from mcpc.model.definitions import APP_SCHEME
 from mcpc.model.ir import PythonFunction
 from mcpc.model.revisions import REVISIONS
@@ -15,13 +20,93 @@ from mcpc.reading import compact_json
 from mcpc_runtime.protocol.constants import APPS_EXTENSION, SERVER_INFO_KEY, SKILLS_EXTENSION, TASKS_EXTENSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mcpc.emit.blob import Blob
-    from mcpc.model.ir import Server
+    from mcpc.model.ir import FieldOrder, Prompt, PromptArgument, Resource, ResourceTemplate, Server, Tool
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.revisions import Revision
     from mcpc.reading import Json
+
+BOOLEAN_SCHEMAS: dict[bool, Json] = {True: {}, False: {"not": {}}}
+
+
+def visible_fields(fields: Mapping[str, Json], order: FieldOrder, revision_fields: tuple[str, ...]) -> dict[str, Json]:
+    """Return the fields that a revision defines or that no revision defines, in their order."""
+    others = {key for key, _ in order.others}
+    return {key: value for key, value in fields.items() if key in revision_fields or key in others}
+
+
+def project_tool(definition: Tool, revision: Revision) -> dict[str, Json]:
+    """Return a tool as `tools/list` of this revision shows it."""
+    own: dict[str, Json] = {
+        "name": definition.name,
+        "inputSchema": definition.input.value,
+        "annotations": definition.annotations.fields(),
+    }
+    if definition.output is not None:
+        own["outputSchema"] = definition.output.value
+    members = visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.tool)
+    if not revision.boolean_properties:
+        for field in ("inputSchema", "outputSchema"):
+            if field in members:
+                members[field] = without_boolean_properties(members[field])
+    if not revision.any_output_schema and definition.output is not None and definition.output.type != "object":
+        members.pop("outputSchema", None)
+    return members
+
+
+def project_prompt(definition: Prompt, revision: Revision) -> dict[str, Json]:
+    """Return a prompt as `prompts/list` of this revision shows it."""
+    arguments: list[Json] = [project_prompt_argument(argument, revision) for argument in definition.arguments]
+    own: dict[str, Json] = {"name": definition.name, "arguments": arguments}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.prompt)
+
+
+def project_prompt_argument(argument: PromptArgument, revision: Revision) -> dict[str, Json]:
+    """Return an argument of a prompt as this revision shows it."""
+    fields = argument.metadata.fields({"name": argument.name, "required": argument.required})
+    return visible_fields(fields, argument.metadata.order, revision.prompt_argument)
+
+
+def project_resource(definition: Resource, revision: Revision) -> dict[str, Json]:
+    """Return a resource as `resources/list` of this revision shows it, with its type and size if known."""
+    own = {**read_fields(definition), "uri": definition.uri, "size": definition.size}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.resource)
+
+
+def project_resource_template(definition: ResourceTemplate, revision: Revision) -> dict[str, Json]:
+    """Return a template as `resources/templates/list` of this revision shows it."""
+    own = {**read_fields(definition), "uriTemplate": definition.uri.text}
+    return visible_fields(definition.metadata.fields(own), definition.metadata.order, revision.resource_template)
+
+
+def read_fields(definition: Resource | ResourceTemplate) -> dict[str, Json]:
+    """Return the common fields of resources and templates."""
+    annotations = definition.annotations.fields()
+    return {"name": definition.name, "mimeType": definition.mime, "annotations": annotations}
+
+
+def project_implementation(server: Server, revision: Revision) -> dict[str, Json]:
+    """Return `serverInfo` as this revision shows it."""
+    return visible_fields(server.info.fields(), server.info.metadata.order, revision.implementation)
+
+
+def without_boolean_properties(schema: Json) -> Json:
+    """Return a schema whose root's properties are all objects."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(properties, dict):
+        return schema
+    rewritten = {
+        name: BOOLEAN_SCHEMAS[value] if isinstance(value, bool) else value for name, value in properties.items()
+    }
+    return {**schema, "properties": rewritten}
+
+
+def as_object(value: Json) -> dict[str, Json]:
+    """Return a JSON object, or an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
 
 TTL_MS = 300_000
 """How long a client may cache a list: it changes only when a new file replaces this one."""
@@ -96,7 +181,7 @@ def declared_capabilities(server: Server, revision: Revision) -> dict[str, Json]
         capabilities.update({name: {} for name in CHANGING if name in capabilities})
     for name in CHANGING:
         if name in capabilities:
-            capabilities[name] = {**projections.as_object(capabilities[name]), **change_capability(server, name)}
+            capabilities[name] = {**as_object(capabilities[name]), **change_capability(server, name)}
     return capabilities
 
 
@@ -167,7 +252,7 @@ def handshake_answers(server: Server, revision: Revision, capabilities: dict[str
     """Return the responses of the handshake era; `initialize` keeps the order of the definition."""
     own: dict[str, Json] = {
         "protocolVersion": revision.version,
-        "serverInfo": projections.project_implementation(server, revision),
+        "serverInfo": project_implementation(server, revision),
         "capabilities": capabilities,
         "instructions": server.instructions,
     }
@@ -186,7 +271,7 @@ def stateless_answers(server: Server, revision: Revision, capabilities: dict[str
 
 def result_meta(server: Server, revision: Revision) -> dict[str, Json]:
     """Return the `_meta` of every stateless result."""
-    return {SERVER_INFO_KEY: projections.project_implementation(server, revision)}
+    return {SERVER_INFO_KEY: project_implementation(server, revision)}
 
 
 def result_tail(server: Server, revision: Revision) -> bytes:
@@ -203,10 +288,10 @@ def cache_tail(revision: Revision) -> bytes:
 
 def listings(server: Server, revision: Revision) -> tuple[Listing, ...]:
     """Return the lists this server has."""
-    tools = tuple(compact_json(projections.project_tool(tool, revision)) for tool in server.tools)
-    prompts = tuple(compact_json(projections.project_prompt(prompt, revision)) for prompt in server.prompts)
-    resources = tuple(compact_json(projections.project_resource(resource, revision)) for resource in server.resources)
-    templates = tuple(compact_json(projections.project_resource_template(item, revision)) for item in server.templates)
+    tools = tuple(compact_json(project_tool(tool, revision)) for tool in server.tools)
+    prompts = tuple(compact_json(project_prompt(prompt, revision)) for prompt in server.prompts)
+    resources = tuple(compact_json(project_resource(resource, revision)) for resource in server.resources)
+    templates = tuple(compact_json(project_resource_template(item, revision)) for item in server.templates)
     resources += tuple(compact_json({"uri": item.uri, **listed_file(item, main_file(item))}) for item in server.skills)
     skills = tuple(compact_json(skill_entry(skill)) for skill in server.skills)
     size = server.resources_page_size

@@ -1,26 +1,30 @@
-"""Render templates to source text; every value in them is written in the language of the text."""
+"""Templates rendered to source text, and files of the archive as emitters return them."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from mcpc.reading.tree import template_folder
 from mcpc.schema.code import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-TEMPLATE_FOLDERS = (Path(__file__).parents[1] / "templates", Path(__file__).parents[3] / "templates")
-"""In an installed package, and in a checkout."""
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFile:
+    """One entry: its name in the archive, its bytes, and whether it is Python with bytecode beside its source."""
+
+    name: str
+    data: bytes
+    python: bool = False
+
+
 PRELUDE = "mcbox.bash"
 """The functions available to every Bash library."""
-
-
-def template_folder() -> Path:
-    """Return the folder of templates."""
-    return next(place for place in TEMPLATE_FOLDERS if place.is_dir())
 
 
 def template_text(name: str) -> bytes:

@@ -15,14 +15,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, toolbox
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
 from mcpc.frontends.introspection import build_inputs as describing_packages
-from mcpc.frontends.misspelt_libraries import misspelt_library
 from mcpc.frontends.project import is_concurrent, with_own_tables, with_result_limit
-from mcpc.frontends.unrecognised import unrecognised
+from mcpc.frontends.unrecognised import misspelt_library, unrecognised
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import Traits
 from mcpc.reading import SourceTree
@@ -113,12 +112,7 @@ MAX_SHOWN_PROJECTS = 3
 
 def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Return the merged definition of the project at `tree`, in all its formats, and its problems."""
-    tree = replace(
-        tree,
-        imports=options.imports,
-        build_environment=options.build_environment,
-        build_network=options.build_network,
-    )
+    tree = replace(tree, options=options)
     found, problems = select_frontends(tree, options)
     parsed = [frontend.parse(tree_for(frontend, tree, found), options) for frontend in found]
     problems += tuple(problem for _, wrong in parsed for problem in wrong)
@@ -140,9 +134,9 @@ def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None
 
 def unused_variables(tree: SourceTree, found: Sequence[Frontend]) -> Iterator[Diagnostic]:
     """Yield the variables of `--build-env` of a build that runs no code of the project."""
-    if tree.imports and (fastmcp.FORMAT in {frontend.name for frontend in found} or describing_packages(tree)):
+    if tree.options.imports and (fastmcp.FORMAT in {frontend.name for frontend in found} or describing_packages(tree)):
         return
-    for name, _ in tree.build_environment:
+    for name, _ in tree.options.build_environment:
         message = f"`--build-env {name}` has no effect: this build runs no Python code of the project"
         yield diagnose(
             "MCP236", None, message, "", "leave it out; a built server gets its variables when it is started"

@@ -13,13 +13,13 @@ from itertools import starmap
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.frontends.causes import line_span
-from mcpc.frontends.fastmcp.baked_values import baked_values
+from mcpc.frontends.fastmcp.build_environment import baked_values
 from mcpc.frontends.fastmcp.imports import uses_framework
 from mcpc.frontends.import_failures import import_failure, other_faults, with_meant_name, with_syntax
 from mcpc.frontends.introspection import KINDS, describe_files, find_decorated, server_names
-from mcpc.frontends.introspection.unimported import read_without_import
+from mcpc.frontends.introspection.process import read_without_import
 from mcpc.frontends.project import build_environment, project_info
 from mcpc.model.definitions import (
     HANDLER_KEY,
@@ -139,12 +139,12 @@ def read_decorated(
 
 def _describe(files: list[DecoratedFile], tree: SourceTree) -> tuple[ImportResults | None, Diagnostics]:
     """Return the descriptions of files that may be imported, and the values of `--build-env` that are in them."""
-    if not files or not tree.imports:
+    if not files or not tree.options.imports:
         return read_without_import(files)
     answers, problems = describe_files(files, tree, build_environment(tree))
     if answers is not None:
         for path, answer in answers.files.items():
-            problems += (*baked_values((answer.marks, answer.servers), dict(tree.build_environment), path),)
+            problems += (*baked_values((answer.marks, answer.servers), dict(tree.options.build_environment), path),)
     return answers, problems
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.causes import IMPORTED, explained, line_span, span_of
-from mcpc.frontends.causes.undefined_names import undefined_help
-from mcpc.frontends.introspection.unimported import file_description
+from mcpc.frontends.causes.names import undefined_help
+from mcpc.frontends.introspection.process import syntax_description
 from mcpc.frontends.static_faults import bound_names, undefined_names
 from mcpc.languages import LANGUAGES, imports
 from mcpc.languages.python import parse_python
@@ -79,7 +79,7 @@ def with_meant_name(problem: Diagnostic, source: Source) -> Diagnostic:
 def other_faults(file: DecoratedFile, answers: ImportResults, tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield what else an import would raise, of a file that cannot be imported."""
     answer = answers.files.get(file.source.path)
-    if tree.imports and (answer is None or answer.failure is not None):
+    if tree.options.imports and (answer is None or answer.failure is not None):
         for fault in undefined_names(file.source):
             why = f"it raises {fault.type}: {fault.message}"
             yield cannot_be_imported(file.source.path, why, fault.span, fault.hint)
@@ -91,5 +91,5 @@ def with_syntax(files: Sequence[DecoratedFile], answers: ImportResults) -> Impor
     for file in files:
         answer = found.get(file.source.path)
         if not file.runs or (answer is not None and answer.failure is not None):
-            found[file.source.path] = replace(file_description(file), failure=answer.failure if answer else None)
+            found[file.source.path] = replace(syntax_description(file), failure=answer.failure if answer else None)
     return replace(answers, files=found)

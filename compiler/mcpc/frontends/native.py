@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose, has_errors
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.frontends.decorated import has_decorators, read_decorated
 from mcpc.frontends.installed_metadata import with_own_metadata
 from mcpc.frontends.project import project_info, project_server, read_skills, with_project
-from mcpc.frontends.registry_manifest import is_registry_manifest
+from mcpc.frontends.project_metadata import is_registry_manifest
 from mcpc.model.definitions import (
     CONTENT_KEYS,
     CompletionDefinition,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import nearest, quoted
-from mcpc.packages.toml_text import TomlText, read_toml
+from mcpc.diagnostics.model import nearest, quoted
+from mcpc.reading.toml import TomlText, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ LISTS = frozenset({("diff", "accept")})
 def unknown_settings(tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield the keys that nothing reads, and what should be a table and is not; nothing of a file that is not TOML."""
     source = tree.get(PYPROJECT)
-    text = None if source is None else read_toml(TomlText(source, 0, len(source.text)))
+    text = None if source is None else read_toml(source)
     if isinstance(text, TomlText):
         for place in TABLES:
             yield from _problems_of(place, text)

@@ -11,14 +11,12 @@ a folder below `skills/` with a `SKILL.md`, and all files in it:
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.model.definitions import HANDLERS_KEY, ServerDefinition, SkillDefinition
-from mcpc.packages.toml_text import TomlText
 from mcpc.reading import Member, Node
-from mcpc.reading.toml import parse_toml
+from mcpc.reading.toml import TomlText, nested_table, toml_table
 
 if TYPE_CHECKING:
     from mcpc.diagnostics import Span
@@ -36,21 +34,15 @@ def project_info(tree: SourceTree) -> dict[str, str]:
 
 
 def _table(tree: SourceTree, *names: str) -> dict[str, Any]:
-    """Return a table of `pyproject.toml`, empty if there is none, or if the file is not valid."""
-    source = tree.get(PYPROJECT)
-    try:
-        table: Any = {} if source is None else parse_toml(source.text.removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, UnicodeEncodeError):
-        return {}
-    for name in names:
-        table = table.get(name) if isinstance(table, dict) else None
-    return table if isinstance(table, dict) else {}
+    return nested_table(toml_table(tree.get(PYPROJECT)), *names)
 
 
 def build_environment(tree: SourceTree) -> dict[str, str]:
     """Return the variables for code of the project that a build runs: of `[tool.mcpc]`, and of `--build-env`."""
     written = _table(tree, "tool", "mcpc", "build-environment")
-    return {name: value for name, value in written.items() if isinstance(value, str)} | dict(tree.build_environment)
+    return {name: value for name, value in written.items() if isinstance(value, str)} | dict(
+        tree.options.build_environment
+    )
 
 
 def is_concurrent(tree: SourceTree) -> bool | None:

@@ -8,22 +8,25 @@
     keywords = ["weather"]
 
 Other tools report invalid values of `[project]`, which are ignored here; `[tool.mcpc.registry]` is ours.
+
+Its form is https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json; a native project has a file
+of the same name with `serverInfo`.
 """
 
 from __future__ import annotations
 
-import tomllib
+import json
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.model.ir.project import Author, ProjectMetadata, RegistryEntry, texts
-from mcpc.reading.toml import parse_toml
+from mcpc.reading.toml import nested_table, toml_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.reading import SourceTree
+    from mcpc.reading import Json, Source, SourceTree
 
 PYPROJECT = "pyproject.toml"
 REGISTRY_KEYS = {"name": "a string such as `io.github.me/weather`"} | dict.fromkeys(
@@ -33,24 +36,10 @@ REGISTRY_KEYS = {"name": "a string such as `io.github.me/weather`"} | dict.fromk
 
 def read_project_metadata(tree: SourceTree) -> tuple[ProjectMetadata, Diagnostics]:
     """Return the metadata of a project, and the problems of the part that is mcpc's own."""
-    source = tree.get(PYPROJECT)
-    if source is None:
-        return ProjectMetadata(), ()
-    try:
-        tables = parse_toml(source.text.removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, UnicodeEncodeError):
-        return ProjectMetadata(), ()
-    registry = tables
-    for name in ("tool", "mcpc", "registry"):
-        registry = table_of(registry, name)
+    tables = toml_table(tree.get(PYPROJECT))
+    registry = nested_table(tables, "tool", "mcpc", "registry")
     problems = tuple(registry_problems(registry))
-    return metadata_of(table_of(tables, "project"), {} if problems else registry), problems
-
-
-def table_of(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a table, empty if it is missing or something else."""
-    found = tables.get(name)
-    return found if isinstance(found, dict) else {}
+    return metadata_of(nested_table(tables, "project"), {} if problems else registry), problems
 
 
 def metadata_of(project: Mapping[str, Any], registry: Mapping[str, Any]) -> ProjectMetadata:
@@ -65,7 +54,7 @@ def metadata_of(project: Mapping[str, Any], registry: Mapping[str, Any]) -> Proj
             if (author := Author(one_line(each.get("name")), one_line(each.get("email")))) != Author()
         ),
         license=license_text(project.get("license")),
-        urls=tuple((label, url) for label, url in table_of(project, "urls").items() if one_line(url)),
+        urls=tuple((label, url) for label, url in nested_table(project, "urls").items() if one_line(url)),
         keywords=texts(project.get("keywords")),
         registry=RegistryEntry(
             registry.get("name", ""), *(texts(as_array(registry.get(key))) for key in ("mcpb", "oci", "remotes"))
@@ -101,3 +90,25 @@ def is_registry_value(key: str, value: object) -> bool:
     """Tell whether a value of the table has the right type."""
     rows = value if isinstance(value, list) and key != "name" else [value]
     return all(isinstance(row, str) and row.isprintable() and row.strip() for row in rows)
+
+
+SCHEMA_BEGINNING, SCHEMA_END = "https://static.modelcontextprotocol.io/schemas/", "/server.schema.json"
+PUBLISHED_AS = ("packages", "remotes", "repository")
+"""Members that only a description for the registry has."""
+DESCRIBES_SERVER = ("serverInfo", "capabilities", "protocolVersion")
+"""Members that only a description of the server itself has."""
+
+
+def is_registry_manifest(source: Source) -> bool:
+    """Tell whether a file describes a server for the registry; one that is not valid JSON does not."""
+    try:
+        said: Json = json.loads(source.text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(said, dict) or not isinstance(said.get("name"), str):
+        return False
+    if any(key in said for key in DESCRIBES_SERVER):
+        return False
+    schema = said.get("$schema")
+    is_named = isinstance(schema, str) and schema.startswith(SCHEMA_BEGINNING) and schema.endswith(SCHEMA_END)
+    return is_named or any(key in said for key in PUBLISHED_AS)

@@ -129,7 +129,6 @@ class PythonText:
         return Span(self.path, start, found.end() if found else start)
 
     def node_span(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
-        """Return the span of a node."""
         end = self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
         return Span(self.path, self.offset(node.lineno, node.col_offset), end)
 

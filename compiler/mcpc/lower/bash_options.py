@@ -17,7 +17,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.languages.bash.forkable import SETS, names_process, places_of_errexit, shared_temporary_files
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.languages.bash.programs import OURS, misspelt_functions

@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.languages import loads
 from mcpc.languages.executable import how_to_fix, is_binary, not_runnable
 from mcpc.model.ir import Executable, ExternalHandler, HandlerFile, PythonFunction

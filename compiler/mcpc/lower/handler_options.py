@@ -18,7 +18,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.model.definitions import KIND_NAMES, kind_mismatch
 from mcpc.model.ir import Environment, HandlerOptions, ProgramRequirement
 from mcpc.model.ir.handlers import DEFAULT, default_options

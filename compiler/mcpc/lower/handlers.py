@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose, has_errors
-from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.diagnostics.model import nearest, quoted
 from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog

@@ -76,7 +76,6 @@ def field_order(node: Node | None, known: Collection[str], hidden: Collection[st
 
 
 def icon(node: Node) -> Icon:
-    """Return one icon."""
     return Icon(
         source=string_member(node, "src"),
         mime=string_member(node, "mimeType"),

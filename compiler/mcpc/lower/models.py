@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import nearest
+from mcpc.diagnostics.model import nearest
 from mcpc.languages import is_models_file, mentions
 from mcpc.schema.models import INPUT, OUTPUT, owning_tool, tool_classes
 

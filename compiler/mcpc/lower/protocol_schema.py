@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.diagnostics.model import nearest, quoted
 from mcpc.model.definitions import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY, kind_mismatch
 from mcpc.model.ir.project import SETTING_TYPES
 from mcpc.reading.selection import FILES, SETTINGS

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.lower.files import invalid_path_reason, missing_file, project_files
 from mcpc.lower.handler_options import check_client_requests, lower_handler_options
 from mcpc.lower.metadata import (

@@ -12,7 +12,7 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.lower.bash_options import names_in
 from mcpc.lower.handler_options import check_client_requests, check_handler_options, lower_handler_options, result_limit
 from mcpc.lower.metadata import (

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from mcpc.pack.archive import BEST, LEVEL, ArchiveEntry, build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
-from mcpc.pack.packages import packed_packages
-from mcpc.pack.page import is_of_page, page_entries
-from mcpc.pack.program_bytecode import program_entries
+from mcpc.pack.packages import packed_packages, program_entries
 from mcpc.pack.prologue import shell_prologue
-from mcpc.pack.runtime import PACKAGE, START, runtime_entries
+from mcpc.pack.runtime import PACKAGE, START, is_of_page, page_entries, runtime_entries
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import mcpc
 import mcpc_runtime
 from mcpc.diagnostics import Diagnostic, Severity, Span
-from mcpc.emit.templates import template_folder
 from mcpc.frontends import build_inputs, introspection
 from mcpc.pack.archive import MANIFEST, ArchiveEntry, sha256_hex
 from mcpc.pack.manifest import checksum_line
+from mcpc.reading.tree import template_folder
 from mcpc.sandbox.cache_dir import code_digest, store_entry
 from mcpc.sandbox.cache_dir import load_entry as kept
 from mcpc.sandbox.programs import find_bash

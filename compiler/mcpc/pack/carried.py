@@ -59,9 +59,9 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.protocol.static_results": lambda server: "known" in used_contracts(server),
     "mcpc_runtime.protocol.dynamic_resource_list": lambda server: bool(server.live_lists),
     "mcpc_runtime.protocol.run_time_lists": lambda server: server.run_time is not None,
-    "mcpc_runtime.protocol.tasks": lambda server: has_tasks(server),
+    "mcpc_runtime.protocol.tasks": lambda server: server.has_tasks,
     "mcpc_runtime.artifact.settings": lambda server: bool(server.settings),
-    "mcpc_runtime.server.tasks": lambda server: has_tasks(server),
+    "mcpc_runtime.server.tasks": lambda server: server.has_tasks,
     "mcpc_runtime.server.tasks.redis": lambda server: server.serving is not None and "redis" in server.serving.modules,
 }
 """Modules that are closed to the servers for which the condition is false."""
@@ -137,11 +137,6 @@ def module_name(file: str) -> str:
 def serves_http(server: Server) -> bool:
     """Tell whether the file has the HTTP server."""
     return server.serving is not None and "uvicorn" in server.serving.modules
-
-
-def has_tasks(server: Server) -> bool:
-    """Tell whether calls may become tasks."""
-    return any(tool.running.task for tool in server.tools)
 
 
 def runs_inline(server: Server) -> bool:

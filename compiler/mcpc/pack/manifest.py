@@ -1,8 +1,14 @@
-"""Metadata of an artifact: META-INF contains the digest of every entry, the build facts, and the SBOM."""
+"""Metadata of an artifact: META-INF contains the digest of every entry, the build facts, and the SBOM.
+
+Recorded are the options that differ from their defaults and decide what the file contains. Values of `--build-env` may
+be secrets, and are not: only their names are. Options that decide only whether a build succeeds, or where packages are
+looked for, are not recorded.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -10,16 +16,16 @@ from mcpc import __version__
 from mcpc.emit.interpreters import full_version
 from mcpc.model.ir.handlers import DEFAULT, default_options
 from mcpc.model.revisions import REVISIONS
+from mcpc.options import Options, minor_versions
 from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
-from mcpc.pack.recorded_options import recorded_options
 from mcpc.pack.sbom import bill_of_materials
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mcpc.model.ir import Handler, HandlerOptions, Layer, Package, Server
-    from mcpc.options import Options
     from mcpc.reading import Json
+
 
 PYTHON = ">=3.11"
 FACTS, SBOM = "META-INF/build.json", "META-INF/sbom.cdx.json"
@@ -60,7 +66,7 @@ def checksum_line(name: str, checksum: str) -> str:
     return f"{checksum}  {name}" if escaped == name else f"\\{checksum}  {escaped}"
 
 
-def readable_json(value: Json) -> bytes:
+def readable_json(value: object) -> bytes:
     """Return indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
@@ -174,3 +180,47 @@ def all_packages(server: Server) -> list[Package]:
         {package for layer in layers for package in layer.packages},
         key=lambda item: (item.name, item.version, item.tags),
     )
+
+
+UNRECORDED = frozenset({"allow_empty", "build_environment", "find_links", "imports", "locked", "offline", "strict"})
+BUILD_ENVIRONMENT = "build_environment"
+ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms"})
+CHECKS = frozenset({"validate", "assert_formats", "defaults"})
+PAGES = frozenset({"tools_page_size", "prompts_page_size", "resources_page_size"})
+ACCEPTED = ADDED_PARTS | CHECKS | PAGES
+"""Options that a file may be built with and still do only what its project says. Any other one chooses what is run, or
+what may be called: whoever verifies a file must give it, too.
+"""
+
+
+def is_accepted(name: str, value: Json) -> bool:
+    """Tell whether an option counts that only the file records."""
+    return name in ACCEPTED or (name == "python" and isinstance(value, str) and bool(minor_versions(value)))
+
+
+def recorded_options(options: Options) -> dict[str, Json]:
+    """Return the options of a build as facts; none for a build with the defaults."""
+    facts: dict[str, Json] = {}
+    default = Options()
+    for field in fields(Options):
+        value = getattr(options, field.name)
+        if field.name not in UNRECORDED and value != getattr(default, field.name):
+            facts[field.name] = [*value] if isinstance(value, tuple) else value
+    if options.build_environment:
+        facts[BUILD_ENVIRONMENT] = [*sorted({name for name, _ in options.build_environment})]
+    return facts
+
+
+def repeated_options(facts: Mapping[str, Json]) -> Options:
+    """Return the options that facts record; raise ValueError naming one that this compiler does not have."""
+    default = Options()
+    known = {field.name for field in fields(Options)} - UNRECORDED
+    chosen: dict[str, object] = {}
+    for name, value in facts.items():
+        if name == BUILD_ENVIRONMENT:
+            continue
+        found = tuple(value) if isinstance(value, list) else value
+        if name not in known or type(found) is not type(getattr(default, name)):
+            raise ValueError(f"this mcpc does not know the option `{name}`")
+        chosen[name] = found
+    return replace(default, **chosen)  # type: ignore[arg-type]

@@ -6,21 +6,25 @@ dozen modules of a start are always the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_data, pyc_header
 from mcpc.emit.commentary import without_commentary
 from mcpc.emit.interpreters import compile_for, tag_suffix
 from mcpc.emit.templates import template_text
+from mcpc.model.ir import Traits
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries, sha256_hex
 from mcpc.pack.carried import is_within, module_name, runtime_files, start_modules
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 from mcpc_runtime.artifact.bytecode_compilation import modules_entry
+from mcpc_runtime.http.page_files import FOLDER, MEDIA_TYPES
 from mcpc_runtime.transports.platforms import PLATFORMS, POSIX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from importlib.resources.abc import Traversable
 
     from mcpc.emit import ArtifactFile
     from mcpc.model.ir import Server
@@ -58,7 +62,7 @@ class CompiledFiles:
     def entries(self, minor: str) -> dict[str, bytes]:
         """Return the entries of bytecode for a Python."""
         names = list(self.sources)
-        modules = [(data, file_label(name), name in self.stripped) for name, data in self.sources.items()]
+        modules = [(data, f"server.pyz/{name}", name in self.stripped) for name, data in self.sources.items()]
         lasting = frozenset(module for name, module in zip(names, modules, strict=True) if is_in_bytecode_entry(name))
         rows = tuple(map(self._bundle_row, self.path))
         bundled = {names[number] for _, _, number in rows} if self.compact else set()
@@ -142,6 +146,50 @@ def is_generated_code(module: ArtifactFile) -> bool:
     return module.python and module.name.startswith("mcpc_app/")
 
 
-def file_label(name: str) -> str:
-    """Return the name of an archive's file in tracebacks, the same on every build machine."""
-    return f"server.pyz/{name}"
+PAGE_MODULE = "mcpc_runtime.http.page"
+HOOK = Traits(hooks=(("http_routes", f"{PAGE_MODULE}:page_routes"), ("hidden_paths", f"{PAGE_MODULE}:hidden_paths")))
+"""The hooks by which the runtime finds the page, before the routes of a program, and the paths that it would hide."""
+
+
+def with_page(server: Server) -> Server:
+    """Return a server with the page."""
+    return replace(server, traits=HOOK | server.traits)
+
+
+def page_entries() -> tuple[ArchiveEntry, ...]:
+    """Return the files of the page, sorted by name."""
+    return tuple(ArchiveEntry(FOLDER + name, data) for name, data in sorted(page_sources()))
+
+
+def page_sources() -> Iterator[tuple[str, bytes]]:
+    """Yield the names of the page's files, relative to its folder, and their bytes, without comments and indents."""
+    for name, data in _files_of(files("mcpc_runtime.tools") / "page", ""):
+        yield name, shortened(data.decode()).encode() if name.endswith((".js", ".css")) else data
+
+
+def shortened(text: str) -> str:
+    """Return a module or a style sheet without indents and without lines that are comments only.
+
+    No template literal of the page's modules has more than one line, so indents mean nothing.
+    """
+    kept = []
+    is_comment = False
+    for line in map(str.strip, text.splitlines()):
+        is_comment = is_comment or line.startswith("/*")
+        if line and not is_comment and not line.startswith("//"):
+            kept.append(line)
+        is_comment = is_comment and not line.endswith("*/")
+    return "\n".join([*kept, ""])
+
+
+def is_of_page(entry: str) -> bool:
+    """Tell whether an entry of a built file is a file of the page."""
+    return entry.startswith(FOLDER)
+
+
+def _files_of(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for child in folder.iterdir():
+        if child.is_dir():
+            yield from _files_of(child, f"{prefix}{child.name}/")
+        elif child.name.endswith(tuple(MEDIA_TYPES)):
+            yield prefix + child.name, child.read_bytes()

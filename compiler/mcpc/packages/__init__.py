@@ -12,14 +12,13 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, has_errors
-from mcpc.diagnostics.suggestions import nearest
+from mcpc.diagnostics.model import nearest
 from mcpc.model.ir import Layer
 from mcpc.model.ir.layer import Origins, RequestedPackage
+from mcpc.packages.downloads import earliest
 from mcpc.packages.model import Distribution, StagedPackages
-from mcpc.packages.module_packages import COMMON, NEAR, OWN_MODULES, PACKAGES
-from mcpc.packages.needs import handler_files, needs_models
+from mcpc.packages.module_packages import COMMON, NEAR, OWN_MODULES, PACKAGES, handler_files, needs_models
 from mcpc.packages.platforms import parse_target
-from mcpc.packages.upload_dates import earliest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +62,7 @@ def read_requirements(
 ) -> tuple[tuple[RequestedPackage, ...], Diagnostics]:
     """Return the packages that a project requires, in its own files and in its handlers' files (`scripts`)."""
     has_files = any(map(tree.get, REQUIREMENT_FILES)) or any(path.startswith(REQUIREMENT_NAMES) for path in tree.files)
-    has_choices = bool(tree.extras or tree.groups)
+    has_choices = bool(tree.options.extras or tree.options.groups)
     if not has_files and not has_choices and all(SCRIPT_BLOCK not in source.data for source in scripts):
         return (), ()
     found: tuple[tuple[RequestedPackage, ...], Diagnostics] = resolve_name(
@@ -102,7 +101,7 @@ def stage_project_packages(
     """Return a folder with packages for this machine, from the project's lock if that fits; None if that fails."""
     found: tuple[StagedPackages | None, Diagnostics] = resolve_name(
         "mcpc.packages.locked_layer:stage_project_packages"
-    )(tuple(with_origins(item, tree) for item in wanted), tree)
+    )(tuple(with_origins(item, tree.options) for item in wanted), tree)
     return found
 
 
@@ -147,14 +146,14 @@ def include_handler_packages(server: Server, tree: SourceTree, options: Options)
         return replace(server, layer=Layer(complete=False)), problems
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
-    wanted = tuple(with_origins(item, tree) for item in wanted)
+    wanted = tuple(with_origins(item, tree.options) for item in wanted)
     carried: tuple[Server, Diagnostics] = resolve_name("mcpc.packages.layer:with_layer")(server, wanted, options, tree)
     layer = carried[0].layer
     found = {package.name: package.version for package in layer.packages} if layer is not None else {}
     return carried[0], (*with_versions(problems, found), *carried[1])
 
 
-def with_origins(item: RequestedPackage, options: Options | SourceTree) -> RequestedPackage:
+def with_origins(item: RequestedPackage, options: Options) -> RequestedPackage:
     """Return a requirement with what the build options say about where packages come from."""
     origins = replace(item.origins, find_links=options.find_links, offline=options.offline)
     return replace(item, origins=origins)

@@ -16,8 +16,16 @@ from packaging.pylock import Pylock
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from mcpc.packages.uv import NO_BUILD, UvRequest, run_uv
-from mcpc.packages.uv_failures import InstallError, NoWheelError, UvError, absent_version, failure_of
+from mcpc.packages.uv import (
+    NO_BUILD,
+    InstallError,
+    NoWheelError,
+    UvError,
+    UvRequest,
+    absent_version,
+    failure_of,
+    run_uv,
+)
 from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:

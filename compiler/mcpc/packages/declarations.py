@@ -1,5 +1,7 @@
 """The places where a project declares requirements, and which of them count.
 
+A project may require itself with extras (`pkg[all]`): that stands for what these extras require.
+
 The project's metadata counts, and so does the block of every script; `requirements.txt` does, unless `[project]` has
 `dependencies`, as for installers.  The metadata is the first of `[project]`, Poetry's tables, `setup.cfg` and
 `setup.py` that declares requirements; without any of these and without `requirements.txt` it is another file of
@@ -9,19 +11,20 @@ requirements, if there is exactly one.  The project itself is never required.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, diagnose
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.model.ir.layer import Origins, RequestedPackage
-from mcpc.packages.chosen import ChosenOption, chosen_requirements
+from mcpc.packages.downloads import named_registries
 from mcpc.packages.local_packages import read_written
 from mcpc.packages.model import ProjectRequirements
 from mcpc.packages.pep508 import normalised_name
 from mcpc.packages.poetry import poetry_requirements
-from mcpc.packages.registries import named_registries
 from mcpc.packages.required_python import judge_python, wrong_python
 from mcpc.packages.requirements_txt import MAIN_FILE, other_requirement_file, read_requirement_files
 from mcpc.packages.setuptools_files import HOW_TO_DECLARE, setuptools_python, setuptools_requirements
@@ -37,13 +40,76 @@ from mcpc.packages.toml_tables import (
     script_text,
     workspace_members,
 )
-from mcpc.packages.toml_text import TomlText, is_string_list, nested_table
+from mcpc.reading.toml import TomlText, is_string_list, nested_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mcpc.diagnostics import Span
+    from mcpc.packages.model import WrittenRequirement
     from mcpc.packages.requirements_txt import RequirementFiles
     from mcpc.reading import Source, SourceTree
+
+KINDS = {"extra": "extra", "group": "dependency group"}
+INCLUDE_GROUP = "include-group"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOption:
+    """An extra or a group that was chosen, and where; no place is the command line."""
+
+    name: str
+    kind: str
+    span: Span | None = None
+
+
+def chosen_requirements(
+    project: ProjectRequirements, choices: Iterable[ChosenOption]
+) -> tuple[tuple[WrittenRequirement, ...], Diagnostics]:
+    """Return the requirements of a project with these extras and groups, without those on itself."""
+    found: list[WrittenRequirement] = []
+    problems: list[Diagnostic] = []
+    seen: set[tuple[str, str]] = set()
+    waiting = [*choices]
+    found += _without_own(project.required, project.name, waiting)
+    while waiting:
+        choice = waiting.pop(0)
+        known = project.extras if choice.kind == "extra" else project.groups
+        key = choice.kind, normalised_name(choice.name)
+        if key in seen:
+            continue
+        seen.add(key)
+        if key[1] in known:
+            found += _without_own(known[key[1]], project.name, waiting)
+        else:
+            problems.append(_unknown(choice, known))
+    return tuple(dict.fromkeys(found)), tuple(problems)
+
+
+def _without_own(
+    items: Iterable[WrittenRequirement], own: str, waiting: list[ChosenOption]
+) -> Iterator[WrittenRequirement]:
+    """Yield requirements on other packages; extras of the project and included groups are added to `waiting`."""
+    for item in items:
+        if item.source is not None and INCLUDE_GROUP in item.source:
+            waiting.append(ChosenOption(item.source[INCLUDE_GROUP], "group", item.span))
+            continue
+        parsed = None
+        with suppress(InvalidRequirement):
+            parsed = Requirement(item.text)
+        if parsed is not None and own and normalised_name(parsed.name) == own:
+            waiting += [ChosenOption(name, "extra", item.span) for name in sorted(parsed.extras)]
+        else:
+            yield item
+
+
+def _unknown(choice: ChosenOption, known: Iterable[str]) -> Diagnostic:
+    names = sorted(known)
+    kind = KINDS[choice.kind]
+    message = f"the project has no {kind} `{choice.name}`"
+    there = f"it has {quoted(names)}" if names else f"it has no {kind}s"
+    return diagnose("MCP419", choice.span, message, "", did_you_mean(normalised_name(choice.name), names, there))
+
 
 ADD_TO_PROJECT = "if the server needs it, add it to `[project] dependencies`"
 COMPUTED = (
@@ -66,8 +132,8 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
     text = pyproject_text(tree)
     toml = text if isinstance(text, TomlText) else None
     settings, amiss = package_settings(toml) if toml else (PackageSettings(), ())
-    allowed = tree.allow_sdist or settings.allow_sdist
-    tree = replace(tree, allow_sdist=allowed)
+    allowed = tree.options.allow_sdist or settings.allow_sdist
+    tree = replace(tree, options=replace(tree.options, allow_sdist=allowed))
     project = project_requirements(tree, toml)
     files, ignored = _requirement_files(tree, toml)
     problems: list[Diagnostic] = [*files.problems, *ignored, *([text] if isinstance(text, Diagnostic) else [])]
@@ -90,9 +156,7 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
     problems += [problem for _, wrong in blocks for problem in wrong]
     marked = (*_marked(named, settings), *_marked(others, PackageSettings(settings.extract)))
     own = {project.name} - {""}
-    general = PackageSettings(
-        allow_sdist=tree.allow_sdist or settings.allow_sdist, exclude_newer=tree.exclude_newer or settings.exclude_newer
-    )
+    general = PackageSettings(allow_sdist=allowed, exclude_newer=tree.options.exclude_newer or settings.exclude_newer)
     kept = _with_registries((item for item in marked if item.name not in own), toml)
     return Declarations(tuple(_marked(kept, general)), tuple(problems))
 
@@ -133,7 +197,7 @@ def newest_date(tree: SourceTree) -> str:
     """Return the date up to which versions of a project's packages count, an empty text if it names none."""
     text = pyproject_text(tree)
     settings = package_settings(text)[0] if isinstance(text, TomlText) else PackageSettings()
-    return tree.exclude_newer or settings.exclude_newer
+    return tree.options.exclude_newer or settings.exclude_newer
 
 
 def project_requirements(tree: SourceTree, text: TomlText | None) -> ProjectRequirements:
@@ -196,8 +260,8 @@ def _read_script(source: Source, tree: SourceTree) -> tuple[list[RequestedPackag
 
 def _choices(tree: SourceTree, settings: PackageSettings, text: TomlText | None) -> Iterator[ChosenOption]:
     """Yield the extras and groups that the build options and the settings choose."""
-    yield from (ChosenOption(name, "extra") for name in tree.extras)
-    yield from (ChosenOption(name, "group") for name in tree.groups)
+    yield from (ChosenOption(name, "extra") for name in tree.options.extras)
+    yield from (ChosenOption(name, "group") for name in tree.options.groups)
     if text is not None:
         yield from (ChosenOption(name, "extra", text.span_of(name, *SETTINGS)) for name in settings.extras)
         yield from (ChosenOption(name, "group", text.span_of(name, *SETTINGS)) for name in settings.groups)

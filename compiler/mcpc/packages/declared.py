@@ -23,14 +23,11 @@ from packaging.version import Version
 from mcpc import DISTRIBUTION
 from mcpc.diagnostics import diagnose
 from mcpc.packages.declarations import read_declarations
-from mcpc.packages.lock_files import is_lock_name
-from mcpc.packages.lock_problems import unreadable_lock
+from mcpc.packages.downloads import all_origins, earliest
+from mcpc.packages.lock_files import changed_requirement, is_lock_name, locked_requirements, unreadable_lock
 from mcpc.packages.pep508 import normalised_name, pinned_version
 from mcpc.packages.platforms import HERE_AND_NOW, marker_values
-from mcpc.packages.registries import all_origins
 from mcpc.packages.toml_tables import written_dependencies
-from mcpc.packages.upload_dates import earliest
-from mcpc.packages.uv_lock import changed_requirement, locked_requirements
 from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
@@ -162,7 +159,7 @@ PYLOCK, UV_LOCK, POETRY_LOCK = LOCK_FILES = ("pylock.toml", "uv.lock", "poetry.l
 
 def locked_versions(tree: SourceTree) -> tuple[Mapping[str, str], Diagnostics]:
     """Return the version of each package of the lock, by normalised name."""
-    paths = (tree.lock,) if tree.lock else LOCK_FILES
+    paths = (tree.options.lock,) if tree.options.lock else LOCK_FILES
     source = next((found for path in paths if (found := tree.get(path)) is not None), None)
     if source is None or _is_stale(source, tree):
         return {}, ()

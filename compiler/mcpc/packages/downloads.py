@@ -1,5 +1,9 @@
 """Single files of packages, where uv has no command for that: sources that are to be built, and files of a lock.
 
+They are handed to uv as they are written, so that a package comes from the registry that uv takes it from.
+
+A date stands for its whole day in UTC, so that a build is the same everywhere; a time is taken as it is.
+
 Each is checked by its digests.  Proxies and certificates are those of the environment, a user and a password those of
 the registry on the same host, or of netrc.
 """
@@ -10,17 +14,25 @@ import base64
 import hashlib
 import netrc
 import os
+import re
 import urllib.request
 from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from mcpc.model.ir.layer import Origins, Registry
 from mcpc.packages.lock_files import SHA256, LockError
+from mcpc.reading.toml import nested_table
 
 if TYPE_CHECKING:
-    from mcpc.model.ir.layer import Origins
+    from collections.abc import Iterable, Iterator
+
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.lock_files import LockedFile
+    from mcpc.reading.toml import TomlText
+
 
 SECONDS = 120
 MAX_BYTES = 2 << 30
@@ -96,3 +108,52 @@ def _credentials(address: str, origins: Origins) -> str:
         login = netrc.netrc(os.environ.get("NETRC") or None).authenticators(urlsplit(address).hostname or "")
         return f"{login[0]}:{login[2]}" if login else ""
     return ""
+
+
+IS_KNOWN = "is-known"
+"""The key of a source that tells whether its registry is defined."""
+ADDRESS = re.compile(r"(?:https?|file)://\S+")
+
+
+def named_registries(text: TomlText) -> Iterator[Registry]:
+    """Yield the registries that have an address, in their order."""
+    rows = nested_table(text.table, "tool", "uv").get("index")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and isinstance(row.get("url"), str) and ADDRESS.fullmatch(row["url"]):
+            name = row.get("name")
+            yield Registry(
+                row["url"],
+                name if isinstance(name, str) else "",
+                is_default=row.get("default") is True,
+                is_explicit=row.get("explicit") is True,
+            )
+
+
+def all_origins(wanted: Iterable[RequestedPackage]) -> Origins:
+    """Return where the packages of all requirements come from."""
+    origins = [item.origins for item in wanted]
+    return Origins(
+        tuple(dict.fromkeys(registry for each in origins for registry in each.registries)),
+        tuple(dict.fromkeys(place for each in origins for place in each.find_links)),
+        any(each.offline for each in origins),
+    )
+
+
+DATE_LENGTH = len("2025-06-30")
+
+
+def upload_limit(text: str) -> str | None:
+    """Return the moment before which packages count, for uv; None if the text is not a date."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if len(text) <= DATE_LENGTH:
+        found = datetime.combine(found.date() + timedelta(days=1), time(), UTC)
+    moment = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def earliest(dates: Iterable[str]) -> str:
+    """Return the earliest of the dates that are not empty, an empty text if there is none."""
+    return min(filter(None, dates), key=lambda date: upload_limit(date) or date, default="")

@@ -26,17 +26,21 @@ from shiv.builder import create_archive  # type: ignore[import-untyped]
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.model.ir import Layer, Package
 from mcpc.model.ir.layer import RequestedPackage
+from mcpc.packages.cached_packages import layer_key, load_layer, store_layer
 from mcpc.packages.installed_files import UnfitPackageError
-from mcpc.packages.kept_layers import layer_key, load_layer, store_layer
 from mcpc.packages.locked_layer import packages_from_lock
+from mcpc.packages.module_packages import needs_models
 from mcpc.packages.native_packages import archive_namespaces, split_package
-from mcpc.packages.needs import needs_models
-from mcpc.packages.package_contents import package_contents, packages_of_requirements
+from mcpc.packages.package_contents import (
+    names_with_imported_tests,
+    needed_files,
+    own_paths,
+    package_contents,
+    packages_of_requirements,
+)
 from mcpc.packages.pep508 import find_closure
 from mcpc.packages.platforms import Target, parse_target
-from mcpc.packages.sizes import own_paths
 from mcpc.packages.staging import installed_package, stage_packages
-from mcpc.packages.unneeded_files import names_with_imported_tests, needed_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence

@@ -19,9 +19,9 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from mcpc.diagnostics import Diagnostic, diagnose
 from mcpc.model.ir.layer import LocalPackage, Repository, RequestedPackage
+from mcpc.packages.downloads import IS_KNOWN
 from mcpc.packages.pep508 import FROM_REGISTRY, normalised_name, parse_requirement
-from mcpc.packages.registries import IS_KNOWN
-from mcpc.packages.repositories import repository_of
+from mcpc.packages.sdists import repository_of
 from mcpc.packages.setuptools_files import SETUP_CFG, SETUP_PY
 from mcpc.reading.source import resolve_relative
 
@@ -56,7 +56,7 @@ def read_written(
     if written.problem is not None:
         return written.problem
     source = written.source or {}
-    repository = repository_of(source, _address(written.text)) if tree.allow_sdist else None
+    repository = repository_of(source, _address(written.text)) if tree.options.allow_sdist else None
     if "index" in source:
         return _of_registry(written, source)
     if repository is not None:
@@ -190,7 +190,7 @@ def local_package(written: str, home: str, span: Span, tree: SourceTree) -> Loca
     if not any(name in files for name in METADATA):
         message = f"`{written}` is neither a wheel nor a folder with a `{PYPROJECT}`"
         return diagnose("MCP402", span, message, "", FROM_REGISTRY)
-    if not tree.imports:
+    if not tree.options.imports:
         return diagnose("MCP418", span, f"`{written}` is not built with `--no-import`", "", NOT_BUILT)
     return LocalPackage(path, files)
 

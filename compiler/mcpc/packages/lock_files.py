@@ -2,6 +2,9 @@
 
 A lock says which file of which package is installed where; whether that satisfies what the project requires is found
 out by the metadata of the files (`lock_staging.py`).  `packaging.pylock` selects.
+
+Without `--locked` a lock that does not fit is reported as a warning, and the build chooses the packages itself; one
+that names no files gives versions only (`declared.py`).  A file without a SHA-256 is a warning of its own.
 """
 
 from __future__ import annotations
@@ -21,19 +24,23 @@ from packaging.pylock import (
     PylockValidationError,
     is_valid_pylock_path,
 )
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc.diagnostics import Span
-from mcpc.packages.target_tags import target_environment, wheel_tags
-from mcpc.packages.uv_lock import locked_requirements, pylock_of_uv
+from mcpc.diagnostics import Span, diagnose
+from mcpc.packages.pep508 import normalised_name
+from mcpc.packages.platforms import target_environment, wheel_tags
 from mcpc.reading.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from packaging.specifiers import SpecifierSet
-
+    from mcpc.diagnostics import Diagnostic
+    from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.platforms import Target
     from mcpc.reading import Source, SourceTree
+
 
 PYLOCK, UV_LOCK = "pylock.toml", "uv.lock"
 READ_LOCKS = (PYLOCK, UV_LOCK)
@@ -176,8 +183,8 @@ class LockFile:
 
 def lock_source(tree: SourceTree) -> Source | None:
     """Return the lock file that a build installs from: the one that was named, else the first that there is."""
-    if tree.lock:
-        return tree.get(tree.lock)
+    if tree.options.lock:
+        return tree.get(tree.options.lock)
     return next((found for path in READ_LOCKS if (found := tree.get(path)) is not None), None)
 
 
@@ -200,3 +207,145 @@ def read_lock(source: Source, extras: tuple[str, ...] = (), groups: tuple[str, .
     except (ValueError, PylockValidationError, AttributeError, TypeError, KeyError) as problem:
         words = str(problem) or type(problem).__name__
         raise LockError("invalid", f"`{source.path}` is not a valid lock file: {words}") from None
+
+
+LOCK_AGAIN = "run `mcpc lock`"
+UV_LOCK_AGAIN = "run `uv lock`, or `mcpc lock`, which writes a `pylock.toml`"
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemKind:
+    """A kind of problem: the code without and with `--locked` (empty for none), and what to do."""
+
+    plain: str
+    locked: str
+    hint: str
+
+
+KINDS = {
+    "stale": ProblemKind("MCP421", "MCP422", LOCK_AGAIN),
+    "target": ProblemKind("MCP421", "MCP422", "run `mcpc lock` with `--platform` and `--python` for all its targets"),
+    "unnamed": ProblemKind("", "MCP422", LOCK_AGAIN),
+    "unhashed": ProblemKind("MCP426", "MCP422", LOCK_AGAIN),
+    "mismatch": ProblemKind(
+        "MCP422", "MCP422", "get the file again; if the new one is right, run `mcpc lock --upgrade`"
+    ),
+    "absent": ProblemKind("MCP423", "MCP423", "put it into a folder, and name that with `--find-links`"),
+}
+
+
+def lock_problem(
+    problem: LockError, lock: LockFile | None, wanted: Iterable[RequestedPackage], *, locked: bool
+) -> tuple[Diagnostic, ...]:
+    """Return what is reported about a lock: one diagnostic or none."""
+    kind = KINDS[problem.kind]
+    code = kind.locked if locked else kind.plain
+    if not code:
+        return ()
+    hint = UV_LOCK_AGAIN if kind.hint == LOCK_AGAIN and lock is not None and lock.path.endswith(UV_LOCK) else kind.hint
+    span = next((item.span for item in wanted if item.span and item.name == problem.package), None)
+    if lock is not None and (span is None or problem.kind == "mismatch"):
+        span = lock.place_of(problem.package)
+    return (diagnose(code, span, str(problem), "", hint),)
+
+
+def unreadable_lock(path: str, words: str) -> Diagnostic:
+    """Return that a lock cannot be read, and why."""
+    return diagnose("MCP414", Span(path), words, "", "write the lock again, or remove it")
+
+
+def missing_lock(tree: SourceTree) -> Diagnostic:
+    """Return that there is no lock to build from."""
+    named = f"`{tree.options.lock}`" if tree.options.lock else "`pylock.toml` or `uv.lock`"
+    source = lock_source(tree)
+    span = Span(source.path) if source is not None else None
+    message = f"the project has no {named}, and `--locked` builds from nothing else"
+    return diagnose("MCP422", span, message, "", LOCK_AGAIN)
+
+
+NO_DIGEST = "none"
+"""What stands for the method of a digest that is not there: PEP 751 has no file without one."""
+OWN = ("editable", "virtual", "directory")
+"""The kinds of source that the project's row may have."""
+
+
+def locked_requirements(table: Mapping[str, Any]) -> dict[str, SpecifierSet] | None:
+    """Return the versions that the project allowed of each package, without extras; None if the lock does not say."""
+    for row in table.get("package", []):
+        if any(row.get("source", {}).get(kind) == "." for kind in OWN):
+            listed = row.get("metadata", {}).get("requires-dist", [])
+            return {
+                normalised_name(item["name"]): SpecifierSet(item.get("specifier", ""))
+                for item in listed
+                if "extra ==" not in item.get("marker", "") and item.keys() <= {"name", "specifier", "extras", "marker"}
+            }
+    return None
+
+
+def changed_requirement(locked: Mapping[str, SpecifierSet] | None, written: Iterable[str]) -> str:
+    """Return a requirement of the project that is another one than when the lock was written; empty if none is.
+
+    Requirements with an address, and those that a workspace or a source of uv replaces, are not compared.
+    """
+    if locked is None:
+        return ""
+    for text in written:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        known = locked.get(normalised_name(requirement.name))
+        if not requirement.url and known is not None and known != requirement.specifier:
+            return str(requirement)
+    return ""
+
+
+def pylock_of_uv(table: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the table of a `uv.lock` in the form of PEP 751, and the packages of which it names no file.
+
+        [[package]]                                       [[packages]]
+        name = "cffi"                                     name = "cffi"
+        source = { registry = "…" }                  →
+        wheels = [{ url = "…", hash = "sha256:…" }]       wheels = [{ url = "…", hashes = { sha256 = "…" } }]
+
+    Packages that are not from a registry are left out: a build takes them from the project, or from their addresses.
+    """
+    rows = [row for row in table.get("package", []) if "registry" in row.get("source", {}) and "version" in row]
+    made = [_row_of_uv(row) for row in rows]
+    found: dict[str, Any] = {"lock-version": "1.0", "created-by": "uv"}
+    found["packages"] = [row for row in made if "wheels" in row or "sdist" in row]
+    if isinstance(table.get("requires-python"), str):
+        found["requires-python"] = table["requires-python"]
+    if table.get("supported-markers"):
+        found["environments"] = table["supported-markers"]
+    named = {row["name"] for row in found["packages"]}
+    return found, frozenset(row["name"] for row in made) - named
+
+
+def _row_of_uv(row: Mapping[str, Any]) -> dict[str, Any]:
+    registry = str(row["source"]["registry"])
+    made: dict[str, Any] = {"name": normalised_name(row["name"]), "version": row["version"]}
+    markers = row.get("resolution-markers")
+    if markers:
+        made["marker"] = " or ".join(f"({text})" for text in markers)
+    wheels = [file for item in row.get("wheels", ()) if (file := _file_of_uv(item, registry))]
+    sdist = _file_of_uv(row["sdist"], registry) if row.get("sdist") else None
+    needs = sorted({normalised_name(item["name"]) for item in row.get("dependencies", ())})
+    extra = {"wheels": wheels, "sdist": sdist, "dependencies": [{"name": name} for name in needs]}
+    return {**made, **{key: value for key, value in extra.items() if value}}
+
+
+def _file_of_uv(item: Mapping[str, Any], registry: str) -> dict[str, Any] | None:
+    """Return a file of a `uv.lock`; None if it has no place, or a name that is not of a wheel."""
+    method, _, digest = str(item.get("hash", "")).partition(":")
+    place = str(item.get("url") or item.get("path") or "")
+    if not place:
+        return None
+    if place.endswith(".whl"):
+        try:
+            parse_wheel_filename(posixpath.basename(place))
+        except InvalidWheelFilename:
+            return None
+    size = {"size": item["size"]} if isinstance(item.get("size"), int) else {}
+    where = {"url": place} if "url" in item else {"path": posixpath.join(registry, place)}
+    return {**where, **size, "hashes": {method or NO_DIGEST: digest}}

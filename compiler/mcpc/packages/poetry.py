@@ -15,14 +15,14 @@ from packaging.version import InvalidVersion, Version
 from mcpc.diagnostics import diagnose
 from mcpc.packages.model import ProjectRequirements, WrittenRequirement
 from mcpc.packages.pep508 import normalised_name
-from mcpc.packages.toml_text import nested_table
+from mcpc.reading.toml import nested_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
     from mcpc.diagnostics import Span
-    from mcpc.packages.toml_text import TomlText
+    from mcpc.reading.toml import TomlText
 
 TABLE = ("tool", "poetry")
 PYTHON = "python"

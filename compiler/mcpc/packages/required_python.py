@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from dataclasses import dataclass
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from mcpc import DISTRIBUTION
 from mcpc.diagnostics import diagnose
-from mcpc.packages.own_installation import origin
+from mcpc.packages.pep508 import find_closure, normalised_name
+from mcpc.packages.platforms import HERE_AND_NOW, marker_values
 from mcpc.packages.poetry import TABLE, poetry_python, python_ranges
 from mcpc.packages.setuptools_files import setuptools_python
+from mcpc.packages.staging import installed_package
 from mcpc.packages.toml_tables import DEPENDENCIES, REQUIRES_PYTHON, pyproject_text
-from mcpc.packages.toml_text import TomlText, nested_table
+from mcpc.reading.toml import TomlText, nested_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,3 +89,21 @@ def judge_python(written: object, span: Span, word: str) -> Iterator[Diagnostic]
         minor = next((minor for minor in reversed(MINORS) if any(each.contains(minor) for each in ranges)), "")
         hint = f"`uvx --python {minor} --from '{origin()[0]}' mcpc …` runs mcpc with one" if minor else ANOTHER_MCPC
         yield diagnose("MCP416", span, message, "", hint)
+
+
+def origin() -> tuple[str, bool]:
+    """Return the requirement by which this mcpc is installed, and whether that is a checkout.
+
+    It is the name and the version, or the address or folder that it came from.
+    """
+    place = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    address = str(place.get("url", "")).removeprefix("file://")
+    is_editable = place.get("dir_info", {}).get("editable") is True
+    return address or f"{DISTRIBUTION}=={metadata.version(DISTRIBUTION)}", is_editable
+
+
+def pins() -> Iterator[str]:
+    """Yield the packages that mcpc needs, each at its version here."""
+    packages = find_closure((DISTRIBUTION,), installed_package, marker_values(HERE_AND_NOW)).found
+    own = normalised_name(DISTRIBUTION)
+    yield from (f"{name}=={packages[name].version}" for name in sorted(packages) if name != own)

@@ -1,4 +1,7 @@
-"""Wheels of packages that have none: source distributions of the registry, and folders of the project.
+"""Packages from sources: wheels of source distributions, of folders of the project, and of git repositories.
+
+git runs without hooks, submodules and questions, and only with protocols that fetch.  The wheel is built of the files
+as of a source distribution, confined; that runs code of the repository, so that a build has to allow it.
 
 The sources are downloaded and unpacked without running them; what their build requires is staged from wheels; the build
 itself is confined as project code is, without network.  Time and hash seed are fixed, so that pure Python gives the
@@ -10,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import sys
 import tarfile
 import tempfile
@@ -17,22 +21,22 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urldefrag
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from mcpc.model.ir.layer import RequestedPackage
+from mcpc.model.ir.layer import Repository, RequestedPackage
 from mcpc.packages import wheel_builder
 from mcpc.packages.choosing import ALONE, choose
 from mcpc.packages.downloads import fetch
 from mcpc.packages.lock_files import SHA256, LockedFile, LockError
 from mcpc.packages.pep508 import normalised_name
-from mcpc.packages.target_tags import wheel_tags
-from mcpc.packages.toml_text import is_string_list, nested_table
-from mcpc.packages.uv_failures import InstallError
-from mcpc.reading.toml import parse_toml
-from mcpc.sandbox import confinement
+from mcpc.packages.platforms import wheel_tags
+from mcpc.packages.uv import InstallError
+from mcpc.reading.toml import is_string_list, nested_table, parse_toml
+from mcpc.sandbox import confinement, programs
 from mcpc.sandbox.cache_dir import load_entry, store_entry
 from mcpc.sandbox.confinement import ConfinedProgram
 
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from mcpc.packages.platforms import Target
     from mcpc.packages.uv import UvRequest
 
+
+if TYPE_CHECKING:
     Stage = Callable[[Sequence[RequestedPackage]], str]
     """Stages packages for a build, and returns their folder; raises BuildError."""
 
@@ -219,3 +225,78 @@ def _only_wheel(name: str, folder: Path) -> BuiltWheel:
             if parse_wheel_filename(path.name)[0] == name and path.is_file() and not path.is_symlink():
                 return BuiltWheel(path.name, path.read_bytes())
     raise BuildError(name, f"its build made no wheel of `{name}`")
+
+
+PREFIX = "git+"
+REVISIONS = ("rev", "tag", "branch")
+REVISION = re.compile(r"\w[\w./+-]*")
+SETTINGS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+VARIABLES = {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+GIT_SECONDS = 300
+MAX_GIT_WORDS = 300
+
+
+def repository_of(source: Mapping[str, Any], place: str) -> Repository | None:
+    """Return the repository of a source table, or of an address that begins with `git+`; None for anything else."""
+    if "git" in source:
+        revision = next((str(source[key]) for key in REVISIONS if source.get(key)), "")
+        return Repository(str(source["git"]).removeprefix(PREFIX), revision, str(source.get("subdirectory") or ""))
+    if not place.startswith(PREFIX):
+        return None
+    address, fragment = urldefrag(place.removeprefix(PREFIX))
+    path, sign, revision = address.rpartition("@")
+    is_revision = bool(sign) and "/" in path.partition("://")[2]
+    below = parse_qs(fragment).get("subdirectory", [""])[0]
+    return Repository(path if is_revision else address, revision if is_revision else "", below)
+
+
+def fetch_repository(name: str, repository: Repository, folder: Path) -> dict[str, bytes]:
+    """Return the files of a repository's revision, below its subfolder; raise BuildError."""
+    if repository.revision and not REVISION.fullmatch(repository.revision):
+        raise BuildError(name, f"`{repository.revision}` is not a revision")
+    clone = folder / "clone"
+    words = ("clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--", repository.address, str(clone))
+    run_git(name, words, folder)
+    return archived_files(name, committed(name, repository, clone), repository.below, clone)
+
+
+def committed(name: str, repository: Repository, clone: Path) -> str:
+    """Return the commit of a repository's revision; raise BuildError."""
+    wanted = repository.revision
+    for revision in (f"origin/{wanted}", wanted) if wanted else ("HEAD",):
+        try:
+            found = run_git(name, ("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"), clone)
+        except BuildError:
+            continue
+        return found.decode().strip()
+    raise BuildError(name, f"its repository has no revision `{wanted}`")
+
+
+def archived_files(name: str, commit: str, below: str, clone: Path) -> dict[str, bytes]:
+    """Return the regular files of a commit, relative to a subfolder; raise BuildError."""
+    data = run_git(name, ("archive", "--format=tar", commit), clone)
+    prefix = f"{below.strip('/')}/" if below.strip("/.") else ""
+    found: dict[str, bytes] = {}
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() and member.name.startswith(prefix) else None
+            if file is not None:
+                found[member.name.removeprefix(prefix)] = file.read()
+    if not found or len(found) > MAX_FILES:
+        raise BuildError(name, f"its repository has no files in `{below}`" if below else "its repository has no files")
+    return found
+
+
+def run_git(name: str, words: Sequence[str], folder: Path) -> bytes:
+    """Return what git prints; raise BuildError if it fails."""
+    try:
+        done = programs.run_program("git", ["git", *SETTINGS, *words], GIT_SECONDS, cwd=folder, more=VARIABLES)
+    except TimeoutError as problem:
+        raise BuildError(name, f"its repository cannot be fetched: {problem}") from None
+    except OSError as problem:
+        raise BuildError(name, f"git cannot be started: {problem.strerror}") from None
+    if done.returncode or len(done.stdout) > MAX_BYTES:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        reason = lines[-1][:MAX_GIT_WORDS] if lines else f"git ended with status {done.returncode}"
+        raise BuildError(name, f"its repository cannot be fetched: {reason}")
+    return done.stdout

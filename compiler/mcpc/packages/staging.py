@@ -19,31 +19,29 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urldefrag
 
 from packaging.requirements import Requirement
 
 from mcpc.diagnostics import Diagnostic, diagnose
+from mcpc.packages.cached_packages import FILES, fill_folder, load_folder
 from mcpc.packages.choosing import check_newest, install
-from mcpc.packages.installation_failures import installation_failure
+from mcpc.packages.downloads import all_origins, earliest
 from mcpc.packages.installed_files import UnfitPackageError, copy_package, copy_packages, installed_packages
-from mcpc.packages.kept_folders import FILES, fill_folder, load_folder
 from mcpc.packages.model import Distribution, StagedPackages
 from mcpc.packages.pep508 import find_closure, normalised_name
 from mcpc.packages.platforms import HERE_AND_NOW, Target, marker_values, parse_target
-from mcpc.packages.registries import all_origins
-from mcpc.packages.repositories import fetch_repository
-from mcpc.packages.sdists import BuildError, BuiltWheel, build_wheel, fetch_sdist, unpack
-from mcpc.packages.upload_dates import earliest
-from mcpc.packages.uv import REGISTRIES, UvRequest, uv_request
-from mcpc.packages.uv_failures import InstallError, NoWheelError
+from mcpc.packages.sdists import BuildError, BuiltWheel, build_wheel, fetch_repository, fetch_sdist, unpack
+from mcpc.packages.uv import REGISTRIES, InstallError, NoWheelError, UvRequest, uv_request
 from mcpc.sandbox.cache_dir import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostics
+    from mcpc.diagnostics import Diagnostics, Span
     from mcpc.model.ir.layer import Origins, RequestedPackage
     from mcpc.packages.pep508 import Closure
+
 
 FORMAT = 3
 """Increased whenever the same request would be staged differently."""
@@ -137,7 +135,7 @@ def _matching_packages(
     A hash is of a wheel, which installed files do not have any more.
     """
     is_limited = not goal.is_here or exclude_newer(wanted)
-    if is_limited or any(item.hashes or _has_registries(item) or _is_elsewhere(item) for item in wanted):
+    if is_limited or any(item.hashes or item.origins.registries or _is_elsewhere(item) for item in wanted):
         return ()
     if beside.missing or any(_excludes(text, beside.found) for text in _constraints(wanted)):
         return ()
@@ -147,11 +145,6 @@ def _matching_packages(
 def exclude_newer(wanted: Iterable[RequestedPackage]) -> str:
     """Return the earliest date up to which versions count, an empty text if none of the requirements has one."""
     return earliest(item.exclude_newer for item in wanted)
-
-
-def _has_registries(item: RequestedPackage) -> bool:
-    """Tell whether the project names registries: packages that are installed may be from others."""
-    return bool(item.origins.registries)
 
 
 def _is_elsewhere(item: RequestedPackage) -> bool:
@@ -308,3 +301,49 @@ def importable_names(distributions: Iterable[Distribution]) -> frozenset[str]:
     """Return the top-level names of packages."""
     names = (IMPORTABLE.match(path) for distribution in distributions for path in distribution.files)
     return frozenset(found["name"] for found in names if found)
+
+
+HOW_TO_ALLOW = "`--allow-sdist`, or `allow-sdist = true` in `[tool.mcpc]`, builds one: that runs its code, confined"
+HOW_TO_BUILD = "name a version that has a wheel, or put a wheel of it into the project (`NAME @ ./NAME.whl`)"
+HOW_TO_REQUIRE = "a package needs an exact version and a wheel for the platform to be bundled"
+HOW_TO_OFFLINE = "put wheels of it and of what it needs into a folder, and name that with `--find-links`"
+
+
+def installation_failure(problem: Exception, wanted: Sequence[RequestedPackage], goal: Target) -> Diagnostic:
+    """Return the diagnostic of a failure, at the requirement that its message names."""
+    words = str(problem)
+    if isinstance(problem, UnfitPackageError):
+        return diagnose("MCP407", span_of_package(words, wanted), words, "", "name another version of it")
+    if isinstance(problem, OSError):
+        message = f"packages cannot be cached in `{cache_folder()}`: {problem.strerror or problem}"
+        return diagnose("MCP405", None, message, "", "set MCPC_CACHE_DIR to a writable folder")
+    if isinstance(problem, NoWheelError):
+        span = span_of_package(f"{words} {problem.by}", wanted)
+        return diagnose("MCP417", span, problem.describe(goal), "", HOW_TO_ALLOW)
+    if isinstance(problem, BuildError):
+        message = f"`{problem.name}` could not be built: {words}"
+        return diagnose("MCP418", span_of_package(problem.name, wanted), message, "", HOW_TO_BUILD)
+    message = f"the packages for {goal.name} cannot be installed: {words}"
+    span = _span_of_address(problem, wanted) or span_of_package(words, wanted)
+    if any(item.origins.offline for item in wanted):
+        return diagnose("MCP423", span, message, "", HOW_TO_OFFLINE)
+    hint = problem.hint if isinstance(problem, InstallError) else ""
+    return diagnose("MCP405", span, message, "", hint or HOW_TO_REQUIRE)
+
+
+def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> Span | None:
+    """Return the place of the requirement whose address uv could not read."""
+    said = problem.said if isinstance(problem, InstallError) else ""
+    addresses = ((urldefrag(Requirement(item.text).url or "").url, item.span) for item in wanted)
+    return next((span for address, span in addresses if address and address in said), None)
+
+
+def span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
+    """Return the place of the requirement that a message names, else of the first one."""
+    named = [item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", with_normalised_names(words))]
+    return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)
+
+
+def with_normalised_names(words: str) -> str:
+    """Return a text with normalised package names."""
+    return re.sub(r"[-_.]+", "-", words).lower()

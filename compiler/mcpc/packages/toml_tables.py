@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
+from mcpc.packages.downloads import IS_KNOWN, named_registries, upload_limit
 from mcpc.packages.model import ProjectRequirements, WrittenRequirement
 from mcpc.packages.pep508 import normalised_name
-from mcpc.packages.registries import IS_KNOWN, named_registries
-from mcpc.packages.toml_text import TomlText, is_string_list, nested_table, read_toml
-from mcpc.packages.upload_dates import upload_limit
+from mcpc.reading.toml import TomlText, is_string_list, nested_table, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -51,7 +50,7 @@ class PackageSettings:
 def pyproject_text(tree: SourceTree) -> TomlText | Diagnostic | None:
     """Return the project's `pyproject.toml`, or what is wrong with it; None if there is none."""
     source = tree.get(PROJECT)
-    return None if source is None else read_toml(TomlText(source, 0, len(source.text)))
+    return None if source is None else read_toml(source)
 
 
 def script_text(source: Source) -> TomlText | Diagnostic | None:
@@ -60,7 +59,7 @@ def script_text(source: Source) -> TomlText | Diagnostic | None:
     if len(blocks) > 1:
         span = Span(source.path, *blocks[1].span())
         return diagnose("MCP401", span, "the file has two `script` blocks", "one `# /// script`")
-    return read_toml(TomlText(source, *blocks[0].span("content"), indent=2)) if blocks else None
+    return read_toml(source, *blocks[0].span("content"), indent=2) if blocks else None
 
 
 def package_settings(text: TomlText) -> tuple[PackageSettings, Diagnostics]:
@@ -189,7 +188,7 @@ def _matches(folder: str, pattern: str) -> bool:
 def folder_name(tree: SourceTree, folder: str) -> str:
     """Return the normalised name of the project in a folder by its `pyproject.toml`; empty if it has none."""
     source = tree.get(f"{folder}/{PROJECT}")
-    text = read_toml(TomlText(source, 0, len(source.text))) if source is not None else None
+    text = read_toml(source) if source is not None else None
     if not isinstance(text, TomlText):
         return ""
     names = (nested_table(text.table, *place).get("name") for place in (("project",), ("tool", "poetry")))

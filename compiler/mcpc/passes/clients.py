@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.model.definitions import APP, APP_SCHEME
 from mcpc.schema import compile_of
 from mcpc.schema.dialects import DRAFT_2020_12

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.languages import LANGUAGES, imports
 from mcpc.languages.bash.lexer import scan_library
 from mcpc.model.definitions import HANDLER_KEY

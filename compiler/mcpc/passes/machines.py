@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.frontends.introspection.reach import find_users as mentions
-from mcpc.frontends.introspection.variables import read_variables
+from mcpc.frontends.introspection.reach import read_variables
 from mcpc.languages import imports
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.frontends.introspection.reach import Users
-    from mcpc.frontends.introspection.variables import EnvironmentVariable
+    from mcpc.frontends.introspection.reach import EnvironmentVariable, Users
     from mcpc.model.ir import Environment, HasHandler, Server
     from mcpc.reading import Source
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.model.ir import ExternalHandler
 from mcpc_runtime.protocol.tool_choice import matches
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH

@@ -13,13 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.languages import is_models_file
 from mcpc.model.ir import ExternalHandler
 from mcpc.schema import compile_of
 from mcpc.schema.analysis import OPENING
 from mcpc.schema.compilation import MAX_PROBLEMS
-from mcpc.schema.json_types import has_type, types_of
+from mcpc.schema.conditions import has_type, types_of
 from mcpc.schema.keywords import KEYWORDS
 from mcpc.schema.models import build_models, digest_line, model_requests, tool_names
 from mcpc.schema.subschemas import PLAIN, SubschemaCollector
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.model.ir import Schema, Server, Tool
-    from mcpc.reading import Node, Source
+    from mcpc.reading import Node
 
 INPUT_HINT = 'arguments are always an object; write `"type": "object"`'
 MAX_COMPARED = 100
@@ -186,7 +186,7 @@ def _without(server: Server) -> Iterator[Diagnostic]:
 
 def _outdated(server: Server) -> Iterator[Diagnostic]:
     for file in server.files:
-        if is_models_file(file.source) and second_line(file.source) != digest_line(
+        if is_models_file(file.source) and file.source.text.partition("\n")[2].partition("\n")[0] != digest_line(
             model_requests(server, tool_names(server))
         ):
             span = Span(file.source.path, 0, file.source.text.find("\n"))
@@ -194,8 +194,3 @@ def _outdated(server: Server) -> Iterator[Diagnostic]:
             yield diagnose(
                 "MCP215", span, message, "", f"write it again: `mcpc generate models . -o {file.source.path}`"
             )
-
-
-def second_line(source: Source) -> str:
-    """Return the line of a models module that contains the digest of its sources."""
-    return source.text.partition("\n")[2].partition("\n")[0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.languages import loads
-from mcpc.packages.needs import needs_models
+from mcpc.packages.module_packages import needs_models
 from mcpc.reading.selection import EXCLUDE, EXPECTED, PYPROJECT, REASONS, pyproject_settings
 from mcpc.reading.source import is_named
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from pathspec import GitIgnoreSpec
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.reading.toml import parse_toml
+from mcpc.reading.toml import nested_table, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +178,7 @@ def read_selection(base: Path) -> Selection:
 def pyproject_settings(text: str) -> dict[str, Any]:
     """Return `[tool.mcpc]` of a `pyproject.toml`."""
     try:
-        return nested_object(parse_toml(text), "tool", "mcpc")
+        return nested_table(parse_toml(text), "tool", "mcpc")
     except tomllib.TOMLDecodeError:
         return {}
 
@@ -186,16 +186,9 @@ def pyproject_settings(text: str) -> dict[str, Any]:
 def server_json_settings(base: Path) -> dict[str, Any]:
     """Return `_meta["mcpc/files"]` of the project's `server.json`."""
     try:
-        return nested_object(json.loads(read_settings_text(base / SERVER) or "{}"), "_meta", FILES)
+        return nested_table(json.loads(read_settings_text(base / SERVER) or "{}"), "_meta", FILES)
     except (ValueError, RecursionError):
         return {}
-
-
-def nested_object(value: object, *names: str) -> dict[str, Any]:
-    """Return a member that is an object, or an empty object."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
 
 
 def read_settings_text(path: Path) -> str:

@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Diagnostic, Diagnostics, Span, diagnose
+from mcpc.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,29 +94,16 @@ def begins_as_program(data: bytes) -> bool:
 class SourceTree:
     """The files of a project by path, sorted; `name` is that of its folder, if known.
 
-    `root` is that folder, for files in it that are not part of the project, such as installed packages. `imports`: its
-    files may be imported to find their definitions; `build_environment`: the variables that are set then, and
-    `build_network`: whether a program of the project may use the network. `extras`,
-    `groups`, `allow_sdist`, `exclude_newer`, `lock`, `locked`, `offline` and `find_links`: the build options of that
-    name, for what reads the project's requirements.
-    `unpacked`: files that say what the project is, and that it does not want in the built file. `left_out`: the files
-    and folders (ending in `/`) that are in no built file, each with the reason (`selection.py`).
+    `root` is that folder, for files in it that are not part of the project, such as installed packages. `options` of
+    the build decide what of the project is required and run. `unpacked`: files that say what the project is, and that
+    it does not want in the built file. `left_out`: the files and folders (ending in `/`) that are in no built file,
+    each with the reason (`selection.py`).
     """
 
     files: Mapping[str, Source]
     name: str = ""
     root: str = ""
-    imports: bool = True
-    build_environment: tuple[tuple[str, str], ...] = ()
-    build_network: bool = False
-    extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    allow_sdist: bool = False
-    exclude_newer: str = ""
-    lock: str = ""
-    locked: bool = False
-    offline: bool = False
-    find_links: tuple[str, ...] = ()
+    options: Options = field(default_factory=Options)
     unpacked: Mapping[str, Source] = field(default_factory=dict)
     left_out: tuple[tuple[str, str], ...] = ()
 

@@ -1,15 +1,119 @@
-"""TOML, and the mistakes of a text that is not: Python's parser says only where it stopped."""
+"""TOML: the table that a file or a part of it is, where its words stand, and the mistakes of a text that is not TOML.
+
+Python's parser says only where it stopped; the table of mistakes finds what is wrong.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mcpc.diagnostics import Diagnostic, Span, diagnose
 from mcpc_runtime.tools.clients.toml_text import has_long_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from mcpc.reading.source import Source
+
+NEXT_TABLE = re.compile(r"^[# ]*\[[^\[\]\n,]+\]\]?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlText:
+    """A range of a file that is TOML after `indent` is removed from each line; `table`: what it holds."""
+
+    source: Source
+    start: int
+    end: int
+    indent: int = 0
+    table: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def toml(self) -> str:
+        lines = self.source.text[self.start : self.end].removeprefix("\ufeff").splitlines(keepends=True)
+        return "".join(line[self.indent :] if line.strip() != "#" else "\n" for line in lines)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset in the file of a place in the TOML."""
+        first, _ = self.source.position(self.start)
+        return self.source.offset(first + line - 1, column + self.indent)
+
+    def locate(self, offset: int) -> int:
+        """Return the offset in the file of an offset in the TOML."""
+        before = self.toml()[:offset]
+        column = offset - (before.rfind("\n") + 1) + 1
+        return min(self.offset(before.count("\n") + 1, column), len(self.source.text))
+
+    def span_of(self, word: str, *section: str) -> Span:
+        """Return the span of `word` as a string or a key, in the table that `section` names; else where that begins."""
+        start, end = self._section(section)
+        found = re.compile(rf"(?<=[\"']){re.escape(word)}(?=[\"'])|\b{re.escape(word)}\b(?=\s*=)").search(
+            self.source.text, start, end
+        )
+        if found is None and (start, end) != (self.start, self.end):
+            return self.span_of(word)
+        return Span(self.source.path, *(found.span() if found else (self.start, self.start)))
+
+    def _section(self, names: tuple[str, ...]) -> tuple[int, int]:
+        """Return the range below the header of a table; all, if the table has no header."""
+        dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(name)}[\"']?" for name in names)
+        header = re.compile(rf"^[# ]*\[\s*{dotted}\s*\]", re.MULTILINE)
+        found = header.search(self.source.text, self.start, self.end) if names else None
+        if found is None:
+            return self.start, self.end
+        after = NEXT_TABLE.search(self.source.text, found.end(), self.end)
+        return found.end(), after.start() if after else self.end
+
+
+def read_toml(source: Source, start: int = 0, end: int | None = None, indent: int = 0) -> TomlText | Diagnostic:
+    """Return a file or a range of it as TOML, or what is wrong with it."""
+    text = TomlText(source, start, len(source.text) if end is None else end, indent)
+    try:
+        return replace(text, table=parse_toml(text.toml()))
+    except tomllib.TOMLDecodeError as problem:
+        mistake = toml_mistake(problem, text.toml())
+        span = Span(source.path, text.locate(mistake.start), text.locate(mistake.end))
+        return diagnose("MCP401", span, f"this is not TOML: {mistake.message}", "", mistake.hint)
+
+
+def toml_table(source: Source | None) -> dict[str, Any]:
+    """Return the table that a file is; empty if there is none, or if it is not TOML, which a check reports."""
+    try:
+        return {} if source is None else parse_toml(source.text.removeprefix("\ufeff"))
+    except (tomllib.TOMLDecodeError, UnicodeEncodeError):
+        return {}
+
+
+def nested_table(table: object, *names: str) -> dict[str, Any]:
+    """Return a nested table, an empty one if it is missing or something else."""
+    for name in names:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def is_string_list(value: object) -> bool:
+    """Tell whether a value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+class TooDeepError(tomllib.TOMLDecodeError):
+    """The text is nested too deeply."""
+
+    def __init__(self) -> None:
+        ValueError.__init__(self, "it is nested too deeply")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the table that a text is; raise tomllib.TOMLDecodeError."""
+    if has_long_key(text):
+        raise TooDeepError
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise TooDeepError from None
+
 
 PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 BARE = re.compile(r"[^\s,\]}#\"']+")
@@ -198,20 +302,3 @@ ROWS: tuple[tuple[str, Callable[[str, int, re.Match[str]], TomlMistake | None]],
     (r"Invalid initial character for a key part", _key),
 )
 """What the parser says, and what finds the mistake; the first that finds one is right."""
-
-
-class TooDeepError(tomllib.TOMLDecodeError):
-    """The text is nested too deeply."""
-
-    def __init__(self) -> None:
-        ValueError.__init__(self, "it is nested too deeply")
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the table that a text is; raise tomllib.TOMLDecodeError."""
-    if has_long_key(text):
-        raise TooDeepError
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise TooDeepError from None

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -27,11 +27,10 @@ from mcpc.reading.selection import (
     read_selection,
 )
 from mcpc.reading.source import ENDINGS, Source, SourceTree, begins_as_program, in_utf8
-from mcpc.sandbox.platforms.files import READ_FLAGS, permissions
+from mcpc.sandbox.platforms import READ_FLAGS, permissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 MIB = 1 << 20
 MAX_FILE = 64 * MIB
@@ -284,3 +283,12 @@ def _collisions(paths: Iterable[str]) -> list[Diagnostic]:
             message = f"`{path}` and `{other}` are the same file on case-insensitive disks"
             problems.append(diagnose("MCP502", Span(path), message, hint="rename one of them"))
     return problems
+
+
+TEMPLATE_FOLDERS = (Path(__file__).parents[1] / "templates", Path(__file__).parents[3] / "templates")
+"""In an installed package, and in a checkout."""
+
+
+def template_folder() -> Path:
+    """Return the folder of mcpc's own files: those that a built file gets, and programs that read projects."""
+    return next(place for place in TEMPLATE_FOLDERS if place.is_dir())

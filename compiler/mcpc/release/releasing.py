@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.interpreters.selfcontained import TARGETS, CannotEmbedError, EmbeddingRequest, embed_server
 from mcpc.pack.manifest import readable_json
-from mcpc.packages.toml_text import TomlText, is_string_list, nested_table, read_toml
+from mcpc.reading.toml import TomlText, is_string_list, nested_table, read_toml
 from mcpc.release.carriers import UnusableValueError
-from mcpc.release.carriers.bundle import bundle
-from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, archive_bytes
+from mcpc.release.carriers.built_server import EXECUTABLE, PLAIN, CarrierFile, archive_bytes
+from mcpc.release.carriers.bundle import bundle_archive
 from mcpc.release.carriers.image import ImageOptions, image_layout, layout_archive
-from mcpc.release.carriers.plugin import plugin
+from mcpc.release.carriers.plugin import plugin_files
 from mcpc.release.carriers.registry import Publication, registry_file
 from mcpc.release.trust.contents import take_apart
 from mcpc.release.trust.statements import outer_bill, provenance_statement
@@ -79,12 +79,12 @@ def windows_program(release: ReleaseInput) -> Iterator[CarrierFile]:
 
 
 def desktop_bundle(release: ReleaseInput) -> Iterator[CarrierFile]:
-    yield CarrierFile(release.named(BUNDLE), PLAIN, bundle(release.server))
+    yield CarrierFile(release.named(BUNDLE), PLAIN, bundle_archive(release.server))
 
 
 def agent_plugin(release: ReleaseInput) -> Iterator[CarrierFile]:
     """Yield the Agent Plugin as an archive with one folder."""
-    files = (replace(file, path=f"{release.server.slug}/{file.path}") for file in plugin(release.server))
+    files = (replace(file, path=f"{release.server.slug}/{file.path}") for file in plugin_files(release.server))
     yield CarrierFile(release.named(PLUGIN), PLAIN, archive_bytes(files))
 
 
@@ -173,7 +173,7 @@ class ReleasePlan:
 
 def read_plan(source: Source | None) -> tuple[ReleasePlan, Diagnostics]:
     """Return the plan of a project's `pyproject.toml`, and what is wrong with it."""
-    text = None if source is None else read_toml(TomlText(source, 0, len(source.text)))
+    text = None if source is None else read_toml(source)
     if not isinstance(text, TomlText):
         return ReleasePlan(), () if text is None else (text,)
     table = nested_table(text.table, *TABLE)

@@ -19,7 +19,7 @@ from errno import EACCES
 from functools import cache
 from pathlib import Path
 
-from mcpc.sandbox.platforms.files import cache_home
+from mcpc.sandbox.platforms import cache_home
 from mcpc_runtime.transports.platforms import files as ownership
 
 DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpc.sandbox.platforms.program_groups import GROUP_OPTIONS, NEEDED_VARIABLES, USER_VARIABLES, ProgramGroup
+from mcpc.sandbox.platforms import GROUP_OPTIONS, NEEDED_VARIABLES, USER_VARIABLES, ProgramGroup
 from mcpc_runtime.transports.platforms.program_search import find_program
 
 if TYPE_CHECKING:

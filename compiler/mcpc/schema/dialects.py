@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcpc.schema.keyword_shapes import BOOLEAN, REFERENCE, SCHEMA, SCHEMA_OR_SCHEMAS, STRING
-from mcpc.schema.keywords import KEYWORDS, Keyword
+from mcpc.schema.keywords import BOOLEAN, KEYWORDS, REFERENCE, SCHEMA, SCHEMA_OR_SCHEMAS, STRING, Keyword
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

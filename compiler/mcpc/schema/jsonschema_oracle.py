@@ -2,6 +2,9 @@
 
 Importing it takes a twentieth of a second, so this module is imported only when there is a value to validate.  Where
 the library follows Python's rules instead of the standard's (patterns, multiples), they are replaced.
+
+It takes milliseconds for each schema and a tenth of a second to start, so a build does not use it: `analysis` checks
+the same shapes itself, and the tests compare the two.
 """
 
 from __future__ import annotations
@@ -19,19 +22,21 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from mcpc.diagnostics import diagnose, in_order
 from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
 from mcpc.schema.ecma.translation import translate
 from mcpc.schema.resources import resolve_uri, uri_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.reading import Json, Node
     from mcpc.schema.dialects import Dialect
 
 MAX_REFERENCES = 50_000
 """Maximum number of references that are followed for one value: more than reasonable schemas need, and still fast."""
-SHOWN = 60
+MAX_VALUE = 60
 OWN = ("$schema", "$id")
 
 
@@ -151,4 +156,38 @@ def _reason(error: ValidationError) -> str:
     if not isinstance(error.validator, str):
         return "nothing is accepted there"
     text = json.dumps(error.validator_value, ensure_ascii=False)
-    return f"`{error.validator}` is {text if len(text) <= SHOWN else f'{text[:SHOWN]}…'}"
+    return f"`{error.validator}` is {text if len(text) <= MAX_VALUE else f'{text[:MAX_VALUE]}…'}"
+
+
+VALIDATORS = {
+    DRAFT_2020_12: Draft202012Validator(Draft202012Validator.META_SCHEMA),
+    DRAFT_2019_09: Draft201909Validator(Draft201909Validator.META_SCHEMA),
+    DRAFT_07: Draft7Validator(Draft7Validator.META_SCHEMA),
+    DRAFT_06: Draft6Validator(Draft6Validator.META_SCHEMA),
+}
+MAX_MESSAGE = 200
+"""Maximum length of the value in a message."""
+
+
+def check_by_metaschema(node: Node, dialect: Dialect = DRAFT_2020_12) -> Diagnostics:
+    """Return the metaschema's errors about the schema `node`, each at its value."""
+    try:
+        return in_order(map(_complaint(node), VALIDATORS[dialect].iter_errors(node.value)))
+    except RecursionError:
+        return (diagnose("MCP008", node.span, "the schema is nested too deeply to be checked against its metaschema"),)
+
+
+def _complaint(node: Node) -> Callable[[ValidationError], Diagnostic]:
+    def complaint(error: ValidationError) -> Diagnostic:
+        message = error.message if len(error.message) <= MAX_MESSAGE else f"{error.message[:MAX_MESSAGE]}…"
+        return diagnose("MCP110", _at(node, error.absolute_path).span, f"the metaschema refuses this: {message}")
+
+    return complaint
+
+
+def _at(node: Node, path: Iterable[str | int]) -> Node:
+    """Return the node at `path`, or its last existing ancestor."""
+    for step in path:
+        inner = node.items[step] if isinstance(step, int) and step < len(node.items) else node.get(str(step))
+        node = inner or node
+    return node

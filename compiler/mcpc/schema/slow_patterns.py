@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.schema.ecma.backtracking import backtracking
-from mcpc.schema.ecma.pattern_search import searching
-from mcpc.schema.keyword_shapes import MAX_PATTERNS
+from mcpc.schema.ecma.matcher import searching
+from mcpc.schema.keywords import MAX_PATTERNS
 from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Span
     from mcpc.reading import Node
     from mcpc.schema.ecma.backtracking import Verdict
-    from mcpc.schema.ecma.pattern_search import PatternGuard
+    from mcpc.schema.ecma.matcher import PatternGuard
 
 SHOWN = 40
 LONG = 10_000

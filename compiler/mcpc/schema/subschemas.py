@@ -13,10 +13,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import nearest, quoted
+from mcpc.diagnostics.model import nearest, quoted
 from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, FORMAT_ASSERTION, VOCABULARIES, canonical
-from mcpc.schema.keyword_shapes import describe_value
-from mcpc.schema.keywords import KEYWORDS
+from mcpc.schema.keywords import KEYWORDS, describe_value
 from mcpc.schema.resources import SchemaResource, item_at, metaschema, resolve_uri, unescape_token, uri_of_file
 from mcpc.schema.slow_patterns import slow_patterns
 from mcpc_runtime.protocol.validation.formats import FORMATS

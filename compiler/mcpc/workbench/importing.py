@@ -23,6 +23,7 @@ from mcpc.frontends.native import SERVER, is_definition
 from mcpc.model.definitions import HANDLER_KEY
 from mcpc.model.ir import ExternalHandler
 from mcpc.model.revisions import REVISIONS
+from mcpc.pack.manifest import readable_json
 from mcpc.reading import Source
 
 if TYPE_CHECKING:
@@ -97,10 +98,6 @@ def translate(tree: SourceTree, options: Options) -> Translation:
         left_out=tuple(sorted(gone & {*tree.files} - {*files})),
         lost=tuple(problem for part in parts for problem in _lost(part)),
     )
-
-
-def readable_json(value: Any) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def has_static_answers(part: Definition) -> bool:

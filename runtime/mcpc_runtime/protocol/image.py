@@ -388,7 +388,7 @@ class Image:
         return found
 
     def _look_up(self, kind: str, name: str) -> Reference | None:
-        """Find a name in the hash table: buckets of offsets, then the entries of one bucket (see `mcpc.emit.table`)."""
+        """Find a name in the hash table: buckets of offsets, then the entries of one bucket (see `mcpc.emit.blob`)."""
         buckets, table = self.index[kind]
         try:
             key = name.encode()

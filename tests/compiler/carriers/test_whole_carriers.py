@@ -20,8 +20,8 @@ from mcpc.release.carriers.built_server import (
     program_target,
     python_range,
 )
-from mcpc.release.carriers.bundle import bundle, systems_of
-from mcpc.release.carriers.plugin import FORMS, plugin
+from mcpc.release.carriers.bundle import bundle_archive, systems_of
+from mcpc.release.carriers.plugin import FORMS, plugin_files
 from mcpc.release.carriers.registry import Publication, published_icon, registry_file
 from support.needs import ROOT
 
@@ -42,7 +42,7 @@ def contained(data: bytes) -> dict[str, Any]:
 
 
 def plugged(server: BuiltServer, *words: Any) -> dict[str, Any]:
-    files = plugin(server, *words)
+    files = plugin_files(server, *words)
     return {f"{file.path} {file.mode:o}": file.data.decode("latin-1").splitlines() for file in files}
 
 
@@ -65,12 +65,12 @@ CARRIERS: dict[str, Callable[[], Any]] = {
     "registry-rich": lambda: json.loads(registry_file(RICH, WHERE)),
     "registry-plain": lambda: json.loads(registry_file(PLAIN, replace(WHERE, mcpb=(), oci=()))),
     "registry-limits": lambda: [*map(answer_of_the_registry, GIVEN["limits"])],
-    "bundle-rich": lambda: contained(bundle(RICH)),
-    "bundle-uv": lambda: contained(bundle(RICH, "0.4")),
-    "bundle-plain": lambda: contained(bundle(PLAIN)),
-    "bundle-windows": lambda: contained(bundle(PLAIN, "0.3", (WINDOWS,))),
-    "bundle-programs": lambda: contained(bundle(program(ELF), "0.4", (WINDOWS, MAC))),
-    "bundle-program-alone": lambda: contained(bundle(program(WINDOWS), "0.4")),
+    "bundle-rich": lambda: contained(bundle_archive(RICH)),
+    "bundle-uv": lambda: contained(bundle_archive(RICH, "0.4")),
+    "bundle-plain": lambda: contained(bundle_archive(PLAIN)),
+    "bundle-windows": lambda: contained(bundle_archive(PLAIN, "0.3", (WINDOWS,))),
+    "bundle-programs": lambda: contained(bundle_archive(program(ELF), "0.4", (WINDOWS, MAC))),
+    "bundle-program-alone": lambda: contained(bundle_archive(program(WINDOWS), "0.4")),
     "plugin-rich": lambda: plugged(RICH, "", (*FORMS, *FORMS)),
     "plugin-plain": lambda: plugged(PLAIN, "py", [*FORMS]),
     "plugin-windows": lambda: plugged(program(WINDOWS), "", ["gemini", "claude"]),

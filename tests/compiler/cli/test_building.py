@@ -23,10 +23,10 @@ from click.testing import CliRunner
 
 from mcpc import cli as command_line
 from mcpc.cli import build as building
-from mcpc.cli import build_steps, cli, messages, repeated_build, report, windows_program
+from mcpc.cli import build_steps, cli, messages, report
 from mcpc.cli import help as help_pages
+from mcpc.cli.build import BuildParameters, require_repeatable
 from mcpc.cli.build_steps import atomic_write, load_or_build, output_path, without_earlier_output, write_artifact
-from mcpc.cli.repeated_build import BuildParameters, require_repeatable
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
 from mcpc.frontends import FRONTENDS
 from mcpc.interpreters.launchers.windows_file import PythonChoice
@@ -34,7 +34,7 @@ from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc.pack.cache import CachedBuild
-from mcpc.pack.smoke import START_ALONE, START_BY_PYTHON, SmokeError
+from mcpc.pack.prologue import START_ALONE, START_BY_PYTHON, SmokeError
 from mcpc.reading import Source, SourceTree
 from mcpc.release.scan.model import CODES as RISK_CODES
 from mcpc.release.trust.second_build import SecondBuildError
@@ -358,11 +358,11 @@ def test_a_program_for_windows_finds_the_python_of_its_options(
     options: Options, minor: str, minors: tuple[int, ...], is_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
-    monkeypatch.setattr(windows_program, "windows_file", lambda *given: made.append(given) or b"MZ")
-    windows_program.check_python_of_program(options)
-    assert windows_program.windows_program(b"zip", options, minor) == b"MZ"
+    monkeypatch.setattr(building, "windows_file", lambda *given: made.append(given) or b"MZ")
+    building.check_python_of_program(options)
+    assert building.windows_program(b"zip", options, minor) == b"MZ"
     assert made == [(b"zip", "x64", PythonChoice(minors, is_only=is_only))]
-    assert windows_program.as_windows_program(BUILD, options).data == b"MZ"
+    assert building.as_windows_program(BUILD, options).data == b"MZ"
 
 
 @pytest.mark.parametrize(
@@ -376,10 +376,10 @@ def test_a_program_for_windows_finds_the_python_of_its_options(
     ],
 )
 def test_the_machine_of_a_program_is_that_of_its_platforms(platforms: tuple[str, ...], machine: str) -> None:
-    assert windows_program.machine_of(Options(platforms=platforms)) == machine
+    assert building.machine_of(Options(platforms=platforms)) == machine
     for python in ("python4", "xpython3.12", "/bin/python3.12"):
         with pytest.raises(click.UsageError):
-            windows_program.check_python_of_program(Options(python=python))
+            building.check_python_of_program(Options(python=python))
 
 
 def test_the_request_of_a_second_build(tmp_path: Path) -> None:
@@ -399,8 +399,8 @@ def test_the_request_of_a_second_build(tmp_path: Path) -> None:
 
 
 def test_a_second_build_has_the_form_of_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(repeated_build, "build_elsewhere", lambda request: b"2")
-    monkeypatch.setattr(repeated_build, "as_windows_program", lambda build, _: replace(build, data=b"MZ" + build.data))
+    monkeypatch.setattr(building, "build_elsewhere", lambda request: b"2")
+    monkeypatch.setattr(building, "as_windows_program", lambda build, _: replace(build, data=b"MZ" + build.data))
     asked = BuildParameters(tmp_path, Options(), tmp_path / "x")
     assert asked.built(BUILD) == b"2"
     assert replace(asked, is_program=True).built(BUILD) == b"MZ2"
@@ -418,7 +418,7 @@ def test_two_builds_that_differ_are_refused(
     first = archive({**facts, **{f"f{number:02}": b"1" for number in range(count)}})
     second = archive({**facts, **{f"f{number:02}": b"2" for number in range(count)}})
     answers = [second]
-    monkeypatch.setattr(repeated_build, "build_elsewhere", lambda *_: answers[0])
+    monkeypatch.setattr(building, "build_elsewhere", lambda *_: answers[0])
     asked = BuildParameters(Path("p"), Options(), Path("/x"))
     build = replace(BUILD, data=first)
     require_repeatable(build, asked, is_required=False, quiet=True)
@@ -439,7 +439,7 @@ def test_a_second_build_that_fails_is_reported(
     def build_elsewhere(*_: object) -> bytes:
         raise SecondBuildError("no disk")
 
-    monkeypatch.setattr(repeated_build, "build_elsewhere", build_elsewhere)
+    monkeypatch.setattr(building, "build_elsewhere", build_elsewhere)
     with pytest.raises(click.exceptions.Exit) as ended:
         require_repeatable(BUILD, BuildParameters(Path("p"), Options(), Path("/x")), is_required=True, quiet=True)
     assert ended.value.exit_code == 6

@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import artifact, artifact_sizes, built_contents, cli, inspect
+from mcpc.cli import artifact, built_contents, cli, inspect
 from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.built_contents import artifact_contents, completed_arguments, names_of_table, stored_entry
 from mcpc.sandbox import programs
@@ -155,7 +155,7 @@ def test_what_is_not_a_built_file_is_refused(tmp_path: Path) -> None:
     for path in (text, other, damaged):
         with pytest.raises(click.UsageError):
             artifact_contents(path)
-        for read in (artifact_sizes.sizes_of_artifact, inspect.packed_files):
+        for read in (inspect.sizes_of_artifact, inspect.packed_files):
             if path != damaged and not (path == other and read is inspect.packed_files):
                 with pytest.raises(click.UsageError):
                     read(path)
@@ -173,7 +173,7 @@ def test_inspect_prints_json(file: Path) -> None:
     assert json.loads(run("inspect", file, "--format", "json")) == artifact_contents(file)
     assert json.loads(run("inspect", file, "--format", "json", "--tool", "no_input")) == LISTS["tools"][1]
     sizes = json.loads(run("inspect", file, "--sizes", "--format", "json"))
-    assert sizes == artifact_sizes.sizes_of_artifact(file)
+    assert sizes == inspect.sizes_of_artifact(file)
     assert sum(part["size"] for part in sizes) == file.stat().st_size
     done = CliRunner().invoke(cli, ["inspect", str(file), "--tool", "none"])
     assert done.exit_code == 2
@@ -187,7 +187,7 @@ def test_inspect_counts_what_a_file_has_no_list_of(tmp_path: Path) -> None:
 def test_a_long_name_of_a_part_is_cut(tmp_path: Path) -> None:
     part = {"name": "n" * 42, "version": "", "size": 1, "raw": 2, "bytecode": 3, "extracted": False}
     exact, longer = ({**part, "name": "n" * length} for length in (42, 43))
-    lines = artifact_sizes.format_sizes([exact, longer]).splitlines()
+    lines = inspect.format_sizes([exact, longer]).splitlines()
     assert lines[1] == f"{1:>12}{2:>12}{3:>12}  {'n' * 42}"
     assert lines[2] == f"{1:>12}{2:>12}{3:>12}  {'n' * 41}…"
     assert lines[3] == f"{2:>12}{4:>12}{6:>12}  the whole file"

@@ -13,10 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli, evidence
-from mcpc.cli.attest import licenses, verify
+from mcpc.cli import attest, cli, generate, verify
 from mcpc.cli.diff import GATES, project_policy, read_versions, write_text_file
-from mcpc.cli.generate import docs
 from mcpc.emit.interpreters import HERE, MissingPythonError
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
@@ -189,8 +187,8 @@ def evident_file(path: Path, **facts: Any) -> Path:
 
 
 def test_licences_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(licenses, "inner_bill", lambda contents: BILL)
-    monkeypatch.setattr(licenses, "licence_texts", lambda path: [("one 1", "The text.\n\n")])
+    monkeypatch.setattr(attest, "inner_bill", lambda contents: BILL)
+    monkeypatch.setattr(attest, "licence_texts", lambda path: [("one 1", "The text.\n\n")])
     file = evident_file(tmp_path / "a.pyz")
     assert run("attest", "licenses", file).stdout == "one 1: MIT and BSD-3-Clause\ntwo: no licence is declared\n"
     assert run("attest", "licenses", file, "--texts").stdout.endswith("declared\n\n=== one 1\n\nThe text.\n")
@@ -211,10 +209,10 @@ def test_evidence_is_printed_or_written(tmp_path: Path, monkeypatch: pytest.Monk
 
     asked: list[Any] = []
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    monkeypatch.setattr(evidence, "commit_of", commit_of)
-    monkeypatch.setattr("mcpc.cli.attest.statements.outer_bill", lambda *given: asked.append(given[1:]) or {"bill": 1})
+    monkeypatch.setattr(attest, "commit_of", commit_of)
+    monkeypatch.setattr("mcpc.cli.attest.outer_bill", lambda *given: asked.append(given[1:]) or {"bill": 1})
     monkeypatch.setattr(
-        "mcpc.cli.attest.statements.provenance_statement",
+        "mcpc.cli.attest.provenance_statement",
         lambda *given: asked.append(given[1:]) or {"predicate": {"p": 1}, "s": 2},
     )
     file = evident_file(tmp_path / "a.pyz")
@@ -242,12 +240,14 @@ def test_evidence_is_printed_or_written(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_documentation_is_of_what_a_target_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(docs, "inner_bill", lambda contents: BILL)
+    monkeypatch.setattr(generate, "inner_bill", lambda contents: BILL)
     monkeypatch.setattr(
-        docs, "page_of", lambda facts, cases, about: asked.append((facts["name"], cases, about)) or facts["name"]
+        generate, "page_of", lambda facts, cases, about: asked.append((facts["name"], cases, about)) or facts["name"]
     )
     monkeypatch.setattr(
-        docs, "FORMATS", {"html": lambda page: f"html of {page}\udc80", "markdown": lambda page: f"markdown of {page}"}
+        generate,
+        "FORMATS",
+        {"html": lambda page: f"html of {page}\udc80", "markdown": lambda page: f"markdown of {page}"},
     )
     snapshot = write_files(tmp_path, {"s.json": {"name": "snap", "version": "1"}}) / "s.json"
     file = evident_file(tmp_path / "a.pyz")
@@ -263,7 +263,7 @@ def test_documentation_is_of_what_a_target_is(tmp_path: Path, monkeypatch: pytes
         assert (tmp_path / name).read_bytes().startswith(text.encode())
     assert asked == [("snap", {}, []), *[("demo", {}, about)] * 5]
     monkeypatch.setattr(
-        docs, "read_server_target", lambda target, given: SimpleNamespace(as_json=lambda: {"name": target})
+        generate, "read_server_target", lambda target, given: SimpleNamespace(as_json=lambda: {"name": target})
     )
     assert run("generate", "docs", "https://a.b/mcp", "--format", "markdown").stdout == "markdown of https://a.b/mcp"
     assert run("generate", "docs", "--format", "markdown", "--", "x").stdout == "markdown of ."
@@ -283,7 +283,7 @@ tests:
 
 def test_examples_are_the_calls_that_succeed(tmp_path: Path) -> None:
     write_files(tmp_path, {"tests/a.yaml": CASES})
-    assert docs.cases_of(tmp_path) == {"t": [("a", {"x": 1}), ("b", {}), ("c", {})], "u": [("g", {})]}
+    assert generate.cases_of(tmp_path) == {"t": [("a", {"x": 1}), ("b", {}), ("c", {})], "u": [("g", {})]}
 
 
 FOUND: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import cli, doctor
-from mcpc.cli.configured_entries import (
+from mcpc.cli.scan_clients import (
     completed,
     entry_of,
     headers_of,

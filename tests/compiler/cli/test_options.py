@@ -11,20 +11,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import (
-    cli,
-    client_commands,
-    command_options,
-    completions,
-    project_lists,
-    server_targets,
-)
+from mcpc.cli import cli, command_options, completions, editor, install, server_targets
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.cli.client_commands import matching_clients, take_options
 from mcpc.cli.command_options import BUILD_OPTIONS, build_options, read_options, with_lock_path, with_relative_lock
 from mcpc.cli.commands import COMMANDS, FORMER, PATHS, SUBCOMMANDS
 from mcpc.cli.completions import definitions, names_of, offered, prompt_arguments, tool_arguments, values_of
-from mcpc.cli.editor import completion
+from mcpc.cli.install import matching_clients, take_options
 from mcpc.cli.server_targets import request_headers
 from mcpc.client.client import ConversationError
 from mcpc.client.http import UnsafeAddressError
@@ -278,7 +270,7 @@ def client_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Artifact | 
             raise InvalidRequestError("it is bad")
         return 3 if options.name == "failing" else 0
 
-    monkeypatch.setattr(client_commands, "run", run)
+    monkeypatch.setattr(install, "run", run)
     return calls
 
 
@@ -336,7 +328,7 @@ def test_a_client_is_refused_before_anything_is_built(
     def built(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(client_commands, "build_project", built)
+    monkeypatch.setattr(install, "build_project", built)
     monkeypatch.setattr("mcpc.cli.artifact.build_project", built)
     done = CliRunner().invoke(cli, [*words, str(tmp_path)])
     assert (done.exit_code, named in done.output, client_calls) == (2, True, [])
@@ -356,10 +348,10 @@ def test_a_project_is_installed_from_the_folder_of_servers(
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(made.read_bytes())
 
-    for module in (client_commands, "mcpc.cli.artifact"):
+    for module in (install, "mcpc.cli.artifact"):
         monkeypatch.setattr(f"{getattr(module, '__name__', module)}.build_project", build_project)
         monkeypatch.setattr(f"{getattr(module, '__name__', module)}.write_artifact", write_artifact)
-    monkeypatch.setattr(client_commands, "servers_folder", lambda: tmp_path.resolve() / "servers")
+    monkeypatch.setattr(install, "servers_folder", lambda: tmp_path.resolve() / "servers")
     project, chosen = tmp_path / "project", ("--client", "zed")
     project.mkdir()
     place = tmp_path.resolve() / "servers" / "my-server.pyz"
@@ -385,11 +377,11 @@ def test_options_about_clients_are_taken_from_those_of_builds() -> None:
 
 
 def test_scripts_of_shells_are_those_of_click_with_changes() -> None:
-    for shell in completion.SHELLS:
+    for shell in editor.SHELLS:
         text = CliRunner().invoke(cli, ["editor", "completion", shell]).output
-        assert text == completion.script(shell) == f"{text.strip()}\n"
+        assert text == editor.script(shell) == f"{text.strip()}\n"
         assert f"_MCPC_COMPLETE={shell}_complete" in text
-        assert all(after in text for _, after in completion.CHANGES.get(shell, ()))
+        assert all(after in text for _, after in editor.CHANGES.get(shell, ()))
     assert CliRunner().invoke(cli, ["editor", "completion", "csh"]).exit_code == 2
 
 
@@ -481,26 +473,26 @@ READ: dict[str, Any] = {
 
 def test_the_lists_of_a_project_are_kept_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = write_files(tmp_path / "project", PROJECT)
-    kept = tmp_path / "cache" / project_lists.KIND
+    kept = tmp_path / "cache" / completions.KIND
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "cache"))
-    assert project_lists.project_lists(project) == READ
+    assert completions.project_lists(project) == READ
     (entry,) = kept.iterdir()
     write_files(project, {".git/x": "", "__pycache__/y": "", "node_modules/z": ""})
     with monkeypatch.context() as patch:
         patch.setattr("mcpc.pipeline.read_project", lambda _: pytest.fail("it was read again"))
-        assert project_lists.project_lists(project) == READ
+        assert completions.project_lists(project) == READ
     write_files(project, {"sub/new.txt": ""})
-    assert project_lists.project_lists(project) == READ
+    assert completions.project_lists(project) == READ
     monkeypatch.setenv("MCPC_STRICT", "1")
-    assert project_lists.project_lists(project) == READ
+    assert completions.project_lists(project) == READ
     assert [entry, *kept.iterdir()].count(entry) == 2
     assert len([*kept.iterdir()]) == 3
-    monkeypatch.setattr(project_lists, "MAX_FILES", 6)
-    assert project_lists.project_lists(project) == READ
+    monkeypatch.setattr(completions, "MAX_FILES", 6)
+    assert completions.project_lists(project) == READ
     assert len([*kept.iterdir()]) == 3
-    monkeypatch.setattr(project_lists, "MAX_FILES", 7)
+    monkeypatch.setattr(completions, "MAX_FILES", 7)
     write_files(project, {"sub/new.txt": "longer"})
-    project_lists.project_lists(project)
+    completions.project_lists(project)
     assert len([*kept.iterdir()]) == 4
 
 
@@ -510,12 +502,12 @@ def test_the_lists_of_a_project_are_those_of_its_last_build(tmp_path: Path, monk
     monkeypatch.setattr(cache, "load_build", lambda _: SimpleNamespace(data=file.read_bytes()))
     project = write_files(tmp_path / "project", PROJECT)
     assert artifact_contents(file)["name"] == FACTS["name"]
-    found = project_lists.project_lists(project)
+    found = completions.project_lists(project)
     assert found == {"tools": [{"name": "built"}], "prompts": [], "resources": []}
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.undo()
     monkeypatch.setenv("MCPC_CACHE_DIR", str(tmp_path / "other"))
-    assert project_lists.project_lists(empty) == {"tools": [], "prompts": [], "resources": []}
-    (entry,) = (tmp_path / "other" / project_lists.KIND).iterdir()
+    assert completions.project_lists(empty) == {"tools": [], "prompts": [], "resources": []}
+    (entry,) = (tmp_path / "other" / completions.KIND).iterdir()
     assert entry.stat().st_size > len(json.dumps(found))

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from mcpc.cli import command_options
-from mcpc.cli.path_arguments import ENTRY_KEY, PROJECT, TARGET, ProjectPath
+from mcpc.cli.command_options import ENTRY_KEY, PROJECT, TARGET, ProjectPath
 from support.files import write_files
 
 FILES = {

@@ -13,17 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import (
-    carrier_files,
-    cli,
-    converting,
-    new,
-    path_arguments,
-    release,
-)
+from mcpc.cli import carrier_files, cli, command_options, converting, generate, new, release, ship
 from mcpc.cli.carrier_files import program_of, read_built_server, report_unusable, write_file, write_folder
-from mcpc.cli.generate import client, models
-from mcpc.cli.ship import bundle, exports, image, plugin, registry
 from mcpc.diagnostics import diagnose
 from mcpc.interpreters.launchers.windows_file import PythonChoice
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
@@ -32,8 +23,7 @@ from mcpc.model.ir.project import ProjectMetadata, RegistryEntry
 from mcpc.options import Options
 from mcpc.reading import Source
 from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError
-from mcpc.release.carriers.built_server import ProgramTarget
-from mcpc.release.carriers.files import CarrierFile
+from mcpc.release.carriers.built_server import CarrierFile, ProgramTarget
 from mcpc.release.carriers.image import ImageOptions
 from mcpc.release.carriers.registry import Publication
 from mcpc.release.exports import Deployment
@@ -79,9 +69,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append((target, {name: value for name, value in given.items() if value not in (None, "", ())}))
         return SERVER
 
-    for module in (bundle, exports, image, plugin, registry):
+    for module in (ship, ship, ship, ship, ship):
         monkeypatch.setattr(module, "server_of", server_of)
-    monkeypatch.setattr(path_arguments.TargetPath, "is_fit", lambda *_: True)
+    monkeypatch.setattr(command_options.TargetPath, "is_fit", lambda *_: True)
     return asked
 
 
@@ -143,10 +133,10 @@ def test_a_program_has_the_sources_of_its_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "version", "programs"),
     [
-        ([], bundle.VERSIONS[0], ()),
+        ([], ship.VERSIONS[0], ()),
         (["--manifest", "0.4", "--exe"], "0.4", (b"exe",)),
-        (["--exe", "--self-contained"], bundle.VERSIONS[0], (b"exe", b"embedded")),
-        (["--program", "one", "--self-contained", "--program", "two"], bundle.VERSIONS[0], (b"embedded", b"one", b"two")),
+        (["--exe", "--self-contained"], ship.VERSIONS[0], (b"exe", b"embedded")),
+        (["--program", "one", "--self-contained", "--program", "two"], ship.VERSIONS[0], (b"embedded", b"one", b"two")),
     ],
 )  # fmt: skip
 def test_a_bundle_has_its_programs(
@@ -159,11 +149,11 @@ def test_a_bundle_has_its_programs(
 ) -> None:
     made: list[Any] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bundle, "bundle", lambda *given: made.append(given) or b"bundle")
-    monkeypatch.setattr(bundle, "program_of", lambda _, path: SimpleNamespace(data=str(path).encode()))
-    monkeypatch.setattr(bundle, "windows_file", lambda *given: made.append(given) or b"exe")
-    monkeypatch.setattr(bundle, "embed_server", lambda request: made.append(request) or b"embedded")
-    monkeypatch.setattr(bundle, "this_machine", lambda: "here")
+    monkeypatch.setattr(ship, "bundle_archive", lambda *given: made.append(given) or b"bundle")
+    monkeypatch.setattr(ship, "program_of", lambda _, path: SimpleNamespace(data=str(path).encode()))
+    monkeypatch.setattr(ship, "windows_file", lambda *given: made.append(given) or b"exe")
+    monkeypatch.setattr(ship, "embed_server", lambda request: made.append(request) or b"embedded")
+    monkeypatch.setattr(ship, "this_machine", lambda: "here")
     done = run("ship", "bundle", "x", *words, "--strict")
     assert done.exit_code == 0, done.output
     assert server == [(Path("x"), {"strict": True})]
@@ -177,22 +167,22 @@ def test_a_bundle_that_cannot_be_made_is_refused(monkeypatch: pytest.MonkeyPatch
     program = replace(SERVER, target=ProgramTarget("linux", "x86_64"))
     for which in ({"exe": True, "embeds": False}, {"exe": False, "embeds": True}):
         with pytest.raises(UnusableValueError):
-            [*bundle.made_programs(program, **which)]
-    assert [*bundle.made_programs(program, exe=False, embeds=False)] == []
+            [*ship.made_programs(program, **which)]
+    assert [*ship.made_programs(program, exe=False, embeds=False)] == []
 
     def embed_server(_: EmbeddingRequest) -> bytes:
         raise CannotEmbedError("MCP420", "no Python", "take one")
 
-    monkeypatch.setattr(bundle, "embed_server", embed_server)
+    monkeypatch.setattr(ship, "embed_server", embed_server)
     with pytest.raises(UnusableValueError, match="no Python; take one"):
-        [*bundle.made_programs(SERVER, exe=False, embeds=True)]
+        [*ship.made_programs(SERVER, exe=False, embeds=True)]
 
 
 def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plugin, "plugin", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
-    first, second = [*plugin.FORMS][:2]
+    monkeypatch.setattr(ship, "plugin_files", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
+    first, second = [*ship.FORMS][:2]
     assert run("ship", "plugin", "--also", f" {second},,{first} ", "--command", "uvx").exit_code == 0
     assert run("ship", "plugin", "-o", "own", "--http").exit_code == 0
     assert made == [(SERVER, "uvx", (second, first)), (SERVER, "", ())]
@@ -221,11 +211,11 @@ def test_an_image_serves_at_its_port(
     made: list[Any] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    monkeypatch.setattr(image, "image_layout", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
-    monkeypatch.setattr(image, "missing_in_image", lambda *_: "it lacks bash" if http else "")
-    monkeypatch.setattr(image, "layout_archive", lambda _: b"tar")
-    monkeypatch.setattr(image, "program_of", lambda *given: given[1])
-    monkeypatch.setattr(image, "read_base", lambda *given: given)
+    monkeypatch.setattr(ship, "image_layout", lambda *given: made.append(given) or [CarrierFile("a", 0o644, b"a")])
+    monkeypatch.setattr(ship, "missing_in_image", lambda *_: "it lacks bash" if http else "")
+    monkeypatch.setattr(ship, "layout_archive", lambda _: b"tar")
+    monkeypatch.setattr(ship, "program_of", lambda *given: given[1])
+    monkeypatch.setattr(ship, "read_base", lambda *given: given)
     done = run(
         "ship",
         "image",
@@ -276,7 +266,7 @@ def test_an_entry_of_the_registry_names_what_is_published(
 ) -> None:
     made: list[Any] = []
     monkeypatch.chdir(write_files(tmp_path, {"demo.mcpb": "bundle", "other.mcpb": "other"}))
-    monkeypatch.setattr(registry, "registry_file", lambda *given: made.append(given) or "text é\udc80\n")
+    monkeypatch.setattr(ship, "registry_file", lambda *given: made.append(given) or "text é\udc80\n")
     done = run("ship", "registry", *words, "-o", "server.json")
     if expected is None:
         assert (done.exit_code, made) == (2, [])
@@ -290,7 +280,7 @@ def test_an_entry_of_the_registry_names_what_is_published(
 
 
 def test_an_entry_of_the_registry_is_printed(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "registry_file", lambda *_: "text\n")
+    monkeypatch.setattr(ship, "registry_file", lambda *_: "text\n")
     assert run("ship", "registry").stdout == "text\n"
 
 
@@ -313,7 +303,7 @@ def test_an_export_describes_the_deployment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[Deployment] = []
-    monkeypatch.setitem(exports.EXPORTS, words[0], lambda target: made.append(target) or "text\udc80\n")
+    monkeypatch.setitem(ship.EXPORTS, words[0], lambda target: made.append(target) or "text\udc80\n")
     done = run("ship", words[0], tmp_path / "x", *words[1:], "-o", tmp_path / "file")
     assert done.exit_code == 0, done.output
     assert server == [(tmp_path / "x", given)]
@@ -332,16 +322,16 @@ def test_an_export_describes_the_deployment(
 
 
 def test_an_export_needs_the_packages_of_its_deployment(server: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(exports.EXPORTS, "kubernetes", lambda _: "text\n")
+    monkeypatch.setitem(ship.EXPORTS, "kubernetes", lambda _: "text\n")
     assert run("ship", "kubernetes").stdout == "text\n"
     assert run("ship", "kubernetes", "--valkey").exit_code == 2
     assert server[1][1]["redis"] is True
     assert run("ship", "kubernetes", "--host", "a b").exit_code == 2
     with_redis = replace(SERVER, serving=frozenset({"uvicorn", "redis"}))
-    exports.require_packages(Path("x"), with_redis, serves=True, valkey=True)
-    exports.require_packages(Path("x"), replace(SERVER, serving=frozenset()), serves=False, valkey=False)
+    ship.require_packages(Path("x"), with_redis, serves=True, valkey=True)
+    ship.require_packages(Path("x"), replace(SERVER, serving=frozenset()), serves=False, valkey=False)
     with pytest.raises(click.UsageError):
-        exports.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
+        ship.require_packages(Path("x"), replace(SERVER, serving=frozenset({"redis"})), serves=True, valkey=False)
 
 
 @pytest.fixture
@@ -560,8 +550,8 @@ def test_models_are_about_definitions_only(tmp_path: Path) -> None:
     assert run("generate", "models", tmp_path / "empty").exit_code == 1
     problem, missing, other = (diagnose(code, None, "x") for code in ("MCP110", "MCP004", "MCP301"))
     server: Any = SimpleNamespace()
-    assert [models.is_about_definitions(each, server) for each in (problem, missing, other)] == [True, False, False]
-    assert [models.is_about_definitions(each, None) for each in (problem, missing, other)] == [True, True, False]
+    assert [generate.is_about_definitions(each, server) for each in (problem, missing, other)] == [True, False, False]
+    assert [generate.is_about_definitions(each, None) for each in (problem, missing, other)] == [True, True, False]
 
 
 def test_stubs_are_printed_or_written(tmp_path: Path) -> None:
@@ -576,8 +566,8 @@ def test_stubs_are_printed_or_written(tmp_path: Path) -> None:
     (tmp_path / "own").write_text("own")
     assert run("generate", "client", snapshot, "-o", tmp_path / "own").exit_code == 2
     with pytest.raises(click.UsageError):
-        client.own_file(tmp_path / "own")
-    assert client.own_file(tmp_path / "absent") == tmp_path / "absent"
+        generate.own_file(tmp_path / "own")
+    assert generate.own_file(tmp_path / "absent") == tmp_path / "absent"
 
 
 def test_a_language_server_gets_its_options(monkeypatch: pytest.MonkeyPatch) -> None:

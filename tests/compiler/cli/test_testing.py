@@ -12,15 +12,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcpc.cli import cli, test_steps
+from mcpc.cli import cli, test
 from mcpc.cli import test as testing
-from mcpc.cli.test import repeat_command, run_all
-from mcpc.cli.test_steps import (
+from mcpc.cli.test import (
     check_targets,
     default_jobs,
     filtered,
     load_cases,
     offered_names,
+    repeat_command,
+    run_all,
     selection_of,
     served_target,
 )
@@ -61,7 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     ran.clear()
     failing.clear()
-    monkeypatch.setattr(test_steps, "built_artifact", built_artifact)
+    monkeypatch.setattr(test, "built_artifact", built_artifact)
     monkeypatch.setattr(testing, "run_cases", run_cases)
     monkeypatch.setattr(testing, "Connection", Connection)
     return write_files(tmp_path / "project", {"tests/a.yaml": CASES})
@@ -359,8 +360,8 @@ def test_a_file_is_served_from_this_folder(project: Path, tmp_path: Path, monkey
 
 @pytest.mark.parametrize(("usable", "jobs"), [(1, 4), (5, 5), (16, 16), (17, 16)])
 def test_jobs_are_as_many_as_processors_within_limits(usable: int, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_steps.os, "sched_getaffinity", lambda _: {*range(usable)}, raising=False)
+    monkeypatch.setattr(test.os, "sched_getaffinity", lambda _: {*range(usable)}, raising=False)
     assert default_jobs() == jobs
-    monkeypatch.delattr(test_steps.os, "sched_getaffinity")
-    monkeypatch.setattr(test_steps.os, "cpu_count", lambda: None)
+    monkeypatch.delattr(test.os, "sched_getaffinity")
+    monkeypatch.setattr(test.os, "cpu_count", lambda: None)
     assert default_jobs() == 4

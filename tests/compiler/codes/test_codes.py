@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.diagnostics import CODES, Diagnostics, Span, in_order
-from mcpc.frontends.toolbox.diagnostics import missing_lock
+from mcpc.frontends.toolbox.tool_definitions import missing_lock
 from mcpc.interpreters.selfcontained.executable import run_tool
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
 from mcpc.interpreters.selfcontained.shared_objects import tool_output
@@ -23,10 +23,10 @@ from mcpc.languages.bundling import Bundle
 from mcpc.model.ir.layer import ResolvedPackage
 from mcpc.options import Options
 from mcpc.packages import declare_packages
-from mcpc.packages.installation_failures import installation_failure
 from mcpc.packages.installed_files import UnfitPackageError
 from mcpc.packages.lock_files import read_lock
 from mcpc.packages.locked_layer import built_of_sources
+from mcpc.packages.staging import installation_failure
 from mcpc.pipeline import analyse, read_project
 from mcpc.reading import Source
 from mcpc.release.releasing import read_plan

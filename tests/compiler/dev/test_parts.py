@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from mcpc.diagnostics.model import counted
 from mcpc.workbench.dev import building, http_server, proxy, reporting
 from mcpc.workbench.dev.building import (
     BuildFacts,
@@ -38,7 +39,6 @@ from mcpc.workbench.dev.reporting import (
     count_problems,
     describe_changes,
     is_tool_error,
-    plural,
     summarise_problems,
     terminal_columns,
 )
@@ -545,7 +545,7 @@ def test_counts_are_words() -> None:
     assert count_offered(facts()) == "0 tools"
     assert count_offered(facts(tools=[{"name": "a"}], resources=[{}], resourceTemplates=[{}])) == "1 tool, 2 resources"
     assert count_problems([WARNING, PROBLEM, WARNING], "new ") == "1 new error, 2 new warnings"
-    assert (count_problems([]), summarise_problems([]), plural(1, "x"), plural(0, "x")) == ("", [], "1 x", "0 xs")
+    assert (count_problems([]), summarise_problems([]), counted(1, "x"), counted(0, "x")) == ("", [], "1 x", "0 xs")
     many = [{"name": f"t{number}"} for number in range(11)]
     assert describe_changes(facts(), facts(tools=many[:10])).count("+") == 10
     assert describe_changes(facts(), facts(tools=many)).endswith("+t9 and 1 more")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcpc.workbench.documentation import FORMATS, page_of
+from mcpc.workbench.documentation import FORMATS, block, code, escaped_pieces, line, longest_run, page_of, readable
 from mcpc.workbench.documentation.page import (
     MAX_EXAMPLES,
     MISSING,
@@ -34,7 +34,6 @@ from mcpc.workbench.documentation.schema_view import (
     schema_view,
     type_of,
 )
-from mcpc.workbench.documentation.writing import block, code, escaped_pieces, line, longest_run, readable
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools

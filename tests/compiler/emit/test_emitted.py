@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from mcpc.emit import ArtifactFile, build_index, emit, interpreters
-from mcpc.emit.blob import Blob, Reference
+from mcpc.emit.blob import Blob, Reference, add_table, prime_from
 from mcpc.emit.bytecode import MAGIC, code_of, dump_code, pyc, stripped_source
+from mcpc.emit.generated_modules import Validators
 from mcpc.emit.interpreters import HERE, MissingPythonError, cache_tag, candidates, tag_suffix
-from mcpc.emit.projections import without_boolean_properties
+from mcpc.emit.responses import without_boolean_properties
 from mcpc.emit.static_answers import place_static_results
-from mcpc.emit.table import add_table, prime_from
-from mcpc.emit.validators import Validators
 from mcpc.model.ir import CheckedServer, Layer, VirtualServer
 from mcpc.options import Options
 from mcpc.pack.packages import bytecode_path, layer_files

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from mcpc.diagnostics import Diagnostics, Span, diagnose
+from mcpc.diagnostics.model import counted
 from mcpc.frontends import fastmcp
 from mcpc.frontends.causes import Raised
 from mcpc.frontends.fastmcp import failures, late_imports
 from mcpc.frontends.fastmcp.definitions import variables_of
-from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server
-from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry
+from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry, read_project_settings
 from mcpc.frontends.fastmcp.failures import failure_diagnostic
-from mcpc.frontends.fastmcp.files import program_scripts, project_information
+from mcpc.frontends.fastmcp.frameworks import SAME, SAME_PATCH, SAME_UNKNOWN, lines_of, noted, packages, same
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
-from mcpc.frontends.fastmcp.machine_state import may_depend_on_machine, with_machine_state
+from mcpc.frontends.fastmcp.packages import program_scripts, project_information
 from mcpc.frontends.fastmcp.program import (
     LISTS,
     DynamicList,
@@ -30,9 +30,13 @@ from mcpc.frontends.fastmcp.program import (
     last_lines,
     parse_outcome,
 )
-from mcpc.frontends.fastmcp.project_settings import read_project_settings
-from mcpc.frontends.fastmcp.run_time_lists import dynamic_lists, run_time_handler
-from mcpc.frontends.fastmcp.summary import SAME, SAME_PATCH, SAME_UNKNOWN, counted, lines_of, noted, packages, same
+from mcpc.frontends.fastmcp.run_time_lists import (
+    dynamic_lists,
+    may_depend_on_machine,
+    run_time_handler,
+    with_machine_state,
+)
+from mcpc.frontends.fastmcp.runs import imported_entry, is_same_server
 from mcpc.model.ir import ExternalHandler
 from mcpc.options import Options
 from mcpc.packages.model import Distribution, StagedPackages
@@ -119,7 +123,7 @@ def test_whole_projects(golden: Callable[[Path, str], None], monkeypatch: pytest
         runs = Runs(project)
         monkeypatch.setattr(fastmcp.runs, "stage_project_packages", runs.stage)
         monkeypatch.setattr(fastmcp.runs, "describe_program", runs.run)
-        definition, problems = fastmcp.parse(replace(project, imports=options.imports), options)
+        definition, problems = fastmcp.parse(replace(project, options=options), options)
         assert runs.answers == [], name
         printed.append("\n".join((f"##### {name}", *runs.log, print_parsed(definition, problems, project))))
     golden(GOLDEN / "fastmcp.txt", "\n".join(printed))

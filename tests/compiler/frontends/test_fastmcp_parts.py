@@ -15,15 +15,14 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from mcpc.frontends.fastmcp import frameworks
-from mcpc.frontends.fastmcp.baked_values import baked_values
-from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry
-from mcpc.frontends.fastmcp.framework_names import framework_names
+from mcpc.frontends.fastmcp.build_environment import baked_values
+from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry, read_project_settings
 from mcpc.frontends.fastmcp.frameworks import version_problems
-from mcpc.frontends.fastmcp.late_packages import with_late_packages
-from mcpc.frontends.fastmcp.packages import ProgramPackages, program_packages, with_brought_packages
+from mcpc.frontends.fastmcp.late_imports import framework_names
+from mcpc.frontends.fastmcp.packages import ProgramPackages, program_packages, with_brought_packages, with_late_packages
 from mcpc.frontends.fastmcp.program import Offered, ProgramDescription
-from mcpc.frontends.fastmcp.project_settings import read_project_settings
 from mcpc.model.ir.layer import RequestedPackage
+from mcpc.options import Options
 from mcpc.reading import Source, SourceTree
 from support.files import write_files
 from support.needs import ROOT
@@ -74,7 +73,10 @@ def test_the_framework_on_a_date_is(name: str, monkeypatch: pytest.MonkeyPatch) 
         return next(version for version in known[name] if version in allowed)
 
     monkeypatch.setattr(frameworks, "newest_version", newest)
-    project = replace(tree({"server.py": code, "pyproject.toml": project_of(requirements)}), exclude_newer="2025-06-01")
+    project = replace(
+        tree({"server.py": code, "pyproject.toml": project_of(requirements)}),
+        options=Options(exclude_newer="2025-06-01"),
+    )
     found, problems = program_packages(
         project, read_project_settings(project), [project.files["server.py"]], "server.py"
     )

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from mcpc.diagnostics import diagnose
 from mcpc.model.ir import Server
+from mcpc.pack.manifest import readable_json
 from mcpc.workbench.importing import (
     definition_name,
     import_report,
     list_differences,
     listed_items,
-    readable_json,
     table_cell,
     translate,
 )
@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[2] / "golden/frontends"
 def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     printed = []
     for name, project, options in read_cases(GOLDEN / "importing.cases"):
-        found = translate(replace(project, imports=options.imports), options)
+        found = translate(replace(project, options=options), options)
         printed.append(f"##### {name}\nformats {found.formats}, left out {found.left_out}\n")
         printed += (f"{row}\n" for row in found.rows)
         for path, file in found.files.items():

@@ -18,8 +18,7 @@ from mcpc.frontends.introspection.process import (
     run_process,
 )
 from mcpc.reading import Source
-from mcpc.sandbox.confinement.model import ProgramOutcome
-from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
+from mcpc.sandbox.confinement.model import IMPORT_GRACE_SECONDS, IMPORT_SECONDS, TIME_LIMIT_MESSAGE, ProgramOutcome
 
 ROOT = Path("/r")
 ROW = {"definition": {}, "binding": [], "context": "", "problems": []}
@@ -186,11 +185,11 @@ def test_each_file_has_its_time(count: int, monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(process.confinement, "run_confined", run)
     run_process(FILES[:count], tmp_path, ["/packages"], {"KEY": "x"})
     ((job, asked),) = jobs
-    assert job.seconds == SECONDS * count + GRACE_SECONDS
+    assert job.seconds == IMPORT_SECONDS * count + IMPORT_GRACE_SECONDS
     assert dict(job.variables) == {"KEY": "x", "PYTHONHASHSEED": "0"}
     rows = [{"kind": "tool", "function": "f0"}, {"kind": "tool", "function": "f1"}]
     assert asked == [
-        {"path": path, "marks": rows[:number], "servers": ["mcp"], "seconds": SECONDS}
+        {"path": path, "marks": rows[:number], "servers": ["mcp"], "seconds": IMPORT_SECONDS}
         for path, number in (("a.py", 1), ("b.py", 2))[:count]
     ]
     assert "/packages" in job.words

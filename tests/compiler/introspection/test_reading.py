@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.diagnostics import Span
-from mcpc.frontends.introspection import decorators, reach, unimported, variables
+from mcpc.frontends.introspection import decorators, process, reach
 from mcpc.frontends.introspection.decorators import find_decorated, server_names
 from mcpc.reading import Source
 from support.needs import ROOT
@@ -42,11 +42,11 @@ def read(source: Source) -> Iterator[str]:
             yield " | ".join(
                 (problem.code, at(problem.span), *([problem.message, problem.hint] if problem.code != "MCP205" else []))
             )
-        described = unimported.file_description(found)
+        described = process.syntax_description(found)
         for row in described.marks:
             yield json.dumps(row)
         yield json.dumps(described.servers)
-    for variable in variables.read_variables(source):
+    for variable in reach.read_variables(source):
         yield f"variable {variable.name} {at(variable.span)} of {variable.function!r}"
 
 
@@ -75,7 +75,7 @@ def test_which_files_are_looked_at() -> None:
 
 def test_a_server_without_a_literal_name_has_that_of_its_variable() -> None:
     tree = ast.parse("mcp = Server(NAME)\nother = Server('o')\n")
-    found = [unimported.server_name(*row) for row in ((tree, "mcp"), (tree, "other"), (tree, "gone"), (None, "mcp"))]
+    found = [process.server_name(*row) for row in ((tree, "mcp"), (tree, "other"), (tree, "gone"), (None, "mcp"))]
     assert found == ["mcp", "o", "gone", "mcp"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpc.diagnostics import Diagnostics
-from mcpc.emit import projections
+from mcpc.emit import responses
 from mcpc.frontends import parse_project
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower, metadata
@@ -218,18 +218,18 @@ def server_of_tool(tool: Mapping[str, Any] = TOOL, **server: object) -> Server:
 
 
 def test_fields_are_given_back_in_the_order_they_were_written_in() -> None:
-    shown = projections.project_tool(server_of_tool().tools[0], NEWEST)
+    shown = responses.project_tool(server_of_tool().tools[0], NEWEST)
     wanted = {**TOOL, "_meta": {"own": {"a": None}}}
     del wanted["execution"]
     assert json.dumps(shown) == json.dumps(wanted)
 
 
 def test_fields_of_prompt_arguments_are_given_back() -> None:
-    assert json.dumps(projections.project_prompt(server_of_tool().prompts[0], NEWEST)) == json.dumps(PROMPT)
+    assert json.dumps(responses.project_prompt(server_of_tool().prompts[0], NEWEST)) == json.dumps(PROMPT)
 
 
 def test_size_of_a_known_resource_is_shown_last_and_its_content_not_at_all() -> None:
-    shown = projections.project_resource(server_of_tool().resources[0], NEWEST)
+    shown = responses.project_resource(server_of_tool().resources[0], NEWEST)
     assert list(shown) == ["annotations", "uri", "name", "size"]
     assert json.dumps(shown["annotations"]) == json.dumps(RESOURCE["annotations"])
     assert shown["size"] == 3

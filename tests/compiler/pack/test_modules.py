@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -18,19 +17,7 @@ from mcpc.emit.commentary import without_commentary
 from mcpc.model.ir import Layer, Package, ResolvedPackage, Server
 from mcpc.model.ir.layer import LockRecord, PackageRequirement
 from mcpc.options import Options
-from mcpc.pack import (
-    archive,
-    cache,
-    carried,
-    closure,
-    manifest,
-    page,
-    program_bytecode,
-    prologue,
-    recorded_options,
-    runtime,
-    sbom,
-)
+from mcpc.pack import archive, cache, carried, closure, manifest, packages, prologue, runtime, sbom
 from mcpc.pack.carried import GATES, START_MODULES, runtime_edges
 from mcpc.pack.closure import ADAPTERS, Edges, module_closure, read_edges
 from support.expressions import Display, check_expressions
@@ -40,9 +27,20 @@ from support.projects import tree
 from support.scale import scaled
 
 GOLDEN = ROOT / "tests/golden/pack"
-MODULES = [
-    *(archive, cache, carried, closure, manifest, page, program_bytecode, prologue, recorded_options, runtime, sbom)
-]
+MODULES = {
+    "archive": archive,
+    "cache": cache,
+    "carried": carried,
+    "closure": closure,
+    "manifest": manifest,
+    "page": runtime,
+    "program_bytecode": packages,
+    "prologue": prologue,
+    "recorded_options": manifest,
+    "runtime": runtime,
+    "sbom": sbom,
+}
+"""The module of each file of expressions."""
 FILES = {
     ".extracted/a-cp311-cp311-linux_x86_64/a/m.so": b"code",
     "a/__init__.py": b"",
@@ -83,11 +81,10 @@ def shown(value: object) -> Display:
     return Display(text.replace(f'"{__version__}"', '"VERSION"').replace(f"@{__version__}", "@VERSION"))
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_values(golden: Callable[[Path, str], None], module: ModuleType) -> None:
+@pytest.mark.parametrize("name", MODULES)
+def test_values(golden: Callable[[Path, str], None], name: str) -> None:
     names = {"io": io, "json": json, "marshal": marshal, "zipfile": zipfile, "Options": Options, "replace": replace}
-    path = GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt"
-    check_expressions(golden, path, archive, module, **names, server=server, shown=shown, A=A)
+    check_expressions(golden, GOLDEN / f"{name}.txt", archive, MODULES[name], **names, server=server, shown=shown, A=A)
 
 
 def test_every_gate_and_every_module_of_the_start_exists() -> None:

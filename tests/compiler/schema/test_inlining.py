@@ -13,8 +13,14 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field, TypeAdapter
 
-from mcpc.frontends.introspection.inlining import MAX_GROWTH, MAX_INLINED_BYTES, _size, inline_definitions
-from mcpc.frontends.introspection.schemas import parameter_schema, result_schema
+from mcpc.frontends.introspection.schemas import (
+    MAX_GROWTH,
+    MAX_INLINED_BYTES,
+    _size,
+    inline_definitions,
+    parameter_schema,
+    result_schema,
+)
 from mcpc.reading import Source
 from mcpc.schema import CompileRequest, SchemaError, compile_schema
 from mcpc.schema import compile as compiled

@@ -10,8 +10,14 @@ from mcpc.schema import CompileRequest, SchemaError, compilation, compile_schema
 from mcpc.schema import compile as compiled
 from mcpc.schema.dialects import DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12, Dialect
 from mcpc.schema.graph import components, cycles, is_cycle
-from mcpc.schema.jsonschema_oracle import DRAFTS, ReferenceValidator, TooLongError, is_valid, panics_named
-from mcpc.schema.metaschema import check_by_metaschema
+from mcpc.schema.jsonschema_oracle import (
+    DRAFTS,
+    ReferenceValidator,
+    TooLongError,
+    check_by_metaschema,
+    is_valid,
+    panics_named,
+)
 from mcpc.schema.resources import (
     METASCHEMAS,
     Documents,

@@ -14,46 +14,56 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mcpc.interpreters import selfcontained
-from mcpc.interpreters.launchers import archive_offsets, windows_file, windows_interpreter
+from mcpc.interpreters.launchers import windows_file, windows_interpreter
 from mcpc.interpreters.launchers.windows_interpreter import (
     EmbeddablePython,
     UnusableInterpreterError,
     read_embeddable,
 )
 from mcpc.interpreters.selfcontained import (
-    embeddable_library,
+    components,
     executable,
     import_closure,
-    interpreter_components,
     library,
-    licences,
     linux,
-    program_format,
     relocatable,
     relocatable_file,
-    server_archive,
     shared_objects,
+    windows,
 )
-from mcpc.interpreters.selfcontained.embeddable_library import minimal_python
-from mcpc.interpreters.selfcontained.interpreter import running_interpreter
+from mcpc.interpreters.selfcontained.executable import running_interpreter
 from mcpc.interpreters.selfcontained.request import CannotEmbedError, EmbeddingRequest
+from mcpc.interpreters.selfcontained.windows import minimal_python
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from support.artifact import mcpc
 from support.expressions import Display, check_expressions
 from support.needs import ROOT
 
 GOLDEN = ROOT / "tests/golden/selfcontained"
-MODULES = [
-    *(archive_offsets, embeddable_library, executable, import_closure, interpreter_components, library, licences),
-    *(linux, program_format, relocatable, relocatable_file, server_archive, shared_objects),
-    *(windows_file, windows_interpreter),
-]
+MODULES = {
+    "archive_offsets": windows_file,
+    "embeddable_library": windows,
+    "executable": executable,
+    "import_closure": import_closure,
+    "interpreter_components": components,
+    "library": library,
+    "licences": components,
+    "linux": linux,
+    "program_format": relocatable,
+    "relocatable": relocatable,
+    "relocatable_file": relocatable_file,
+    "server_archive": components,
+    "shared_objects": shared_objects,
+    "windows_file": windows_file,
+    "windows_interpreter": windows_interpreter,
+}
+"""The module of each file of expressions."""
 
 
 def elf(machine: int, needed: tuple[str, ...] = (), search: tuple[str, ...] = (), base: int = 0x4000) -> bytes:
@@ -86,9 +96,9 @@ def shared(place: Path, needed: str, undefined: str, defined: str, *, has_data: 
     return shared_objects.SharedObject(place.name, place, tuple(needed.split()), *symbols, has_data)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("name", MODULES)
 def test_values(
-    golden: Callable[[Path, str], None], module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    golden: Callable[[Path, str], None], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def written(files: dict[str, bytes], name: str = "tree") -> Path:
         for path, data in files.items():
@@ -103,21 +113,21 @@ def test_values(
         return Display(text.replace(str(tmp_path), "FOLDER"))
 
     def installed(text: str) -> None:
-        monkeypatch.setattr(licences, "INSTALLED", written({"status": text.encode()}) / "status")
-        monkeypatch.setattr(licences, "DOCUMENTATION", tmp_path / "documentation")
+        monkeypatch.setattr(components, "INSTALLED", written({"status": text.encode()}) / "status")
+        monkeypatch.setattr(components, "DOCUMENTATION", tmp_path / "documentation")
 
     names = {each.__name__: each for each in (elf, mach_o, packed, shared, written, shown, installed, asdict, Path)}
     names |= {"ast": ast, "io": io, "json": json, "marshal": marshal, "tarfile": tarfile, "zipfile": zipfile}
     check_expressions(
         golden,
-        GOLDEN / f"{module.__name__.rpartition('.')[2]}.txt",
-        module,
+        GOLDEN / f"{name}.txt",
+        MODULES[name],
         **names,
         EmbeddingRequest=EmbeddingRequest,
         Named=SimpleNamespace,
         parts=relocatable,
-        licences=licences,
-        components=interpreter_components,
+        licences=components,
+        components=components,
         objects=shared_objects,
     )
 

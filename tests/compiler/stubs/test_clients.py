@@ -17,20 +17,25 @@ from mcp import Client, StdioServerParameters
 from mypy import api
 
 from mcpc.client.model import lists_from_json
-from mcpc.workbench.stubs import client_types, python_client
-from mcpc.workbench.stubs.annotations import (
+from mcpc.workbench.stubs import (
     annotation,
+    class_name,
+    client_types,
     docstring,
     full_text,
     is_any_object,
     is_docstring,
+    is_member_name,
+    is_method_name,
     is_sound,
     member_lines,
     member_text,
+    method_names,
+    python_client,
     required_of,
     takes_nothing,
+    used_types,
 )
-from mcpc.workbench.stubs.client_module import class_name, is_member_name, is_method_name, method_names, used_types
 from support.artifact import build, mcpc
 from support.needs import ROOT
 from support.reference import real_tools

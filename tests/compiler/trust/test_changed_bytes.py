@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.cli.windows_program import windows_program
+from mcpc.cli.build import windows_program
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest, embed_server, this_machine
 from mcpc.options import Options
 from mcpc.release.trust.comparison import EQUIVALENT, IDENTICAL, CauseFinder, compare_contents, verdict

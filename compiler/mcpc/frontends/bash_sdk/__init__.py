@@ -12,12 +12,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose, has_errors
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.frontends.bash_sdk import settings
-from mcpc.frontends.bash_sdk.core import NAME, NEWEST, answer_style, is_core, validates, with_hook
-from mcpc.frontends.bash_sdk.programs import reading_programs
-from mcpc.frontends.bash_sdk.scripts import is_shell, main_call, read_script, server_scripts
-from mcpc.frontends.bash_sdk.server import described_server
+from mcpc.frontends.bash_sdk.scripts import (
+    NAME,
+    NEWEST,
+    answer_style,
+    is_core,
+    is_shell,
+    main_call,
+    read_script,
+    reading_programs,
+    server_scripts,
+    validates,
+    with_hook,
+)
+from mcpc.frontends.bash_sdk.settings import described_server
 from mcpc.frontends.bash_sdk.tools import CONTRACT, SECONDS, ToolReader
 from mcpc.frontends.project import is_concurrent
 from mcpc.languages.bash.forkable import names_process, places_of_errexit, shared_temporary_files

@@ -3,6 +3,8 @@
     MCP_TOOLS_LIST_FILE="$(dirname "${BASH_SOURCE[0]}")/assets/movies_tools.json"
 
 They are found by the end of the written path.  A script that sets no variable has the files of the SDK's defaults.
+
+Other members are the script's own, which reads the file when it runs; the SDK shows them to clients, too.
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.bash_sdk.scripts import find_by_tail, paths_in
 from mcpc.languages.bash.forkable import without_comments
 from mcpc.languages.bash.lexer import scan_library
+from mcpc.model.definitions import ServerDefinition, kind_mismatch
+from mcpc.reading import Member
+from mcpc.reading.json_tree import fields_of, implied_member, object_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.diagnostics import Diagnostic
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.bash_sdk.scripts import ServerScript
-    from mcpc.reading import Source, SourceTree
+    from mcpc.reading import Node, Source, SourceTree
 
 TOOLS, CONFIG = "MCP_TOOLS_LIST_FILE", "MCP_CONFIG_FILE"
 KINDS = {TOOLS: "the list of tools", CONFIG: "the description of the server"}
@@ -91,3 +96,37 @@ def _default(variable: str, script: ServerScript, tree: SourceTree) -> tuple[Nam
 def _missing(variable: str, span: Span, wanted: str) -> Diagnostic:
     message = f"{KINDS[variable]} is missing: no file of the project is {wanted}"
     return diagnose("MCP004", span, message, "", f"the script names it in `{variable}`; build the folder that has both")
+
+
+FIELDS = ("serverInfo", "capabilities", "instructions", "_meta")
+"""The revision (`protocolVersion`) is negotiated with each client; the SDK has one for all of them."""
+UNNAMED = {"name": "BashMCPServer", "version": "0.0.0"}
+"""The SDK's name for a server that has none."""
+PROMISE = "listChanged"
+"""A notification that the SDK never sends."""
+
+
+def described_server(node: Node) -> tuple[ServerDefinition | None, Diagnostics]:
+    """Return the server that a file describes; the script needs the file, and a `server.json` takes precedence."""
+    if node.kind != "object":
+        return None, (diagnose("MCP101", node.span, kind_mismatch(f"`{node.path}`", "object", node)),)
+    fields = {key: member for key, member in fields_of(node).items() if key in FIELDS}
+    if "capabilities" in fields:
+        fields["capabilities"] = _without_promises(fields["capabilities"])
+    fields.setdefault("serverInfo", implied_member("serverInfo", dict(UNNAMED), node.span))
+    return ServerDefinition(object_node(fields.values(), node.span), implied=True), ()
+
+
+def _without_promises(member: Member) -> Member:
+    """Return the capabilities without notifications that are never sent."""
+    node = member.node
+    if node.kind != "object":
+        return member
+    kept = []
+    for capability in node.members:
+        found = capability.node
+        if found.kind == "object":
+            rest = [item for item in found.members if item.key != PROMISE]
+            found = object_node(rest, found.span)
+        kept.append(Member(capability.key, capability.key_start, capability.key_end, found))
+    return Member(member.key, member.key_start, member.key_end, object_node(kept, node.span))

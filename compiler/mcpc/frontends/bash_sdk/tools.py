@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import nearest
+from mcpc.diagnostics.model import nearest
 from mcpc.frontends.bash_sdk.scripts import FUNCTION_PREFIX
 from mcpc.model.definitions import HANDLER_KEY, ToolDefinition, kind_mismatch
 from mcpc.model.ir import ExternalHandler

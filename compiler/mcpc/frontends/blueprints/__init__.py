@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, has_errors
 from mcpc.frontends import native
-from mcpc.frontends.blueprints.base import SERVERS, KnowledgeBaseReader, knowledge_base, knowledge_base_folders
+from mcpc.frontends.blueprints.contents import SERVERS, KnowledgeBaseReader, knowledge_base, knowledge_base_folders
 from mcpc.frontends.blueprints.custom import FOLDER, read_custom_features
 from mcpc.frontends.blueprints.features import read_servers
 from mcpc.model.definitions import (

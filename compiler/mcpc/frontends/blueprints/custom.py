@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from mcpc.diagnostics import has_errors
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.frontends.decorated import DEFINITION_FILES, DecoratorFamily, read_decorated
 from mcpc.frontends.introspection import KINDS
 from mcpc.model.definitions import HandlerLibrary
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mcpc.diagnostics import Diagnostics
-    from mcpc.frontends.blueprints.base import KnowledgeBase, KnowledgeBaseReader
+    from mcpc.frontends.blueprints.contents import KnowledgeBase, KnowledgeBaseReader
     from mcpc.frontends.decorated import DecoratedDefinitions
     from mcpc.model.definitions import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
     from mcpc.reading import Node

@@ -11,8 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.frontends.blueprints.base import renamed_members, start_span
-from mcpc.frontends.blueprints.contents import prompt_messages, resource_contents, tool_content
+from mcpc.frontends.blueprints.contents import (
+    prompt_messages,
+    renamed_members,
+    resource_contents,
+    start_span,
+    tool_content,
+)
 from mcpc.model.definitions import HANDLER_KEY, PromptDefinition, ResourceDefinition, ToolDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading import compact_json, parse_json
@@ -21,7 +26,7 @@ from mcpc.reading.json_tree import implied_member, object_node
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcpc.frontends.blueprints.base import KnowledgeBaseReader
+    from mcpc.frontends.blueprints.contents import KnowledgeBaseReader
     from mcpc.reading import Json, Node, Source
 
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")

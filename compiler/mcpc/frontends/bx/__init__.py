@@ -1,5 +1,8 @@
 """Projects of bx-mcp: functions with its decorators, and the settings of its server in `boxlang.json`.
 
+BoxLang is neither run nor parsed: a decorator is an annotation of one of three names, outside comments, and belongs to
+the next `function`.
+
 The decorators are Python's (`@mcp_tool`, `@mcp_resource`, `@mcp_prompt`), in files at the top of the project and in
 `tools/`; code in BoxLang is reported with its Python equivalent.  The settings file is never included: it has secrets.
 """
@@ -10,7 +13,6 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose, has_errors
-from mcpc.frontends.bx.boxlang import is_boxlang, untranslated
 from mcpc.frontends.bx.settings import FILE, read_settings
 from mcpc.frontends.decorated import DEFINITION_FILES, VERSION, DecoratorFamily, has_decorators, read_decorated
 from mcpc.frontends.introspection import KEYWORD_KINDS, find_decorated
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from mcpc.frontends.bx.settings import Settings
     from mcpc.model.definitions import ToolDefinition
     from mcpc.options import Options
-    from mcpc.reading import Json, SourceTree
+    from mcpc.reading import Json, Source, SourceTree
+
 
 LOOKS_FOR = (
     "Python functions with `@mcp_tool`, `@mcp_resource` or `@mcp_prompt` in the project folder or in `tools/`; or "
@@ -137,3 +140,89 @@ def tool_name(tool: ToolDefinition) -> str:
     """Return the name of a tool, or an empty string."""
     name = tool.node.get("name")
     return str(name.value) if name is not None else ""
+
+
+ENDINGS = (".bx", ".bxs", ".bxm", ".boxlang")
+COMMENT = re.compile(r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+")
+DECORATOR = re.compile(r"@mcp(?P<kind>Tool|Resource|Prompt)\b", re.IGNORECASE)
+REGISTERED = re.compile(r"\bMCPServer\s*\(", re.IGNORECASE)
+FUNCTION = re.compile(r"\bfunction\s+(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^)]*)\)", re.IGNORECASE)
+PARAMETER = re.compile(
+    r"(?:required\s+)?(?:(?P<type>[A-Za-z]\w*)\s+)?(?P<name>[A-Za-z_]\w*)\s*(?P<default>=.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+TYPES = {
+    "array": "list",
+    "boolean": "bool",
+    "date": "str",
+    "double": "float",
+    "integer": "int",
+    "numeric": "float",
+    "string": "str",
+    "struct": "dict",
+    "uuid": "str",
+}
+BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+MAX_REPORTED = 50
+"""Maximum number of decorators of one file that are reported."""
+
+
+def is_boxlang(source: Source) -> bool:
+    """Tell whether a file is BoxLang code that defines something for an MCP server."""
+    return source.path.lower().endswith(ENDINGS) and (_search(DECORATOR, source) or _search(REGISTERED, source))
+
+
+def _search(pattern: re.Pattern[str], source: Source) -> bool:
+    return pattern.search(COMMENT.sub(_spaces, source.text)) is not None
+
+
+def _spaces(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def untranslated(tree: SourceTree) -> Iterator[Diagnostic]:
+    """Yield the definitions in BoxLang files, each with its Python equivalent."""
+    for source in tree.files.values():
+        if is_boxlang(source):
+            yield from _untranslated_of_file(source)
+
+
+def _untranslated_of_file(source: Source) -> Iterator[Diagnostic]:
+    text = COMMENT.sub(_spaces, source.text)
+    marks = list(DECORATOR.finditer(text))[:MAX_REPORTED]
+    end = text.rfind(")") + 1  # behind it no function is whole, and each would be looked through to the end of the file
+    for mark in marks:
+        function = FUNCTION.search(text, mark.end(), end)
+        written = f"@mcp_{mark['kind'].lower()}"
+        hint = f"in a Python file: `from mcpc import {written[1:]}`, then `{written}` above a function"
+        if function is not None:
+            hint = (
+                f"in a Python file: `{written}` above `{_signature(function)}`, with `from mcpc import {written[1:]}`"
+            )
+        message = f"`{mark[0]}` is on BoxLang code, which mcpc cannot compile"
+        yield diagnose("MCP260", Span(source.path, *mark.span()), message, "a decorated Python function", hint)
+    registered = None if marks else REGISTERED.search(text)
+    if registered is not None:
+        message = "a server is registered by BoxLang code, which mcpc cannot compile"
+        hint = "write each tool as a Python function with `@mcp_tool`; `boxlang.json` can stay unchanged"
+        yield diagnose("MCP260", Span(source.path, *registered.span()), message, "decorated Python functions", hint)
+
+
+def _signature(function: re.Match[str]) -> str:
+    """Return the function's signature in Python."""
+    parameters = [_parameter(item.strip()) for item in function["parameters"].split(",")]
+    return f"def {_snake_case(function['name'])}({', '.join(filter(None, parameters))})"
+
+
+def _parameter(written: str) -> str:
+    found = PARAMETER.match(written)
+    if found is None:
+        return ""
+    kind = TYPES.get((found["type"] or "").lower(), "")
+    hint = f": {kind}" if kind else ""
+    optional = "" if written.lower().startswith("required ") else " = ..." if hint else "=..."
+    return f"{_snake_case(found['name'])}{hint}{optional}"
+
+
+def _snake_case(name: str) -> str:
+    return BOUNDARY.sub("_", name).lower()

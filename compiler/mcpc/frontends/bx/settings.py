@@ -1,5 +1,8 @@
 """`boxlang.json`: the settings of bx-mcp's server with their spans, and those that the runtime needs.
 
+Of a token in the file only its digest is included, and only if the token cannot be found by trial; of a token in a
+variable, the variable's name.
+
 No token is included.  Included are only the digest of a token that cannot be guessed, or the name of a variable.
 """
 
@@ -8,12 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import nearest
-from mcpc.frontends.bx.tokens import Profiles, Token, read_tokens
+from mcpc.diagnostics.model import nearest, quoted
 from mcpc.model.definitions import kind_mismatch
 from mcpc.reading import Source, parse_json
 
@@ -24,11 +27,12 @@ if TYPE_CHECKING:
     from mcpc.model.ir.handlers import PlainData
     from mcpc.reading import Node, SourceTree
 
+
 FILE = "boxlang.json"
 MODULES = ("bxmcp", "bx-mcp")
-EVERYTHING = ("*",)
+ALL_NAMES = ("*",)
 BUILT_IN: Profiles = {
-    "admin": (EVERYTHING, ()),
+    "admin": (ALL_NAMES, ()),
     "readonly": (("*_get*", "*_has*", "*_search*", "*_read*"), ()),
 }
 """The profiles that exist unless the settings redefine them."""
@@ -50,7 +54,7 @@ class Settings:
     allowed: tuple[str, ...] | None = None
     origins: tuple[str, ...] = ()
     body_limit: int = 0
-    included: tuple[str, ...] = EVERYTHING
+    included: tuple[str, ...] = ALL_NAMES
     excluded: tuple[str, ...] = ()
     patterns: list[tuple[str, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -127,7 +131,6 @@ def member_value(node: Node | None, name: str) -> Node | None:
 
 
 def apply_settings(settings: Settings, said: Node | None) -> None:
-    """Apply every setting."""
     if said is None:
         return
     if said.kind != "object":
@@ -251,7 +254,7 @@ def tool_patterns(settings: Settings, node: Node) -> tuple[tuple[str, ...], tupl
     """Return the included and excluded tools of an object."""
     included, excluded = member_value(node, "includedtools"), member_value(node, "excludedtools")
     return (
-        EVERYTHING if included is None else read_patterns(settings, included, "includedTools"),
+        ALL_NAMES if included is None else read_patterns(settings, included, "includedTools"),
         () if excluded is None else read_patterns(settings, excluded, "excludedTools"),
     )
 
@@ -300,3 +303,138 @@ def parse_origin(text: str) -> str:
     if port is not None and not 0 < int(port) <= 0xFFFF:
         return ""
     return text.lower().removesuffix("/")
+
+
+ToolPatterns = tuple[tuple[str, ...], tuple[str, ...]]
+Profiles = dict[str, ToolPatterns]
+EVERYTHING: ToolPatterns = (("*",), ())
+VARIABLE = re.compile(r"\$\{env\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}", re.IGNORECASE)
+HEADER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+"""What a header can contain as a bearer token (RFC 6750)."""
+MIN_TOKEN_LENGTH, MAX_TOKEN_LENGTH = 16, 8192
+PLACEHOLDERS = frozenset({"FILL_THIS_OUT_ALWAYS"})
+"""Placeholders that manuals have for a token."""
+FIELDS = ("token", "profile", "includedtools", "excludedtools")
+AT_RUN_TIME = "or leave `authToken` empty, and pass tokens at run time: MCPC_TOKENS or --token-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: `kind` tells whether `value` is a digest or the name of a variable; `tools`: what it may call."""
+
+    kind: str
+    value: str
+    tools: ToolPatterns
+
+    def at_run_time(self) -> tuple[str, str, ToolPatterns]:
+        """Return the token's data for the built server."""
+        return self.kind, self.value, self.tools
+
+
+class TokenProblems(Protocol):
+    """Collects problems, and the tool patterns of tokens."""
+
+    problems: list[Diagnostic]
+    patterns: list[tuple[str, Span]]
+
+    def wrong(self, node: Node, name: str, expected: str, hint: str = "") -> None:
+        """Report an invalid value."""
+
+
+def read_tokens(node: Node, profiles: Profiles, report: TokenProblems) -> tuple[Token, ...]:
+    """Return the tokens of a value: a string is one token for all tools, a list has rows."""
+    found: dict[str, Token] = {}
+    rows = [(node, EVERYTHING)] if node.kind != "array" else list(_rows(node, profiles, report))
+    for written, tools in rows:
+        if written.kind != "string":
+            report.wrong(written, "authToken", "a string, or a list of objects with a `token`")
+            continue
+        text = str(written.value).strip()
+        if not text and node.kind != "array":
+            continue
+        for token in _token(text, tools, written, report):
+            if token.value in found:
+                report.problems.append(diagnose("MCP261", written.span, "the same token is written twice"))
+            found[token.value] = token
+    return tuple(found.values())
+
+
+def _rows(node: Node, profiles: Profiles, report: TokenProblems) -> Iterator[tuple[Node, ToolPatterns]]:
+    """Yield the token of each row, with the tools that it may call."""
+    for row in node.items:
+        if row.kind == "string":
+            yield row, EVERYTHING
+            continue
+        members = {member.key.lower(): member.node for member in row.members}
+        if "token" not in members:
+            report.wrong(row, "authToken", "an object with a `token`")
+            continue
+        for item in row.members:
+            if item.key.lower() not in FIELDS:
+                message = f"unknown member `{item.key}` of a token"
+                report.problems.append(diagnose("MCP261", item.key_span, message, "", "it has " + ", ".join(FIELDS)))
+        yield members["token"], _tools(members, profiles, report)
+
+
+def _tools(members: dict[str, Node], profiles: Profiles, report: TokenProblems) -> ToolPatterns:
+    """Return the tools of a row: those of its profile, else its own lists."""
+    named = members.get("profile")
+    if named is None:
+        return (
+            _pattern_list(members, "includedtools", ("*",), report),
+            _pattern_list(members, "excludedtools", (), report),
+        )
+    found = profiles.get(str(named.value).lower())
+    if found is None:
+        message = f"unknown profile `{named.value}`"
+        report.problems.append(diagnose("MCP263", named.span, message, f"one of {quoted(profiles)}"))
+    return found or ((), ())
+
+
+def _pattern_list(
+    members: dict[str, Node], key: str, default: tuple[str, ...], report: TokenProblems
+) -> tuple[str, ...]:
+    node = members.get(key)
+    if node is None:
+        return default
+    items = node.items if node.kind == "array" else (node,)
+    for item in items:
+        if item.kind != "string":
+            report.wrong(item, key, "a list of tool names")
+        elif item.value not in ("", "*"):
+            report.patterns.append((str(item.value), item.span))
+    return tuple(str(item.value) for item in items if item.kind == "string" and item.value)
+
+
+def _token(text: str, tools: ToolPatterns, node: Node, report: TokenProblems) -> Iterator[Token]:
+    """Yield the included form of a token; nothing for one that must not be included."""
+    variable = VARIABLE.fullmatch(text)
+    if variable is not None:
+        yield Token("variable", variable["name"], tools)
+        if variable["default"]:
+            hint = "a server does not start if the variable is not set"
+            message = "a default token for a variable is not allowed"
+            report.problems.append(diagnose("MCP707", node.span, message, "", hint))
+        return
+    wrong = _weakness(text)
+    if wrong:
+        report.problems.append(diagnose("MCP708", node.span, wrong, "a random token", _token_hint()))
+        return
+    message = "a token is written in the project; the server stores its digest"
+    report.problems.append(diagnose("MCP707", node.span, message, "", _token_hint()))
+    yield Token("digest", sha256(text.encode()).hexdigest(), tools)
+
+
+def _token_hint() -> str:
+    return f'write `"${{env.NAME}}"` for a variable that is read at run time, {AT_RUN_TIME}'
+
+
+def _weakness(text: str) -> str:
+    """Return why the digest of a token must not be included, or an empty string."""
+    if text in PLACEHOLDERS:
+        return "this token appears in the documentation"
+    if "${" in text or len(text) > MAX_TOKEN_LENGTH or HEADER_TOKEN.fullmatch(text) is None:
+        return "this token cannot be sent in a header"
+    if len(text) < MIN_TOKEN_LENGTH:
+        return f"this token has {len(text)} characters, and could be guessed from its digest"
+    return "" if len(set(text)) > 4 else "this token is too simple, and could be guessed from its digest"

@@ -14,23 +14,33 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose, has_errors
 from mcpc.frontends.causes import line_span
-from mcpc.frontends.fastmcp.baked_values import baked_values
+from mcpc.frontends.fastmcp.build_environment import baked_values
 from mcpc.frontends.fastmcp.definitions import ProgramDefinitions, program_handler, server_definition
-from mcpc.frontends.fastmcp.entry_points import find_entry
-from mcpc.frontends.fastmcp.failures import FAILURE_CODES, failure_diagnostic, is_of_stand_in, lacking_diagnostic
-from mcpc.frontends.fastmcp.files import program_scripts, project_information
-from mcpc.frontends.fastmcp.frameworks import is_recorded, package_of, unknown_version, version_problems
+from mcpc.frontends.fastmcp.entry_points import FASTMCP_JSON, find_entry, read_project_settings
+from mcpc.frontends.fastmcp.failures import (
+    FAILURE_CODES,
+    explains,
+    failure_diagnostic,
+    is_of_stand_in,
+    lacking_diagnostic,
+    other_faults,
+    unsupported_modules,
+)
+from mcpc.frontends.fastmcp.frameworks import (
+    SETTINGS,
+    is_recorded,
+    package_of,
+    summary,
+    unknown_version,
+    version_problems,
+)
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
 from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
-from mcpc.frontends.fastmcp.machine_state import NOTE as MACHINE_NOTE
-from mcpc.frontends.fastmcp.other_faults import explains, other_faults
-from mcpc.frontends.fastmcp.packages import program_packages
+from mcpc.frontends.fastmcp.packages import program_packages, program_scripts, project_information
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, entry_row
-from mcpc.frontends.fastmcp.project_settings import FASTMCP_JSON, read_project_settings
+from mcpc.frontends.fastmcp.run_time_lists import NOTE as MACHINE_NOTE
 from mcpc.frontends.fastmcp.run_time_lists import list_notes, run_time_handler
 from mcpc.frontends.fastmcp.runs import ProgramStart, run_with_needs
-from mcpc.frontends.fastmcp.summary import SETTINGS, summary
-from mcpc.frontends.fastmcp.unsupported_modules import unsupported_modules
 from mcpc.frontends.static_faults import misspelt_uses
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import Traits
@@ -42,11 +52,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.frontends.fastmcp.entry_points import EntryPoint
+    from mcpc.frontends.fastmcp.entry_points import EntryPoint, ProjectSettings
     from mcpc.frontends.fastmcp.frameworks import Framework
     from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.frontends.fastmcp.program import ProgramNote
-    from mcpc.frontends.fastmcp.project_settings import ProjectSettings
     from mcpc.frontends.fastmcp.runs import ProgramRun
     from mcpc.options import Options
     from mcpc.reading import Source, SourceTree
@@ -293,7 +302,7 @@ def original_framework(framework: Framework, fault: Diagnostic | None) -> Iterat
 
 def used_network(entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield the note that a program could use the network at build."""
-    if tree.build_network:
+    if tree.options.build_network:
         message = f"the program `{entry.target}` could use the network: what it was answered there may be in the lists"
         yield diagnose("MCP305", Span(entry.file), message, "", "a build at another time may give another file")
 

@@ -1,5 +1,14 @@
 """Find the entry of a project's program: what is run to make and serve its server.
 
+    [project.scripts]                       commands, `name = "package.module:function"`
+    [tool.mcpc]
+    entry = "server.py:mcp"                 as `--entry`
+    build-environment = { API_KEY = "x" }   as `--build-env`
+    lists = "static"                        lists are those of the build; "dynamic": made at run time
+    framework = "original"                  as `--framework`
+
+`fastmcp.json` names the file and the object of the server (`source`).
+
 In this order: `--entry`, `[tool.mcpc] entry`, `fastmcp.json`; a command of `[project.scripts]` whose package uses the
 framework (the one named like the project, else one with `mcp` in its name); a package with `__main__.py`; the file
 that makes a server, or runs one that it imports.
@@ -7,22 +16,122 @@ that makes a server, or runs one that it imports.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, quoted
+from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.frontends.fastmcp.imports import imported_modules, is_beside, program_files, uses_framework
+from mcpc.frontends.installed_metadata import scripts_of
+from mcpc.options import WAYS
 from mcpc.packages.pep508 import normalised_name
+from mcpc.reading.toml import nested_table, toml_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.frontends.fastmcp.project_settings import ProjectSettings
     from mcpc.reading import Source, SourceTree
+
+PYPROJECT, FASTMCP_JSON = "pyproject.toml", "fastmcp.json"
+ENTRY, ENVIRONMENT, LISTS, FRAMEWORK = "entry", "build-environment", "lists", "framework"
+LIST_CHOICES = ("static", "dynamic")
+VERSION_LINE = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """The settings; empty where a project does not say them.
+
+    `name` as written, `scripts` by name; `entry`, `environment`, `lists`, `framework`: of `[tool.mcpc]`; `source`: of
+    `fastmcp.json`, as an entry.
+    """
+
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    entry: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    lists: str = ""
+    framework: str = ""
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def read_project_settings(tree: SourceTree) -> ProjectSettings:
+    """Return the settings of a project; a file that is not valid is reported by what reads it otherwise."""
+    table = toml_table(tree.get(PYPROJECT))
+    project = nested_table(table, "project")
+    poetry, own = nested_table(table, "tool", "poetry"), nested_table(table, "tool", "mcpc")
+    name = _text(project, "name") or _text(poetry, "name")
+    scripts = {**scripts_of(nested_table(poetry, "scripts")), **scripts_of(nested_table(project, "scripts"))}
+    return ProjectSettings(
+        name=name,
+        version=_text(project, "version") or _text(poetry, "version") or (_dynamic_version(tree, name) if name else ""),
+        description=_text(project, "description") or _text(poetry, "description"),
+        scripts=scripts,
+        entry=_text(own, ENTRY),
+        environment=scripts_of(nested_table(own, ENVIRONMENT)),
+        source=_source_of_json(tree),
+        lists=_text(own, LISTS),
+        framework=_text(own, FRAMEWORK),
+        problems=tuple(_wrong_settings(own)),
+    )
+
+
+def _text(table: Mapping[str, Any], name: str) -> str:
+    found = table.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _wrong_settings(own: Mapping[str, Any]) -> list[Diagnostic]:
+    problems = []
+    if not isinstance(own.get(ENTRY, ""), str):
+        problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{ENTRY}` is not a text", 'a text such as `"server.py"`'))
+    if own.get(LISTS, "static") not in LIST_CHOICES:
+        expected = '`"static"` or `"dynamic"`'
+        problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{LISTS}` is not a way to make lists", expected))
+    if own.get(FRAMEWORK, "auto") not in WAYS:
+        expected = ", ".join(f'`"{way}"`' for way in WAYS)
+        problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{FRAMEWORK}` does not say what handles calls", expected))
+    found = own.get(ENVIRONMENT, {})
+    if not isinstance(found, dict) or any(not isinstance(value, str) for value in found.values()):
+        message = f"`{ENVIRONMENT}` is not a table of texts"
+        problems.append(diagnose("MCP282", Span(PYPROJECT), message, 'a table such as `{ API_KEY = "x" }`'))
+    return problems
+
+
+def _dynamic_version(tree: SourceTree, name: str) -> str:
+    """Return the version that a file of the project's package states, as build systems read it."""
+    package = normalised_name(name).replace("-", "_")
+    for path, source in tree.files.items():
+        parts = path.split("/")
+        if parts[-1] in ("__init__.py", "_version.py", "version.py", "__about__.py") and package in parts:
+            found = VERSION_LINE.search(source.text)
+            if found:
+                return found[1]
+    return ""
+
+
+def _source_of_json(tree: SourceTree) -> str:
+    """Return the file and the object that `fastmcp.json` names, as an entry."""
+    source = tree.get(FASTMCP_JSON)
+    try:
+        value = None if source is None else json.loads(source.text)
+    except ValueError:
+        return ""
+    named = value.get("source", value.get("entrypoint")) if isinstance(value, dict) else None
+    if isinstance(named, str):
+        return named
+    if not isinstance(named, dict):
+        return ""
+    path, name = _text(named, "path") or _text(named, "file"), _text(named, "entrypoint") or _text(named, "object")
+    return f"{path}:{name}" if path and name and ":" not in path else path
+
 
 MAKES_SERVER = re.compile(
     rb"\b(?:FastMCP|FastMCPOpenAPI|FastMCPProxy|MCPServer|Server|LowLevelServer|MCPServerLowLevel|create_proxy)"

@@ -1,4 +1,7 @@
-"""The diagnostics of a program that could not be described: what happened, where, and what to do about it."""
+"""The diagnostics of a program that could not be described: what happened, where, and what to do about it.
+
+A tool that returns what such a module makes would answer with something else, so the import is an error.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,24 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.frontends.causes import STARTED, Help, Raised, explained, line_span, span_of
-from mcpc.frontends.causes.surroundings import NO_NETWORK, no_network
-from mcpc.frontends.causes.variables import VARIABLE, absent_text, give, variables_text
+from mcpc.frontends.causes.surroundings import NO_NETWORK, VARIABLE, absent_text, give, no_network, variables_text
+from mcpc.frontends.fastmcp.frameworks import package_of
+from mcpc.frontends.fastmcp.late_imports import missing_imports, reached_files
 from mcpc.frontends.fastmcp.program import SECONDS
-from mcpc.languages import LANGUAGES
+from mcpc.frontends.static_faults import imported_at_once, misspelt_decorators, misspelt_uses, undefined_names
+from mcpc.languages import LANGUAGES, imports
 from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
+    from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.frontends.fastmcp.program import LackingName, ProgramFailure
-    from mcpc.reading import SourceTree
+    from mcpc.reading import Source, SourceTree
 
 WORD = re.compile(r"\w")
 """What a line has that says something."""
@@ -101,7 +107,7 @@ def brief(text: str) -> str:
 def needs_network(failure: ProgramFailure, tree: SourceTree) -> bool:
     """Tell whether a program that does not say why it fails tried to connect, or printed that it cannot."""
     said = failure.hosts or NO_NETWORK.search(f"{failure.message}\n{failure.output}")
-    return failure.kind in SILENT and bool(said) and not tree.build_network
+    return failure.kind in SILENT and bool(said) and not tree.options.build_network
 
 
 def printed_text(failure: ProgramFailure) -> str:
@@ -215,3 +221,41 @@ DESCRIPTIONS: dict[str, tuple[str, Callable[[ProgramFailure, EntryPoint], tuple[
 }
 """The code and the texts of each kind of failure."""
 FAILURE_CODES = frozenset(code for code, _ in DESCRIPTIONS.values())
+
+
+def other_faults(tree: SourceTree, entry: EntryPoint, packages: frozenset[str]) -> Iterator[Diagnostic]:
+    """Yield the faults of a program's files, which may have its failure among them; `packages`: the modules it has."""
+    for source in reached_files(tree, entry):
+        yield from faults_of(source, tree, entry, packages)
+
+
+def explains(fault: Diagnostic, failure: Diagnostic) -> bool:
+    """Tell whether a fault is the failure of a run, or the reason for it: a class that the framework does not have."""
+    is_same = fault.code == failure.code and (fault.span == failure.span or fault.message == failure.message)
+    return is_same or fault.code == "MCP219"
+
+
+def faults_of(source: Source, tree: SourceTree, entry: EntryPoint, packages: frozenset[str]) -> Iterator[Diagnostic]:
+    """Yield the faults of a file."""
+    yield from LANGUAGES["python"](source)[1]
+    at_once = imported_at_once(source)
+    for name, span, hint in missing_imports(source, tree, packages):
+        if name in at_once:
+            yield diagnose("MCP209", span, f"the module `{name}` is not available", "", hint)
+    yield from misspelt_uses(source)
+    for fault in (*misspelt_decorators(source), *undefined_names(source, late=True)):
+        message = f"the program `{entry.target}` cannot be run: {fault.type}: {fault.message}"
+        yield diagnose("MCP286", fault.span, message, "", fault.hint)
+
+
+MODULES = {("fastmcp", "prefab_ui"): "the adapter does not make results with Prefab UI (`prefab_ui`)"}
+"""What is not available, by the framework's package and the module."""
+
+
+def unsupported_modules(tree: SourceTree, entry: EntryPoint, packages: ProgramPackages) -> Iterator[Diagnostic]:
+    """Yield each import of such a module in the files that an entry reaches, unless the framework itself is bundled."""
+    package = package_of(packages.framework)
+    for source in () if packages.has_framework else reached_files(tree, entry):
+        for name, span in imports(source):
+            if (package, name) in MODULES:
+                yield diagnose("MCP290", span, MODULES[package, name], "", f"remove it; or {BUNDLE}")

@@ -2,30 +2,49 @@
 
 The framework's packages are replaced by stand-ins.  What they bring and the project imports itself is added: a project
 that requires `mcp` may import `httpx` without requiring it.
+
+    try:
+        from python_multipart.multipart import parse_options_header
+    except ModuleNotFoundError:
+        parse_options_header = None
+
+In the project's environment they are installed, as its framework requires them.  The modules of packages that the
+program imports are read, and those that these import at once; what they lack and the framework brings is added.
 """
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
 from mcpc.frontends.fastmcp.frameworks import SDK_VERSIONS, SLIM, asked_framework, latest, package_of, pinned_in
-from mcpc.frontends.fastmcp.imports import imported_modules
-from mcpc.frontends.installed_metadata import ASKS_METADATA
+from mcpc.frontends.fastmcp.imports import SIDE_FILE, SIDE_FOLDERS, imported_modules
+from mcpc.frontends.installed_metadata import (
+    ASKS_METADATA,
+    InstalledPackage,
+    installed_files,
+    metadata_files,
+    project_entry_points,
+)
 from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import earliest, locked_sources, locked_versions, newest_date, read_requirements
 from mcpc.packages.pep508 import STANDARD, normalised_name
+from mcpc.reading.source import is_named
 from mcpc_runtime.systems.fastmcp.generation import SDK_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from mcpc.diagnostics import Diagnostics
+    from mcpc.frontends.fastmcp.entry_points import ProjectSettings
     from mcpc.frontends.fastmcp.frameworks import Framework
-    from mcpc.frontends.fastmcp.project_settings import ProjectSettings
+    from mcpc.packages import StagedPackages
     from mcpc.reading import Source, SourceTree
 
 REPLACED = frozenset({"fastmcp", "fastmcp-slim", "mcp", "mcp-types", "uvicorn"})
@@ -113,7 +132,7 @@ def program_packages(
     locked, _ = locked_versions(tree)
     imported = frozenset(name for source in sources for name in imported_modules(source))
     date = newest_date(tree)
-    framework = asked_framework(declared, locked, imported, sources, "" if tree.offline else date)
+    framework = asked_framework(declared, locked, imported, sources, "" if tree.options.offline else date)
     own = normalised_name(settings.name) if settings.name else ""
     kept = [item for item in declared if item.name not in replaced and item.name not in UNUSED and item.name != own]
     known = {item.name for item in kept}
@@ -168,3 +187,124 @@ def with_brought_packages(packages: ProgramPackages) -> ProgramPackages:
 def unpinned_message(item: RequestedPackage) -> str:
     """Return the message about a requirement without a version, which does not matter for one that is not packed."""
     return f"`{item.text}` has no exact version, so two builds may differ"
+
+
+NAMED = {
+    "email-validator": re.compile(rb"\b(?:EmailStr|NameEmail|validate_email)\b"),
+    "pyyaml": re.compile(rb"\bYamlConfigSettingsSource\b"),
+}
+"""Packages that pydantic imports in functions, with the names of a program that lead there."""
+MAX_MODULES = 2000
+
+
+def with_late_packages(packages: ProgramPackages, scripts: Sequence[Source], staged: StagedPackages) -> ProgramPackages:
+    """Return packages with those that others use only if they are there; `staged`: all that are installed now."""
+    known = {item.name for item in packages.requirements} | {item.name for item in staged.distributions}
+    tops = {name.partition(".")[0] for source in scripts for name in imported_modules(source)} & BROUGHT.keys()
+    started = [name for source in scripts for name in imported_modules(source) if name.partition(".")[0] in tops]
+    missing = {BROUGHT[top] for top in _missing_modules(started, staged.root)}
+    missing |= {name for name, used in NAMED.items() if any(used.search(source.data) for source in scripts)}
+    date = earliest(item.exclude_newer for item in packages.requirements)
+    names = sorted(missing - known - REPLACED - {*ALWAYS})
+    added = tuple(RequestedPackage(name, name, exclude_newer=date) for name in names)
+    return replace(packages, requirements=(*packages.requirements, *added)) if added else packages
+
+
+def _missing_modules(started: Sequence[str], root: Path) -> frozenset[str]:
+    """Return the top-level modules that a framework brings, are not installed, and are imported by reached modules."""
+    waiting, seen, missing = [*started], set[str](), set[str]()
+    while waiting and len(seen) < MAX_MODULES:
+        name = waiting.pop()
+        top = name.partition(".")[0]
+        if name in seen or top not in BROUGHT or top in ALWAYS:
+            continue
+        seen.add(name)
+        if not (root / top).is_dir() and not (root / f"{top}.py").is_file():
+            missing.add(top)
+        waiting += _imports_of(name, root)
+    return frozenset(missing - sys.stdlib_module_names)
+
+
+def _imports_of(name: str, root: Path) -> Iterator[str]:
+    """Yield what a module imports while it is imported; its own package's modules only if it needs them."""
+    path = root.joinpath(*name.split("."))
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if "." in name:
+        yield name.rpartition(".")[0]
+    if not file.is_file():
+        return
+    try:
+        parsed = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    package = name if path.is_dir() else name.rpartition(".")[0]
+    for node, is_guarded in _run(parsed.body, is_guarded=False):
+        for imported in _names(node, package):
+            if not is_guarded or imported.partition(".")[0] != name.partition(".")[0]:
+                yield imported
+
+
+def _run(body: Sequence[ast.stmt], *, is_guarded: bool) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements that run when a module is imported, each with whether it is ready to fail."""
+    for node in body:
+        yield node, is_guarded
+        if isinstance(node, ast.If):
+            typing = "TYPE_CHECKING" in ast.dump(node.test)
+            yield from _run((*(() if typing else node.body), *node.orelse), is_guarded=is_guarded)
+        elif isinstance(node, ast.Try):
+            yield from _run(node.body, is_guarded=bool(node.handlers) or is_guarded)
+            others = (statement for handler in node.handlers for statement in handler.body)
+            yield from _run((*others, *node.orelse, *node.finalbody), is_guarded=is_guarded)
+
+
+def _names(node: ast.stmt, package: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        parents = package.split(".")
+        base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
+        module = ".".join(filter(None, (base, node.module)))
+        yield module
+        yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+TESTS = frozenset({"test", "tests"})
+
+
+def program_scripts(tree: SourceTree, entry_file: str) -> list[Source]:
+    """Return the Python files whose imports say which packages a program needs.
+
+    Those of tests, examples and tools beside it do only if it is one of them, or if the program names their folder.
+    """
+    scripts = [source for path, source in tree.files.items() if path.endswith(".py")]
+    folders = {source.path: source.path.partition("/")[0] for source in scripts}
+    program = {source.path: source for source in scripts if folders[source.path] not in SIDE_FOLDERS}
+    packages = {path.removesuffix("/__init__.py") for path in tree.files}
+    named = {
+        folder
+        for folder in {*folders.values()} & SIDE_FOLDERS - TESTS
+        if folder in packages or is_named(folder, program.values())
+    }
+    known = named | {entry_file.partition("/")[0]}
+    return [
+        source
+        for source in scripts
+        if (source.path in program or folders[source.path] in known) and not SIDE_FILE.fullmatch(source.path)
+    ]
+
+
+def project_information(
+    tree: SourceTree, settings: ProjectSettings, paths: tuple[str, ...], replaced: Mapping[str, str]
+) -> Iterator[Source]:
+    """Yield the metadata of the project and of packages that have stand-ins, beside the project's packages.
+
+    `replaced`: the versions of these packages, by name.
+    """
+    folder = f"{paths[0]}/" if paths and paths[0] else ""
+    packages = [InstalledPackage(name, version) for name, version in sorted(replaced.items())]
+    if settings.name:
+        files = installed_files(tree.files, folder)
+        points = project_entry_points(tree)
+        packages.append(InstalledPackage(settings.name, settings.version, settings.description, points, files))
+    for package in packages:
+        yield from metadata_files(package, folder)

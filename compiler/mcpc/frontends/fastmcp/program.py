@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import mcpc_runtime
 from mcpc.frontends.causes import Raised, parse_raised
+from mcpc.model.ir.project import texts
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import REPLIES, ConfinedProgram
 from mcpc.sandbox.programs import NETWORK, variables_like
@@ -288,11 +289,6 @@ def parsed_rows(rows: object) -> tuple[Offered, ...] | None:
 def objects(rows: object) -> list[dict[str, Any]]:
     """Return the objects of a list."""
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def texts(rows: object) -> tuple[str, ...]:
-    """Return the strings of a list."""
-    return tuple(row for row in rows if isinstance(row, str)) if isinstance(rows, list) else ()
 
 
 def text_of(row: Mapping[str, Any], name: str) -> str:

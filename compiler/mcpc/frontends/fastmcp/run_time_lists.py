@@ -2,24 +2,29 @@
 
 A list that is compiled may still change while the server runs: it is made at run time from then on, and clients are
 notified if code of the project mentions what changes lists.  So is one of a program that gets arguments.
+
+The program is described twice, the second time as on another machine, if its files import anything that can know
+one.  A list that differs is made at run time.  The server's own description cannot be, which is a warning.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.frontends.causes import line_span
-from mcpc.frontends.fastmcp.program import DynamicList
+from mcpc.frontends.fastmcp.imports import imported_modules
+from mcpc.frontends.fastmcp.program import DynamicList, ProgramDescription, ProgramNote
 from mcpc.model.definitions import RunTimeHandler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.frontends.fastmcp.program import ProgramDescription
-    from mcpc.frontends.fastmcp.project_settings import ProjectSettings
+    from mcpc.frontends.fastmcp.entry_points import ProjectSettings
+    from mcpc.frontends.fastmcp.program import Offered, ProgramFailure
     from mcpc.model.ir import ExternalHandler
     from mcpc.reading import Source, SourceTree
 
@@ -99,3 +104,120 @@ def place_of(item: DynamicList, tree: SourceTree) -> Span | None:
     """Return the place in the project that makes a list."""
     source = tree.get(item.path) if item.path else None
     return line_span(source, item.line) if source is not None else None
+
+
+NOTE = "machine"
+"""The kind of a note on a part that is compiled as it is on this machine."""
+ROW = {"elsewhere": True}
+"""What the request of a second description says (`mcpc_runtime.artifact.build_time.machine`)."""
+VARIABLES = {
+    **dict.fromkeys(("LOGNAME", "USER", "USERNAME"), "another-user"),
+    **dict.fromkeys(("COMPUTERNAME", "HOSTNAME"), "another-host"),
+    "LANG": "C",
+    "SHELL": "/bin/another-shell",
+    "TZ": "Asia/Tokyo",
+}
+"""The variables of the second description; those that the user sets for the build are kept."""
+CONSTANT = frozenset(
+    ("__future__", "abc", "anyio", "ast", "asyncio", "base64", "bisect", "collections", "contextlib", "copy", "csv",
+     "dataclasses", "decimal", "difflib", "enum", "fastmcp", "fractions", "functools", "hashlib", "html", "httpx",
+     "inspect", "itertools", "json", "keyword", "logging", "math", "mcp", "mcp_types", "numbers", "operator",
+     "pydantic", "re", "statistics", "string", "textwrap", "traceback", "types", "typing", "typing_extensions",
+     "unicodedata", "urllib", "warnings", "weakref", "xml")
+)  # fmt: skip
+"""Modules that know nothing of a machine."""
+EXCERPT = 24
+"""How much of a text is shown around its first difference."""
+
+
+def may_depend_on_machine(found: ProgramDescription, sources: Sequence[Source]) -> bool:
+    """Tell whether a file of a described program imports what may know a machine; any file, if those are not known."""
+    ran = {*(found.imported or (source.path for source in sources if source.path.endswith(".py")))}
+    own = {part.removesuffix(".py") for path in ran for part in path.split("/")}
+    modules = {name for source in sources if source.path in ran for name in imported_modules(source)}
+    return any(name.partition(".")[0] not in CONSTANT | own | {""} for name in modules)
+
+
+def with_machine_state(here: ProgramDescription, elsewhere: ProgramDescription | ProgramFailure) -> ProgramDescription:
+    """Return a description in which lists that differ on another machine are made at run time.
+
+    A program that does not run there has no other list to compare.
+    """
+    if not isinstance(elsewhere, ProgramDescription):
+        return here
+    known = {item.kind for item in here.dynamic}
+    lists = [differing_list(kind, here, elsewhere) for kind in KINDS if kind not in known]
+    dynamic = [item for item in lists if item is not None]
+    notes = [ProgramNote(text, kind=NOTE) for text in differing_server(here, elsewhere)]
+    return replace(here, dynamic=(*here.dynamic, *dynamic), notes=(*here.notes, *notes))
+
+
+def differing_list(kind: str, here: ProgramDescription, elsewhere: ProgramDescription) -> DynamicList | None:
+    """Return the list of a kind if it differs, with the place of the first item that does."""
+    first, second = ([item for name in KINDS[kind] for item in each.lists[name]] for each in (here, elsewhere))
+    if [item.entry for item in first] == [item.entry for item in second]:
+        return None
+    item, what = first_difference(first, second)
+    return DynamicList(kind, f"the list of {kind} depends on where the program runs: {what}", item.path, item.line)
+
+
+def first_difference(first: Sequence[Offered], second: Sequence[Offered]) -> tuple[Offered, str]:
+    """Return the first item that differs, and how."""
+    others = {identity(item): item.entry for item in second}
+    for item in first:
+        if others.get(identity(item), item.entry) != item.entry:
+            return item, f"`{identity(item)}` has {differences(item.entry, others[identity(item)])}"
+    for items, more, where in ((first, second, "here"), (second, first, "on another machine")):
+        known = {identity(item) for item in more}
+        for item in items:
+            if identity(item) not in known:
+                return item, f"`{identity(item)}` is in it only {where}"
+    return first[0], "it has another order on another machine"
+
+
+def identity(item: Offered) -> str:
+    """Return what names an item."""
+    return str(next((item.entry[key] for key in ("name", "uri", "uriTemplate") if key in item.entry), ""))
+
+
+def differing_server(here: ProgramDescription, elsewhere: ProgramDescription) -> Iterator[str]:
+    """Yield the parts of the server's description that differ: they are compiled as they are here."""
+    for name in sorted(here.server.keys() | elsewhere.server.keys()):
+        one, other = here.server.get(name), elsewhere.server.get(name)
+        if one != other:
+            yield f"`{name}` of the server depends on where the program runs: it has {differences(one, other)}"
+    if here.routes != elsewhere.routes:
+        what = differences(here.routes, elsewhere.routes)
+        yield f"the HTTP routes depend on where the program runs: they have {what}"
+
+
+def differences(one: object, other: object) -> str:
+    """Return the first difference of two values: their texts around it."""
+    for first, second in differing_texts(one, other):
+        place = next(
+            (number for number, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+            min(len(first), len(second)),
+        )
+        return f"`{excerpt(first, place)}` here and `{excerpt(second, place)}` on another machine"
+    return "another value here"
+
+
+def differing_texts(one: object, other: object) -> Iterator[tuple[str, str]]:
+    """Yield the texts that differ at the same place of two values."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        pairs: Iterable[tuple[object, object]] = ((one[key], other[key]) for key in one)
+    elif isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        pairs = zip(one, other, strict=True)
+    else:
+        if one != other:
+            yield str(one), str(other)
+        return
+    for first, second in pairs:
+        yield from differing_texts(first, second)
+
+
+def excerpt(text: str, place: int) -> str:
+    """Return a text around a place on one line."""
+    begin, end = max(place - EXCERPT, 0), place + EXCERPT
+    shown = " ".join(text[begin:end].split())
+    return f"{'…' if begin else ''}{shown}{'…' if end < len(text) else ''}"

@@ -1,4 +1,8 @@
-"""Runs of a project's program at build: with its packages, with what it needs to start, as a demonstration."""
+"""Runs of a project's program at build: with its packages, with what it needs to start, as a demonstration.
+
+The commands of the frameworks (`fastmcp run FILE`) import such a file, and serve the server that they find in it; so
+does a built server.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,28 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcpc.frontends.fastmcp.baked_values import baked_values
-from mcpc.frontends.fastmcp.demonstrations import imported_entry, is_same_server, unserved_warning
+from mcpc.diagnostics import Span, diagnose
+from mcpc.frontends.fastmcp.build_environment import MAX_RUNS, NO_NEEDS, baked_values, more_needs, needs_warning
 from mcpc.frontends.fastmcp.failures import place_of
-from mcpc.frontends.fastmcp.files import program_scripts
-from mcpc.frontends.fastmcp.framework_names import framework_names
 from mcpc.frontends.fastmcp.frameworks import package_of
-from mcpc.frontends.fastmcp.late_packages import with_late_packages
-from mcpc.frontends.fastmcp.machine_state import ROW as ELSEWHERE
-from mcpc.frontends.fastmcp.machine_state import VARIABLES, may_depend_on_machine, with_machine_state
-from mcpc.frontends.fastmcp.packages import with_brought_packages
+from mcpc.frontends.fastmcp.late_imports import framework_names
+from mcpc.frontends.fastmcp.packages import program_scripts, with_brought_packages, with_late_packages
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, describe_program, entry_row
-from mcpc.frontends.fastmcp.start_needs import MAX_RUNS, NO_NEEDS, more_needs, needs_warning
+from mcpc.frontends.fastmcp.run_time_lists import ROW as ELSEWHERE
+from mcpc.frontends.fastmcp.run_time_lists import VARIABLES, may_depend_on_machine, with_machine_state
 from mcpc.packages import stage_project_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostics
+    from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.packages import ProgramPackages
     from mcpc.reading import Source, SourceTree
+
+if TYPE_CHECKING:
+    Result = ProgramDescription | ProgramFailure | None
+
 
 LACKING = ("ModuleNotFoundError", "ImportError")
 """The exceptions of a program that lacks a module."""
@@ -119,7 +124,9 @@ def run_once(start: ProgramStart) -> ProgramRun:
     if packages.has_framework:
         version = versions.get(package_of(packages.framework), packages.framework.version)
         packages = replace(packages, framework=replace(packages.framework, version=version))
-    describe = partial(describe_program, sources=start.sources, packages=str(staged.root), network=tree.build_network)
+    describe = partial(
+        describe_program, sources=start.sources, packages=str(staged.root), network=tree.options.build_network
+    )
     row = {**entry_row(start.entry, packages), "names": framework_names(tree, start.entry)}
     result = describe(row, environment=start.environment)
     if isinstance(result, ProgramDescription) and may_depend_on_machine(result, start.sources):
@@ -128,3 +135,25 @@ def run_once(start: ProgramStart) -> ProgramRun:
     if isinstance(result, ProgramFailure) and result.missing.partition(".")[0] in staged.modules:
         result = replace(result, kind="part of a package")
     return ProgramRun(result, packages, problems, versions, staged.modules)
+
+
+def imported_entry(entry: EntryPoint, result: Result) -> EntryPoint | None:
+    """Return the entry that only imports a demonstration; None for other programs."""
+    if result is None or not result.demonstrates or entry.kind != "file":
+        return None
+    return replace(entry, kind="object", target=f"{entry.target}:{result.demonstrates}")
+
+
+def is_same_server(run: Result, imported: Result) -> bool:
+    """Tell whether a demonstration that is only imported has a server, with the same lists if it had any before."""
+    if not isinstance(imported, ProgramDescription):
+        return False
+    return not isinstance(run, ProgramDescription) or run.lists == imported.lists
+
+
+def unserved_warning(entry: EntryPoint, imported: EntryPoint) -> Diagnostic:
+    """Return the warning that a file is imported, and not run."""
+    name = imported.target.rpartition(":")[2]
+    message = f"`{entry.target}` asks its server `{name}` itself and does not serve it: it is imported and not run"
+    hint = f"`--entry {imported.target}` says so; a file that calls `{name}.run()` is run"
+    return diagnose("MCP298", Span(entry.file), message, "", hint)

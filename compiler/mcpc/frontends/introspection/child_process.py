@@ -67,7 +67,6 @@ def main(root: str, descriptor: str, place: str) -> None:
 
 
 def write_line(replies: int, line: dict[str, Any]) -> None:
-    """Write one line."""
     data = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
     while data:
         data = data[os.write(replies, data) :]

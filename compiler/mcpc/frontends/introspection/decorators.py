@@ -11,14 +11,16 @@ import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
-from mcpc.frontends.introspection.keywords import (
+from mcpc.diagnostics.model import did_you_mean, nearest, quoted
+from mcpc.frontends.introspection.model import (
     FIELD_KEYWORDS,
     REFUSED_BY_PYDANTIC,
+    DecoratedFile,
+    Decorator,
+    DescribedParameter,
     check_field_keywords,
     check_keywords,
 )
-from mcpc.frontends.introspection.model import DecoratedFile, Decorator, DescribedParameter
 from mcpc.frontends.introspection.name_resolution import (
     DECORATING_METHODS,
     KEYWORD_KINDS,
@@ -174,7 +176,8 @@ def _decorating_call(reader: NameResolver, call: ast.Call, inside: str) -> None:
     if (
         reader.kinds[kind][0] not in REQUIRED_OPTIONS
         and isinstance(call.func, ast.Call)
-        and _has_target(call.func, says)
+        and call.func.args
+        and not isinstance(call.func.args[0], says)
     ):
         return  # `tool(function)(argument)` is a call of the function
     span = reader.text.node_span(target)
@@ -199,10 +202,6 @@ def _decorating_call(reader: NameResolver, call: ast.Call, inside: str) -> None:
         else _decorator_of_function(reader, kind, node, options)
     )
     _add(reader, mark, node)
-
-
-def _has_target(call: ast.Call, says: tuple[type, ...]) -> bool:
-    return bool(call.args) and not isinstance(call.args[0], says)
 
 
 def _check_unnamed_server(reader: NameResolver, call: ast.Call, known: set[int]) -> None:

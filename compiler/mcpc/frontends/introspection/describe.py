@@ -19,13 +19,13 @@ from docstring_parser import ParseError, parse
 from pydantic_core import SchemaError
 
 from mcpc.frontends.introspection.keyword_decorators import with_described_arguments
-from mcpc.frontends.introspection.raw_values import takes_raw_value
 from mcpc.frontends.introspection.schemas import (
     NO_SCHEMA_ERRORS,
     NOTHING,
     parameter_schema,
     resolve_annotation,
     result_schema,
+    takes_raw_value,
 )
 from mcpc.model.ir.uri_templates import TemplateError, parse_template
 from mcpc_runtime.handlers.python.bindings.conversion import UnsupportedTypeError, conversion, type_text

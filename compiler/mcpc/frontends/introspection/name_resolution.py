@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
-from mcpc.frontends.introspection.keywords import check_keywords
-from mcpc.frontends.introspection.model import ServerObject
+from mcpc.diagnostics.model import did_you_mean, nearest, quoted
+from mcpc.frontends.introspection.model import ServerObject, check_keywords
 from mcpc_runtime.handlers.python.authoring import PUBLIC
 
 if TYPE_CHECKING:

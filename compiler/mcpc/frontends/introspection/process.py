@@ -3,10 +3,13 @@
 The process sees a copy of the project, its required packages, and this compiler's, and is confined
 (`mcpc.sandbox.confinement`).  If it does not finish, the result of the current file is how it ended; the files after
 that one are described in another process.  Its output is untrusted: project code can write to the same channel.
+
+Names, docstrings, parameters, JSON's own types, and literal options are found.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -19,19 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 import mcpc
 import mcpc_runtime
-from mcpc.diagnostics import CODES
+from mcpc.diagnostics import CODES, Span, diagnose
 from mcpc.frontends.causes import Raised, parse_raised
 from mcpc.frontends.introspection.decorators import MENTION
+from mcpc.languages.python import parse_python
+from mcpc.model.definitions import HANDLER_KEY
 from mcpc.packages import read_requirements, stage_project_packages, with_versions
+from mcpc.reading.toml import is_string_list
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import REPLIES, ConfinedProgram
-from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
+from mcpc.sandbox.confinement.model import IMPORT_GRACE_SECONDS, IMPORT_SECONDS, TIME_LIMIT_MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mcpc.diagnostics import Diagnostics
-    from mcpc.frontends.introspection.model import DecoratedFile
+    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.frontends.introspection.model import DecoratedFile, Decorator
     from mcpc.reading import Json, SourceTree
     from mcpc.sandbox.confinement import ProgramOutcome
 
@@ -140,12 +146,12 @@ def run_process(
             "path": file.source.path,
             "marks": [{"kind": mark.kind, "function": mark.function} for mark in file.marks],
             "servers": [server.name for server in file.servers],
-            "seconds": SECONDS,
+            "seconds": IMPORT_SECONDS,
         }
         for file in files
     ]
     mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
-    seconds = SECONDS * len(files) + GRACE_SECONDS
+    seconds = IMPORT_SECONDS * len(files) + IMPORT_GRACE_SECONDS
     with tempfile.TemporaryDirectory(prefix="mcpc-", ignore_cleanup_errors=True) as folder:
         questions = Path(folder).resolve() / "questions.json"
         questions.write_text(json.dumps(asks), encoding="utf-8")
@@ -225,7 +231,9 @@ def is_function_row(row: object) -> bool:
     """Tell whether a value describes one decorated function."""
     if not isinstance(row, dict) or not isinstance(row.get("definition"), dict):
         return False
-    return are_strings(row.get("binding")) and isinstance(row.get("context"), str) and are_problems(row.get("problems"))
+    return (
+        is_string_list(row.get("binding")) and isinstance(row.get("context"), str) and are_problems(row.get("problems"))
+    )
 
 
 def is_server_row(said: object) -> bool:
@@ -241,30 +249,146 @@ def is_import_failure(failure: object) -> bool:
         return False
     if "raised" in failure and parse_raised(failure["raised"]) is None:
         return False
-    return are_strings([failure["message"], failure["path"]]) and is_line_number(failure["line"])
+    return is_string_list([failure["message"], failure["path"]]) and is_line_number(failure["line"])
 
 
 def is_undetected_function(stray: object) -> bool:
     """Tell whether a value is a function that was decorated while its file ran."""
-    if not isinstance(stray, dict) or not are_strings([stray.get("path"), stray.get("function")]):
+    if not isinstance(stray, dict) or not is_string_list([stray.get("path"), stray.get("function")]):
         return False
-    return is_line_number(stray.get("line")) and are_strings(stray.get("kinds"))
+    return is_line_number(stray.get("line")) and is_string_list(stray.get("kinds"))
 
 
 def are_problems(rows: object) -> bool:
     """Tell whether a value lists problems, each with an existing code."""
     texts = ("code", "where", "message", "hint")
     return isinstance(rows, list) and all(
-        isinstance(row, dict) and are_strings([row.get(name) for name in texts]) and row["code"] in CODES
+        isinstance(row, dict) and is_string_list([row.get(name) for name in texts]) and row["code"] in CODES
         for row in rows
     )
-
-
-def are_strings(values: object) -> bool:
-    """Tell whether a value is a list of strings."""
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def is_line_number(value: object) -> bool:
     """Tell whether a value can be a line number."""
     return type(value) is int and 0 <= value < 1 << 31
+
+
+TYPES = {
+    "bool": "boolean",
+    "dict": "object",
+    "float": "number",
+    "int": "integer",
+    "list": "array",
+    "str": "string",
+}
+LITERAL_OPTIONS = frozenset({"description", "name", "title", "uri"})
+"""Options of decorators that are used if they are string literals."""
+RUNNING_OPTIONS = frozenset({"environment", "max_result", "requires", "timeout"})
+"""Options for how a function is run that are used if they are literals."""
+SERVER_OPTIONS = RUNNING_OPTIONS | {"description", "instructions", "name", "title", "version", "website_url"}
+NAMED_KINDS = frozenset({"tool", "prompt", "resource"})
+HINT = "computed definitions are unknown; without `--no-import` the file is imported in a confined process"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def read_without_import(files: Sequence[DecoratedFile]) -> tuple[ImportResults, Diagnostics]:
+    """Return the results of files that are not imported, with a note about each."""
+    problems = tuple(was_not_imported(file.source.path) for file in files)
+    return ImportResults({file.source.path: syntax_description(file) for file in files}), problems
+
+
+def was_not_imported(path: str) -> Diagnostic:
+    """Return the note about a file whose definitions only an import would show."""
+    return diagnose("MCP716", Span(path), f"`{path}` was not imported", "", HINT)
+
+
+def syntax_description(file: DecoratedFile) -> FileDescription:
+    """Return the result of one file."""
+    tree = parse_python(file.source)
+    functions = {node.name: node for node in tree.body if isinstance(node, Function)} if tree else {}
+    rows = tuple(function_row(mark, functions.get(mark.function), file) for mark in file.marks)
+    servers: dict[str, dict[str, Json]] = {
+        server.name: {"said": dict(literal_options(file, server.options.items(), SERVER_OPTIONS)), "problems": []}
+        for server in file.servers
+    }
+    for name, said in servers.items():
+        given = said["said"]
+        if isinstance(given, dict):
+            given.setdefault("name", server_name(tree, name))
+    return FileDescription(rows, servers)
+
+
+def function_row(mark: Decorator, function: Function | None, file: DecoratedFile) -> dict[str, Json]:
+    """Return the row of one decorated function."""
+    kind = mark.kind.removeprefix("mcp_")
+    definition: dict[str, Json] = {"name": mark.function} if kind in NAMED_KINDS else {}
+    text = ast.get_docstring(function) if function else None
+    if text and kind in NAMED_KINDS:
+        definition["description"] = text.partition("\n\n")[0]
+    definition.update(literal_options(file, mark.options.items(), LITERAL_OPTIONS))
+    if kind == "resource":
+        uri = str(definition.pop("uri", f"resource://{mark.function}"))
+        definition["uriTemplate" if "{" in uri else "uri"] = uri
+    running = dict(literal_options(file, mark.options.items(), RUNNING_OPTIONS))
+    if running:
+        definition["_meta"] = {HANDLER_KEY: running}
+    parameters = list(client_parameters(function)) if function else []
+    for _, schema, given in parameters:
+        if schema and given is not None:
+            schema.update(literal_default(given))
+    if kind == "tool":
+        definition["inputSchema"] = {
+            "type": "object",
+            "properties": {name: schema for name, schema, _ in parameters},
+            "required": [name for name, _, given in parameters if given is None],
+        }
+    elif kind == "prompt":
+        definition["arguments"] = [{"name": name, "required": given is None} for name, _, given in parameters]
+    return {"definition": definition, "binding": [], "context": "", "problems": []}
+
+
+def literal_default(given: ast.expr) -> dict[str, Json]:
+    """Return the `default` of a parameter, if it is written as in JSON; None only says that it may be left out."""
+    try:
+        value = ast.literal_eval(given)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return {}
+    return {"default": value} if isinstance(value, str | int | float) or value == [] else {}
+
+
+def client_parameters(function: Function) -> Iterator[tuple[str, dict[str, Json], ast.expr | None]]:
+    """Yield the parameters that clients provide: name, schema, and the default of an optional one."""
+    given = function.args
+    positioned = [*given.posonlyargs, *given.args]
+    defaults: list[ast.expr | None] = [*[None] * (len(positioned) - len(given.defaults)), *given.defaults]
+    keywords = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    for parameter, default in (*zip(positioned, defaults, strict=True), *keywords):
+        annotation = (ast.unparse(parameter.annotation) if parameter.annotation else "").strip("'\"")
+        if annotation.rpartition(".")[2] != "Context":
+            kind = TYPES.get(annotation.partition("[")[0])
+            yield parameter.arg, ({"type": kind} if kind else {}), default
+
+
+def literal_options(
+    file: DecoratedFile, options: Iterable[tuple[str, Span]], wanted: frozenset[str]
+) -> Iterator[tuple[str, Json]]:
+    """Yield the wanted options that are literals: strings, and for how a function is run numbers and lists."""
+    for name, span in options:
+        try:
+            value = ast.literal_eval(file.source.text[span.start : span.end]) if name in wanted else None
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if isinstance(value, str) or (name in RUNNING_OPTIONS and (is_list or isinstance(value, int | float))):
+            yield name, value
+
+
+def server_name(tree: ast.Module | None, name: str) -> str:
+    """Return the first argument of the `Server(...)` called `name`, if it is a string literal; else that name."""
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
+            first = node.value.args[0]
+            named = any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+            if named and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                return first.value
+    return name

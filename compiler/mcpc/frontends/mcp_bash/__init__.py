@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mcpc.diagnostics import Span, has_errors
 from mcpc.frontends.mcp_bash import prompts, resources, server, tools
-from mcpc.frontends.mcp_bash.allowed_tools import allowed_tools
 from mcpc.frontends.mcp_bash.completions import read_completions
 from mcpc.frontends.mcp_bash.interfaces import DESCRIPTION, interface_resources
 from mcpc.frontends.mcp_bash.reading import DIALECT, META, YAML, ProjectReader, base_name, without_suffix
 from mcpc.frontends.mcp_bash.register import HOOK, JSON, read_register
-from mcpc.frontends.mcp_bash.scripts import is_tool
-from mcpc.frontends.mcp_bash.sdk import sdk_files
+from mcpc.frontends.mcp_bash.server import sdk_files
+from mcpc.frontends.mcp_bash.tools import allowed_tools, is_tool
 from mcpc.model.definitions import Definition
 from mcpc.model.ir import ExternalHandler, Traits
 from mcpc.reading.json_tree import text_of

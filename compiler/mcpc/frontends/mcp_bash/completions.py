@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.reading import META, base_name, without_suffix
-from mcpc.frontends.mcp_bash.scripts import EXECUTABLE, check_request_script
+from mcpc.frontends.mcp_bash.tools import EXECUTABLE, check_request_script
 from mcpc.model.definitions import HANDLER_KEY, CompletionDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.model.ir.uri_templates import TemplateError, parse_template

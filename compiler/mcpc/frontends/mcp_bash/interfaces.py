@@ -1,5 +1,7 @@
 """User interfaces: the pages in `tools/<tool>/ui/` and `ui/<name>/`, for hosts that support MCP Apps.
 
+What a project configures is data in the page, never markup and never code: the page's script writes it as text.
+
     tools/weather/ui/index.html   ui://<server>/weather   and the tool's `_meta.ui.resourceUri`, unless it has one
 
 A folder without a page gets one from a template.
@@ -7,19 +9,24 @@ A folder without a page gets one from a template.
 
 from __future__ import annotations
 
+import json
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mcpc.diagnostics import Span
-from mcpc.diagnostics.suggestions import quoted
-from mcpc.frontends.mcp_bash.pages import PAGES, page
+from mcpc.diagnostics.model import quoted
 from mcpc.frontends.mcp_bash.reading import base_name, folder_of, path_inside
 from mcpc.model.definitions import APP, APP_SCHEME, ResourceDefinition
 from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
     from mcpc.reading import Json, Member, Source
+
 
 PAGE, DESCRIPTION = "index.html", "ui.meta.json"
 KNOWN_FIELDS = ("name", "title", "description", "template", "config", "entrypoint", "meta")
@@ -55,7 +62,6 @@ def has_interface(folder: str, reader: ProjectReader) -> bool:
 
 
 def interface_uri(name: str, reader: ProjectReader) -> str:
-    """Return the URI of an interface."""
     return f"{APP_SCHEME}{quote(reader.server, safe='')}/{quote(name, safe='')}"
 
 
@@ -133,3 +139,34 @@ def _page(folder: str, fields: Fields, span: Span, reader: ProjectReader) -> str
     else:
         reader.report("MCP152", span, f"`{folder}` has no page", f"`{PAGE}`, or a `template`: one of {known}")
     return None
+
+
+PAGES = {
+    "form": "Form",
+    "data-table": "Data",
+    "progress": "Progress",
+    "diff-viewer": "Differences",
+    "tree-view": "Tree",
+    "kanban": "Board",
+}
+"""The templates, each with the title of a page that says none."""
+HERE = Path(__file__).parent
+
+
+def page(template: str, config: Mapping[str, Json]) -> str:
+    """Return the page of a template."""
+    title = config.get("title")
+    shown = title if isinstance(title, str) and title else PAGES[template]
+    data = json.dumps({**config, "title": shown}, ensure_ascii=True).replace("<", "\\u003c")
+    parts = {
+        "title": escape(shown),
+        "style": _file("page.css"),
+        "config": data,
+        "script": _file("bridge.js") + _file(f"{template}.js"),
+    }
+    pieces = _file("page.html").split("@@")
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def _file(name: str) -> str:
+    return (HERE / name).read_text("utf-8")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean
+from mcpc.diagnostics.model import did_you_mean
 from mcpc.model.definitions import kind_mismatch
 from mcpc.reading import Member, Source, judge_encoding, parse_json
 from mcpc.reading.json_tree import array_node, fields_of, implied_member, object_node

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from mcpc.diagnostics import Span
-from mcpc.diagnostics.suggestions import quoted
+from mcpc.diagnostics.model import quoted
 from mcpc.frontends.mcp_bash.completions import completion_scripts
 from mcpc.frontends.mcp_bash.reading import (
     META,
@@ -24,8 +24,7 @@ from mcpc.frontends.mcp_bash.reading import (
     path_inside,
     with_icons,
 )
-from mcpc.frontends.mcp_bash.scripts import check_server_script
-from mcpc.frontends.mcp_bash.tools import compact_json
+from mcpc.frontends.mcp_bash.tools import check_server_script, compact_json
 from mcpc.model.definitions import HANDLER_KEY, ResourceDefinition, TemplateDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of

@@ -5,22 +5,29 @@
     config/roots.json                {"roots": [{"path": "data", "name": "Data"}]}
 
 A description is optional: the default name is the folder's, the default version the one of `VERSION` or `package.json`.
+
+It is left out only if no file of the project can use it: no file contains a text that refers to it, and no tool runs in
+a shell that has read it.  jq's language in Python is left out if no file reads arguments.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span
 from mcpc.frontends.mcp_bash.reading import with_icons
 from mcpc.frontends.mcp_bash.resources import project_providers
-from mcpc.frontends.mcp_bash.scripts import check_server_script
-from mcpc.frontends.mcp_bash.tools import compact_json
+from mcpc.frontends.mcp_bash.tools import check_server_script, compact_json
 from mcpc.model.definitions import ServerDefinition
+from mcpc.reading import Source
 from mcpc.reading.json_tree import fields_of, implied_member, member_at_value, object_node, text_of
+from mcpc.reading.tree import template_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
     from mcpc.model.ir.handlers import PlainData
     from mcpc.reading import Json
@@ -133,3 +140,37 @@ def _roots(reader: ProjectReader) -> list[list[str]]:
         else:
             reader.report("MCP155", item.span, "a root without a `path` is ignored", '`{"path": "data"}`')
     return found
+
+
+SDK_FOLDER = ".mcpc/mcp-bash"
+"""Project folders that begin with a dot are never read, so that this folder is free."""
+EXECUTABLE, PLAIN = 0o755, 0o644
+SDK_REFERENCE = re.compile(rb"MCP_SDK|(?:tool|ui)-sdk|MCPBASH_HOME|mcp-bash/(?:sdk|lib|providers)\b")
+FILTER_FILES = tuple(f"lib/python/{name}.py" for name in ("json_filter", "json_filters", "json_functions"))
+"""jq's language in Python: for arguments where Bash is not sufficient and there is no jq."""
+ARGUMENT_FILTER = re.compile(rb"args_(?!raw\b)|meta_(?!raw\b)|require_path|mcp_[^a-z]")
+"""Texts of a script that reads arguments by a filter, or composes function names."""
+ALWAYS_INCLUDED = ("lib/health.sh", "lib/tool-policy.sh", "providers/")
+"""Files that the server itself runs."""
+
+
+def sdk_files(project: Iterable[Source], *, forks: bool) -> tuple[Source, ...]:
+    """Return the library's files that are included with a project, ordered by path."""
+    files = tuple(project)
+    is_meant = forks or any(SDK_REFERENCE.search(source.data) for source in files)
+    asks = is_meant and any(ARGUMENT_FILTER.search(source.data) for source in files)
+    always = tuple(f"{SDK_FOLDER}/{place}" for place in ALWAYS_INCLUDED)
+    left_out = () if asks else tuple(f"{SDK_FOLDER}/{place}" for place in FILTER_FILES)
+    found = [
+        file for file in _library_files() if (is_meant and file.path not in left_out) or file.path.startswith(always)
+    ]
+    return tuple(sorted(found, key=lambda source: source.path))
+
+
+def _library_files() -> Iterator[Source]:
+    folder = template_folder() / "mcp_bash"
+    for file in folder.rglob("*"):
+        if file.is_file() and "__pycache__" not in file.parts:
+            data = file.read_bytes()
+            path = f"{SDK_FOLDER}/{file.relative_to(folder).as_posix()}"
+            yield Source(path, data, EXECUTABLE if data.startswith(b"#!") else PLAIN)

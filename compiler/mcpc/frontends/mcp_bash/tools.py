@@ -1,29 +1,55 @@
 """Tools: programs in folders below `tools/`, in any language, each described beside it or in it.
 
+Packages that tools for Node import are reported, because `node_modules` is never part of a project. Only the tool's
+file is read, and only imports at the beginning of a line; others fail when the tool is called.
+
     tools/greet/tool.sh + tools/greet/tool.meta.json   {"name": "greet", "inputSchema": {…}, "timeoutSecs": 5}
 
 A tool's metadata at run time (`MCP_TOOL_METADATA_JSON`) is its entry in mcp-bash's registry; clients see the part of it
 that the protocol defines.
+
+The environment of the server may still allow tools, and a project's policy decides call by call, so that this is only a
+note; it explains an empty list at the first start of such a server.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import Span
+from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.model import quoted
 from mcpc.frontends.mcp_bash.interfaces import has_interface, with_interface, with_modern_key
-from mcpc.frontends.mcp_bash.reading import ProjectItem, base_name, folder_of, name_of_file, with_icons, without_suffix
-from mcpc.frontends.mcp_bash.scripts import check_tool, is_tool
+from mcpc.frontends.mcp_bash.reading import (
+    GROUP_WRITABLE,
+    WORLD_WRITABLE,
+    ProjectItem,
+    base_name,
+    folder_of,
+    name_of_file,
+    with_icons,
+    without_suffix,
+)
 from mcpc.languages.bash.forkable import is_forkable, script_closure
 from mcpc.languages.bash.inline_sdk_calls import without_substitutions
+from mcpc.languages.bash.library import script_problems
+from mcpc.languages.executable import BYTE_ORDER_MARK, SHEBANG, how_to_fix, is_binary, not_runnable
 from mcpc.model.definitions import HANDLER_KEY, ToolDefinition
 from mcpc.model.ir import ExternalHandler
 from mcpc.reading.json_tree import fields_of, implied_member, implied_node, member_at_value, object_node, text_of
+from mcpc_runtime.protocol.tool_choice import matches
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpc.diagnostics import Diagnostics
     from mcpc.frontends.mcp_bash.reading import Fields, ProjectReader
+    from mcpc.model.ir import Server
+    from mcpc.model.ir.handlers import PlainData
     from mcpc.reading import Json, Member, Source
+
 
 FOLDER = "tools"
 CONTRACT = "mcp_bash"
@@ -202,3 +228,122 @@ def _registry_entry(found: ProjectItem, fields: Fields, limits: dict[str, Json])
 def compact_json(value: Json) -> str:
     """Return a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+EVERYTHING = ("*", "all")
+
+
+def allowed_tools(server: Server) -> Diagnostics:
+    """Report that no tool is allowed yet, and patterns that allow no tool."""
+    settings = dict(server.runtime_settings).get(CONTRACT)
+    patterns = _patterns(settings.get("allow")) if settings is not None else ()
+    names = [
+        tool.name
+        for tool in server.tools
+        if isinstance(tool.handler, ExternalHandler) and tool.handler.contract == CONTRACT
+    ]
+    if settings is None or not names:
+        return ()
+    if not patterns and not settings["policy"]:
+        message = f"clients will not see the tools of mcp-bash ({_first_names(names)}): they are not allowed yet"
+        hint = "build with `--allow '*'` or `--allow NAME`, or start the server with MCPBASH_TOOL_ALLOWLIST set"
+        return (diagnose("MCP712", None, message, "", hint),)
+    return tuple(
+        diagnose("MCP265", None, f"`--allow {pattern}` allows no tool", f"a pattern for some of {_first_names(names)}")
+        for pattern in patterns
+        if pattern not in EVERYTHING and not any(matches(pattern, name) for name in names)
+    )
+
+
+def _patterns(allowed: PlainData) -> tuple[str, ...]:
+    return tuple(map(str, allowed)) if isinstance(allowed, list | tuple) else ()
+
+
+def _first_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return quoted(names[:3]) + more
+
+
+SCRIPT_ENDINGS = (".sh", ".bash")
+EXECUTABLE = 0o111
+SHELLS = (b"bash", b"sh")
+
+
+def is_tool(source: Source) -> bool:
+    """Tell whether mcp-bash would run a file: by its mode, its name, or its first line."""
+    return bool(source.mode & EXECUTABLE) or source.path.endswith(SCRIPT_ENDINGS) or source.data.startswith(SHEBANG)
+
+
+def is_bash(source: Source) -> bool:
+    """Tell whether a file is a Bash script: by its first line, else by its suffix."""
+    if source.data.removeprefix(BYTE_ORDER_MARK).startswith(SHEBANG):
+        words = source.data.split(b"\n", 1)[0].replace(b"/", b" ").split()
+        return any(word in SHELLS for word in words)
+    return source.path.endswith(SCRIPT_ENDINGS)
+
+
+def check_tool(source: Source, reader: ProjectReader) -> None:
+    """Report why a tool cannot be run."""
+    check_request_script(source, reader)
+    report_packages(source, reader)
+    if not source.mode & EXECUTABLE:
+        hint = f"the server runs it anyway; to fix: `chmod +x {shlex.quote(source.path)}`"
+        reader.report("MCP150", Span(source.path), f"`{source.path}` is not executable", "", hint)
+
+
+def check_request_script(source: Source, reader: ProjectReader) -> None:
+    """Report problems of a file that runs for requests; its group may change it."""
+    if not reader.report_writable(source, WORLD_WRITABLE) and source.mode & GROUP_WRITABLE:
+        reader.shared.append(source)
+    _check_script(source, reader)
+
+
+def check_server_script(source: Source, reader: ProjectReader) -> None:
+    """Report problems of a file that the server itself runs; only its owner may change it."""
+    reader.report_writable(source)
+    _check_script(source, reader)
+
+
+def _check_script(source: Source, reader: ProjectReader) -> None:
+    begun = source.data.startswith((SHEBANG, BYTE_ORDER_MARK + SHEBANG))
+    problem = not_runnable(source) if begun else ""
+    if problem:
+        reader.report("MCP244", Span(source.path), f"`{source.path}` cannot be run: {problem}", "", how_to_fix(problem))
+    if is_binary(source):
+        message = f"`{source.path}` runs on one platform only"
+        reader.report("MCP246", Span(source.path), message, "", "the tool works only on machines of this platform")
+    if is_bash(source):
+        reader.problems += script_problems(source)
+
+
+JAVASCRIPT_ENDINGS = (".js", ".mjs", ".cjs")
+IMPORT = re.compile(
+    r"^[ \t]{0,80}(?:import\b[^\"'\n]{0,500}|(?:const|let|var)[ \t][^=\n]{0,500}= ?require\()"
+    r"[\"'](?P<name>[^\"'.#/\n][^\"'\n]*)",
+    re.MULTILINE,
+)
+NAMES = """
+    assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events
+    fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream
+    string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib
+"""
+NODE_MODULES = frozenset(NAMES.split())
+"""Built-in modules of Node, which may be imported without `node:`."""
+HOW_TO_BUNDLE = "copy the needed files of the package beside the tool, or bundle the tool into one file"
+
+
+def report_packages(source: Source, reader: ProjectReader) -> None:
+    """Report packages that a tool imports and that will not be available."""
+    if not source.path.endswith(JAVASCRIPT_ENDINGS) and b"node" not in source.data.split(b"\n", 1)[0]:
+        return
+    for found in IMPORT.finditer(source.text):
+        name = found["name"]
+        if name.partition(":")[0] != "node" and name.partition("/")[0] not in NODE_MODULES:
+            span = Span(source.path, found.start("name"), found.end("name"))
+            reader.report(
+                "MCP234",
+                span,
+                f"the package `{name}` will not be available: `node_modules` is left out",
+                "",
+                HOW_TO_BUNDLE,
+            )

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING
 import mcpc
 import mcpc_runtime
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.introspection.process import ISOLATED, copy_project
-from mcpc.frontends.introspection.unimported import was_not_imported
+from mcpc.frontends.introspection.process import ISOLATED, copy_project, was_not_imported
 from mcpc.frontends.toolbox.tool_definitions import convert_schema, schema_span, tool_name
 from mcpc.model.ir import PythonFunction
 from mcpc.packages import read_requirements, stage_project_packages
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import ConfinedProgram
-from mcpc.sandbox.import_time_limit import SECONDS, TIME_LIMIT_MESSAGE
+from mcpc.sandbox.confinement.model import IMPORT_SECONDS, TIME_LIMIT_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +99,7 @@ def read_module(source: Source, tree: SourceTree) -> tuple[object, Function | No
     try:
         return (ast.literal_eval(written[-1]) if written else None), functions[-1], ()
     except ValueError:
-        if not tree.imports:
+        if not tree.options.imports:
             return None, None, (was_not_imported(source.path),)
         schema, why = evaluate_schema(source, tree)
     if why:
@@ -132,7 +131,7 @@ def evaluate_schema(source: Source, tree: SourceTree) -> tuple[object, str]:
         variables = {"PYTHONHASHSEED": "0"}
         needed = (*packages, *mine)
         done = confinement.run_confined(
-            ConfinedProgram(words, root, root / "project", SECONDS, variables, needed, replies=1)
+            ConfinedProgram(words, root, root / "project", IMPORT_SECONDS, variables, needed, replies=1)
         )
     if done.status is None:
         return None, TIME_LIMIT_MESSAGE if done.why.startswith("the import did not end") else done.how

@@ -15,8 +15,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.toolbox.diagnostics import UNIMPORTED, bundle_errors, missing_lock, not_imported
-from mcpc.frontends.toolbox.tool_definitions import ENDINGS, IN_NODE, convert_schema, schema_span, tool_name
+from mcpc.frontends.toolbox.tool_definitions import (
+    ENDINGS,
+    IN_NODE,
+    UNIMPORTED,
+    bundle_errors,
+    convert_schema,
+    missing_lock,
+    not_imported,
+    schema_span,
+    tool_name,
+)
 from mcpc.languages.bundling import Description, NodeError, bundle_modules, describe_modules
 from mcpc.languages.bundling.node import mcpc_program
 from mcpc.model.definitions import HANDLER_KEY, PromptDefinition, TemplateDefinition
@@ -62,7 +71,9 @@ def read_script_tools(tree: SourceTree, files: Sequence[Source], making: ToolNam
     try:
         bundled = bundle_modules(tree, [*entries, *handlers.values()])
         offered = (
-            describe_bundled(bundled, entries, handlers) if tree.imports else empty_descriptions([*entries, *handlers])
+            describe_bundled(bundled, entries, handlers)
+            if tree.options.imports
+            else empty_descriptions([*entries, *handlers])
         )
     except NodeError as problem:
         return ScriptTools(complete=False), (diagnose("MCP408", Span(files[0].path), str(problem)),)
@@ -208,7 +219,6 @@ def read_handlers(
 
 
 def listed_prompts(path: str, usable: Mapping[str, Description]) -> Iterator[PromptDefinition]:
-    """Yield the listed prompts."""
     for prompt in usable["prompts"].prompts if "prompts" in usable else ():
         if isinstance(prompt, dict) and isinstance(prompt.get("name"), str):
             span = Span(path, 0, 0)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.diagnostics.model import quoted
+from mcpc.frontends.introspection.process import was_not_imported
 from mcpc.languages.bundling import OLDEST_NODE
 from mcpc.model.definitions import HANDLER_KEY, ToolDefinition
 from mcpc.reading.json_tree import implied_node
@@ -21,37 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.languages.bundling import Bundle, BundleError, Description
     from mcpc.model.ir import Handler
     from mcpc.options import Options
     from mcpc.reading import Json, Source, SourceTree
-
-FOLDER = "src/tools/"
-ENDINGS = (".ts", ".js", ".mts", ".mjs")
-EXCLUDED_ENDINGS = (".d.ts", ".d.mts", "__init__.py")
-"""Files in the tools folder that are not tools."""
-SCHEMA = re.compile(r"\bschema\b")
-
-
-def tool_files(tree: SourceTree) -> tuple[Source, ...]:
-    """Return the files directly in the folder of tools that are modules, in the order of their names."""
-    return tuple(source for path, source in tree.files.items() if is_tool_path(path))
-
-
-def is_tool_path(path: str) -> bool:
-    """Tell whether a path is the one of a tool's module."""
-    name = path.removeprefix(FOLDER)
-    return name != path and "/" not in name and name.endswith((*ENDINGS, ".py")) and not name.endswith(EXCLUDED_ENDINGS)
-
-
-def tool_name(path: str) -> str:
-    """Return the tool name of a file."""
-    return path.rpartition("/")[2].rpartition(".")[0]
-
-
-def schema_span(source: Source) -> Span:
-    """Return the span of a module's schema, or its beginning."""
-    found = SCHEMA.search(source.text)
-    return Span(source.path, found.start(), found.end()) if found else Span(source.path, 0, 0)
 
 
 DIALECT = "toolbox"
@@ -130,3 +105,103 @@ def schema_problems(source: Source, schema: object, names: Collection[str]) -> I
 
 
 DEFAULTS = {"type": '`"object"`', "properties": "no properties"}
+
+
+LOCK = "package-lock.json"
+UNIMPORTED = "`--no-import` was given"
+
+
+def bundle_errors(bundled: Bundle, tree: SourceTree) -> Iterator[Diagnostic]:
+    """Yield why modules could not be bundled."""
+    for entry, faults in bundled.faults.items():
+        for fault in faults[:MAX_REPORTED]:
+            yield bundle_error(entry, fault, bundled, tree)
+
+
+MAX_REPORTED = 5
+"""Maximum number of reported errors of one module."""
+
+
+def bundle_error(entry: str, fault: BundleError, bundled: Bundle, tree: SourceTree) -> Diagnostic:
+    """Return one error as a missing package, a package with machine code, or an error in a source."""
+    span = project_span(tree, fault.path, fault.line, fault.column) or Span(entry, 0, 0)
+    left = f"`{entry}` is left out"
+    if fault.package and fault.message.startswith("Could not resolve"):
+        why = bundled.lacking.get(fault.package, "it is not installed")
+        message = f"the package `{fault.package}` is not available ({why}): {left}"
+        return diagnose(
+            "MCP409", span, message, "", f"`npm install {fault.package}` in the project, or remove the import"
+        )
+    return diagnose("MCP256", span, f"`{entry}` cannot be bundled: {fault.message}")
+
+
+def not_imported(source: Source, offered: Description, native: tuple[str, ...] = ()) -> Diagnostic:
+    """Return why a bundled module cannot be imported; `native`: packages with machine code that it imports."""
+    if offered.failure == UNIMPORTED:
+        return was_not_imported(source.path)
+    span = _module_span(source, *offered.place)
+    said = offered.failure.strip().partition("\n")[0][:MAX_MESSAGE_LENGTH]
+    if native:
+        names = quoted(native)
+        message = f"`{tool_name(source.path)}` is left out: it needs {names}, made for one kind of machine ({said})"
+        return diagnose("MCP410", span, message, "", "use a package in pure JavaScript")
+    hint = "open connections and read variables inside the function, when the tool is called"
+    message = f"`{tool_name(source.path)}` cannot be imported, and is left out: {said}"
+    return diagnose("MCP250", span, message, "", hint)
+
+
+MAX_MESSAGE_LENGTH = 200
+
+
+def _module_span(source: Source, path: str, line: int, column: int) -> Span:
+    """Return a span in a module, or at its beginning."""
+    if path != source.path:
+        return Span(source.path, 0, 0)
+    offset = source.offset(line, column)
+    return Span(source.path, offset, offset)
+
+
+def project_span(tree: SourceTree, path: str, line: int, column: int) -> Span | None:
+    """Return a span in the project; None if it is elsewhere."""
+    source = tree.get(path)
+    if source is None or not line:
+        return None
+    offset = source.offset(line, column)
+    return Span(path, offset, offset)
+
+
+def missing_lock(bundled: Bundle, tree: SourceTree) -> Iterator[Diagnostic]:
+    """Yield that the versions of packages are not fixed, so that builds may differ."""
+    if bundled.unlocked:
+        message = f"missing `{LOCK}`: the versions of {quoted(bundled.unlocked)} are not fixed"
+        where = Span("package.json", 0, 0) if tree.get("package.json") else None
+        yield diagnose("MCP411", where, message, "", f"`npm install --package-lock-only` writes `{LOCK}`")
+
+
+FOLDER = "src/tools/"
+ENDINGS = (".ts", ".js", ".mts", ".mjs")
+EXCLUDED_ENDINGS = (".d.ts", ".d.mts", "__init__.py")
+"""Files in the tools folder that are not tools."""
+SCHEMA = re.compile(r"\bschema\b")
+
+
+def tool_files(tree: SourceTree) -> tuple[Source, ...]:
+    """Return the files directly in the folder of tools that are modules, in the order of their names."""
+    return tuple(source for path, source in tree.files.items() if is_tool_path(path))
+
+
+def is_tool_path(path: str) -> bool:
+    """Tell whether a path is the one of a tool's module."""
+    name = path.removeprefix(FOLDER)
+    return name != path and "/" not in name and name.endswith((*ENDINGS, ".py")) and not name.endswith(EXCLUDED_ENDINGS)
+
+
+def tool_name(path: str) -> str:
+    """Return the tool name of a file."""
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def schema_span(source: Source) -> Span:
+    """Return the span of a module's schema, or its beginning."""
+    found = SCHEMA.search(source.text)
+    return Span(source.path, found.start(), found.end()) if found else Span(source.path, 0, 0)

@@ -1,5 +1,7 @@
 """The part of the standard library that a server can import: `--minimal-library`.
 
+What such a module imports is left out of the library where no file has that text.
+
 Every import statement counts, wherever it is, but for those that only type checkers and a module's own command line
 run. In the project and the runtime, so does a row `module:name`, and a text by which a function imports (`lazy`). What
 a handler imports by a name that it computes is not found.
@@ -17,11 +19,24 @@ import zipfile
 from functools import cache
 from typing import TYPE_CHECKING
 
-from mcpc.interpreters.selfcontained.conditional_modules import NOT_THE_PROJECT, ONLY_WITH, ONLY_WITH_FILES
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
+
+ONLY_WITH = {"mcpc_runtime/handlers/python/worker/coroutines.py": re.compile(rb"async|await|coroutine")}
+"""Modules of the runtime that run only if handlers or packages have such a text."""
+REMOTE_RESOURCE = re.compile(rb"https:|MCPBASH_(?:ENABLE_GIT|HTTPS)|[\"'](?:git|https)[\"']")
+MCP_BASH, MCP_BASH_PROVIDERS = ".mcpc/mcp-bash/", "mcpc_runtime/systems/mcp_bash/providers/"
+ONLY_WITH_FILES = {
+    f"{MCP_BASH}lib/python/download.py": re.compile(rb"mcp_download"),
+    f"{MCP_BASH_PROVIDERS}https_provider.py": REMOTE_RESOURCE,
+    f"{MCP_BASH_PROVIDERS}ssrf_guard.py": REMOTE_RESOURCE,
+    "mcpc_runtime/server/tasks/sqlite.py": re.compile(rb"sqlite"),
+}
+"""Modules that run only if a file of the project, of any kind, has such a text: OpenSSL and SQLite are large."""
+NOT_THE_PROJECT = ("mcpc_runtime/", "mcpc_app/", "META-INF/", "__main__", MCP_BASH)
+"""How entries of an archive begin that are no files of the project."""
+
 
 ALWAYS = (
     "copyreg",

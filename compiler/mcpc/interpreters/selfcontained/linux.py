@@ -20,15 +20,19 @@ from typing import TYPE_CHECKING
 from mcpc.emit.bytecode import dump_code, dump_data, stripped_source
 from mcpc.emit.templates import template_text
 from mcpc.interpreters.selfcontained import relocatable_file
-from mcpc.interpreters.selfcontained.executable import FROZEN_MODULES, build_executable
+from mcpc.interpreters.selfcontained.components import (
+    FOLDER,
+    EmbeddedPython,
+    library_files,
+    licence_entries,
+    server_entries,
+    with_manifest,
+)
+from mcpc.interpreters.selfcontained.executable import FROZEN_MODULES, build_executable, running_interpreter
 from mcpc.interpreters.selfcontained.import_closure import imported_modules, library_closure
-from mcpc.interpreters.selfcontained.interpreter import running_interpreter
-from mcpc.interpreters.selfcontained.interpreter_components import EmbeddedPython
 from mcpc.interpreters.selfcontained.library import LEVEL, cached_library, deflate, library_modules
-from mcpc.interpreters.selfcontained.licences import FOLDER, library_files, licence_entries
 from mcpc.interpreters.selfcontained.relocatable_file import NATIVE
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
-from mcpc.interpreters.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.interpreters.selfcontained.shared_objects import collect_shared_objects, interpreter_functions, tool_output
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc_runtime import BYTECODE, HEAD, OTHER_PYTHONS, SOURCES

@@ -18,14 +18,11 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from mcpc.emit.templates import template_text
-from mcpc.interpreters.launchers.archive_offsets import replace_prefix
+from mcpc.interpreters.launchers.windows_file import replace_prefix
+from mcpc.interpreters.selfcontained.components import FOLDER, EmbeddedPython, server_entries, with_manifest
 from mcpc.interpreters.selfcontained.import_closure import imported_modules, library_closure
-from mcpc.interpreters.selfcontained.interpreter_components import EmbeddedPython
-from mcpc.interpreters.selfcontained.licences import FOLDER
-from mcpc.interpreters.selfcontained.program_format import read_program
-from mcpc.interpreters.selfcontained.relocatable import relocatable_python
+from mcpc.interpreters.selfcontained.relocatable import read_program, relocatable_python
 from mcpc.interpreters.selfcontained.request import CannotEmbedError
-from mcpc.interpreters.selfcontained.server_archive import server_entries, with_manifest
 from mcpc.pack.archive import build_archive, sha256_hex
 from mcpc.pack.prologue import START
 

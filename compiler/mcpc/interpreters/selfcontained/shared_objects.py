@@ -19,7 +19,7 @@ from mcpc.sandbox import programs
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from mcpc.interpreters.selfcontained.interpreter import StaticInterpreter
+    from mcpc.interpreters.selfcontained.executable import StaticInterpreter
 
 SECONDS = 120
 LEFT_OUT = re.compile(r"_test\w*|xx\w*|_xxtest\w*|_tkinter|_curses\w*|readline|nis|ossaudiodev|_dbm|_gdbm|_ctypes_test")

@@ -81,7 +81,7 @@ def bundle_modules(tree: SourceTree, entries: Sequence[str]) -> Bundle:
     with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
         folder = Path(made).resolve()
         write_project(tree, folder)
-        bundler = esbuild_module(offline=tree.offline)
+        bundler = esbuild_module(offline=tree.options.offline)
         scanned = run_esbuild(folder, entries, bundler, external=True)
         wanted = imported_packages(scanned["metafile"])
         lacking, unlocked = supply_packages(tree, wanted, folder)
@@ -158,7 +158,7 @@ def supply_packages(tree: SourceTree, wanted: Sequence[str], folder: Path) -> tu
     specs = dict(declared_packages(tree))
     asked = {name: specs[name] for name in wanted if name in specs}
     lock = tree.get("package-lock.json")
-    place, lacking = install_possible(asked, lock.data if lock else b"", offline=tree.offline)
+    place, lacking = install_possible(asked, lock.data if lock else b"", offline=tree.options.offline)
     lacking |= {name: "`package.json` does not name it" for name in wanted if name not in specs}
     if place is not None:
         lacking |= copy_packages(place, [name for name in asked if name not in lacking], folder)

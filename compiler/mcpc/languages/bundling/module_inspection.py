@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.languages.bundling.node import mcpc_program, node_path
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import REPLIES, ConfinedProgram
-from mcpc.sandbox.import_time_limit import GRACE_SECONDS, SECONDS, TIME_LIMIT_MESSAGE
+from mcpc.sandbox.confinement.model import IMPORT_GRACE_SECONDS, IMPORT_SECONDS, TIME_LIMIT_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,11 +91,11 @@ def describe_remaining(folder: Path, asked: _Inspection) -> str:
     question = {
         "tools": {name: path for name, path in still.items() if name in asked.tools},
         **{name.removeprefix("\0"): path for name, path in still.items() if name in asked.others},
-        "seconds": SECONDS,
+        "seconds": IMPORT_SECONDS,
     }
     home = folder / f"home-{len(asked.found)}"
     home.mkdir()
-    data, how = run_process(folder, home, json.dumps(question), SECONDS * len(still) + GRACE_SECONDS)
+    data, how = run_process(folder, home, json.dumps(question), IMPORT_SECONDS * len(still) + IMPORT_GRACE_SECONDS)
     begun = ""
     for row in filter(None, map(confinement.parse_object, data.split(b"\n")[:-1])):
         if "begins" in row:

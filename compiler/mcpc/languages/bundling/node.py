@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import mcpc
+from mcpc.reading.tree import template_folder
 from mcpc.sandbox import programs
 from mcpc.sandbox.cache_dir import is_private, kind_folder, prune_entries
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 OLDEST_NODE = "20.0"
 """The oldest Node that tools are built for, and run in."""
-TEMPLATE_FOLDERS = (Path(mcpc.__file__).parent / "templates", Path(mcpc.__file__).parents[2] / "templates")
-"""Folders of mcpc's programs: in an installed package, and in a checkout."""
 VERSION = re.compile(r"v?(\d+)\.(\d+)")
 TIMEOUT_SECONDS = 120
 MODULES = "node_modules"
@@ -45,7 +43,7 @@ class NodeError(Exception):
 
 def mcpc_program(name: str) -> bytes:
     """Return one of mcpc's programs for Node."""
-    return next(place for place in TEMPLATE_FOLDERS if place.is_dir()).joinpath("toolbox", name).read_bytes()
+    return (template_folder() / "toolbox" / name).read_bytes()
 
 
 @cache

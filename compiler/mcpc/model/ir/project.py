@@ -119,7 +119,6 @@ class Author:
     email: str = ""
 
     def as_json(self) -> Json:
-        """Return it as JSON."""
         return {key: value for key, value in (("name", self.name), ("email", self.email)) if value}
 
 

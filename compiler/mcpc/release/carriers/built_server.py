@@ -3,14 +3,19 @@
 It is made from a file's bytes, build facts and lists, and has neither a path nor a time: equal files make equal
 carriers.  What a file needs of its machine is told by its first bytes: a Python, a shell, or only a system and a
 processor.
+
+Nothing is compressed: other implementations of zlib give other bytes.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
+import tarfile
+import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,11 +25,13 @@ from urllib.parse import unquote
 from mcpc.interpreters.launchers.windows_file import LENGTH, MAGIC
 from mcpc.interpreters.selfcontained.relocatable_file import SYSTEMS
 from mcpc.model.ir.project import ProjectMetadata, metadata_from_facts, variable_text
+from mcpc.pack.archive import EPOCH, UNIX
 from mcpc.reading import compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+if TYPE_CHECKING:
     Item = dict[str, Any]
 
 
@@ -314,3 +321,53 @@ def required_author(server: BuiltServer) -> str:
 
 def required_description(server: BuiltServer) -> str:
     return "" if server.summary else 'a description (`description = "…"`)'
+
+
+PLAIN, EXECUTABLE = 0o644, 0o755
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CarrierFile:
+    """One file: its path with `/`, its mode, and its bytes."""
+
+    path: str
+    mode: int
+    data: bytes
+
+
+def text_file(path: str, text: str) -> CarrierFile:
+    """Return a file with a text; a lone surrogate is written as an escape."""
+    return CarrierFile(path, PLAIN, text.encode("utf-8", "backslashreplace"))
+
+
+def json_file(path: str, value: Mapping[str, Any]) -> CarrierFile:
+    return text_file(path, json_text(value))
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """Return indented JSON that ends with a new line."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def archive_bytes(files: Iterable[CarrierFile]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(files):
+            info = zipfile.ZipInfo(file.path, EPOCH)
+            info.create_system = UNIX
+            info.external_attr = (0o100000 | file.mode) << 16
+            archive.writestr(info, file.data)
+    return buffer.getvalue()
+
+
+def tar_bytes(files: Iterable[CarrierFile], folders: Iterable[tuple[str, int]] = ()) -> bytes:
+    """Return an uncompressed archive (USTAR) of files and folders: sorted, of root, at the beginning of time."""
+    entries = [(folder, mode, None) for folder, mode in folders] + [(file.path, file.mode, file.data) for file in files]
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, mode, data in sorted(entries, key=lambda entry: entry[0]):
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = tarfile.DIRTYPE if data is None else tarfile.REGTYPE, mode
+            info.size = len(data or b"")
+            archive.addfile(info, io.BytesIO(data or b""))
+    return buffer.getvalue()

@@ -17,16 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.model.revisions import REVISIONS
 from mcpc.release.carriers.built_server import (
+    EXECUTABLE,
     LINUX,
     MACOS,
+    PLAIN,
     WHERE,
     WINDOWS,
+    CarrierFile,
     UnusableValueError,
+    archive_bytes,
+    json_file,
     program_target,
     required_author,
     required_description,
+    text_file,
 )
-from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, archive_bytes, json_file, text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +74,7 @@ class BundleForm:
     needs_python: bool = True
 
 
-def bundle(server: BuiltServer, version: str = "0.3", programs: tuple[bytes, ...] = ()) -> bytes:
+def bundle_archive(server: BuiltServer, version: str = "0.3", programs: tuple[bytes, ...] = ()) -> bytes:
     """Return the bundle of a server; `programs`: further files of it, each for one system.
 
     Raises UnusableValueError if the manifest needs what the project does not have.

@@ -20,8 +20,16 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from mcpc.model.ir.project import variable_text
-from mcpc.release.carriers.built_server import LINUX, UnusableFileError, UnusableValueError, sha256
-from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, tar_bytes
+from mcpc.release.carriers.built_server import (
+    EXECUTABLE,
+    LINUX,
+    PLAIN,
+    CarrierFile,
+    UnusableFileError,
+    UnusableValueError,
+    sha256,
+    tar_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

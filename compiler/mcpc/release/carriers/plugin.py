@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.release.carriers.built_server import WINDOWS, UnusableValueError
-from mcpc.release.carriers.files import EXECUTABLE, PLAIN, CarrierFile, json_file
+from mcpc.release.carriers.built_server import EXECUTABLE, PLAIN, WINDOWS, CarrierFile, UnusableValueError, json_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,7 @@ CLAUDE_ROOT, GEMINI_ROOT = "${CLAUDE_PLUGIN_ROOT}", "${extensionPath}"
 DEFAULT_COMMAND = "python3"
 
 
-def plugin(server: BuiltServer, command: str = "", forms: Sequence[str] = ()) -> tuple[CarrierFile, ...]:
+def plugin_files(server: BuiltServer, command: str = "", forms: Sequence[str] = ()) -> tuple[CarrierFile, ...]:
     """Return the files of a plugin; `command`: the program that starts the file, `forms`: names in `FORMS`."""
     if not NAME.fullmatch(server.slug):
         raise UnusableValueError(f"`{server.slug}` cannot be the name of a plugin")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mcpc.model.ir.project import variable_text
-from mcpc.release.carriers.built_server import UnusableValueError
-from mcpc.release.carriers.files import json_text
+from mcpc.release.carriers.built_server import UnusableValueError, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

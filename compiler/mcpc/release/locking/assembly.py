@@ -20,18 +20,17 @@ from mcpc.model.ir.layer import Origins
 from mcpc.packages.choosing import check_newest
 from mcpc.packages.downloads import file_on_disk
 from mcpc.packages.lock_files import CREATOR, SHA256, LockedFile
-from mcpc.packages.lock_staging import WHEELS, install_locked
+from mcpc.packages.locked_layer import WHEELS, install_locked
 from mcpc.packages.platforms import marker_values
 from mcpc.packages.staging import PackageRequest
-from mcpc.packages.uv import sha256_of
-from mcpc.packages.uv_failures import NoWheelError
+from mcpc.packages.uv import NoWheelError, sha256_of
 from mcpc.release.locking.request import OnlySourcesError, target_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.model.ir.layer import RequestedPackage
-    from mcpc.packages.lock_staging import FileSelection, LockedPackages
+    from mcpc.packages.locked_layer import FileSelection, LockedPackages
     from mcpc.packages.platforms import Target
     from mcpc.packages.uv import UvRequest
     from mcpc.release.locking.request import LockRequest

@@ -18,7 +18,7 @@ from mcpc.packages import locked_versions, read_requirements, with_origins
 from mcpc.packages.declared import LOCK_FILES
 from mcpc.packages.layer import ANY_PYDANTIC, PYDANTIC, with_pydantic
 from mcpc.packages.lock_files import LockError, lock_source, read_lock
-from mcpc.packages.needs import handler_files, needs_models
+from mcpc.packages.module_packages import handler_files, needs_models
 from mcpc.packages.pep508 import pinned_version
 from mcpc.packages.platforms import Target, parse_target
 from mcpc.packages.required_python import MINORS, required_python
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcpc.model.ir.layer import RequestedPackage
     from mcpc.options import Options
     from mcpc.packages.lock_files import LockFile
-    from mcpc.packages.uv_failures import NoWheelError
+    from mcpc.packages.uv import NoWheelError
     from mcpc.reading import SourceTree
 
 
@@ -92,7 +92,7 @@ def read_request(
     if upgraded is not None:
         versions = existing_versions(tree)
         preferred |= {name: version for name, version in versions.items() if name not in upgraded}
-    linked = tuple(with_origins(item, tree) for item in wanted)
+    linked = tuple(with_origins(item, options) for item in wanted)
     python = required_python(tree)
     known = tuple(target for target in targets if isinstance(target, Target))
     return LockRequest(linked, known, python.specifier if python else "", preferred), ()
@@ -100,7 +100,8 @@ def read_request(
 
 def lock_requirements(server: Server, tree: SourceTree) -> tuple[tuple[RequestedPackage, ...], Diagnostics]:
     """Return all requirements of a project, without the versions that a lock gave them."""
-    plain = replace(tree, files=MappingProxyType({p: s for p, s in tree.files.items() if p not in LOCK_FILES}), lock="")
+    files = MappingProxyType({path: source for path, source in tree.files.items() if path not in LOCK_FILES})
+    plain = replace(tree, files=files, options=replace(tree.options, lock=""))
     declared, problems = read_requirements(plain, handler_files(server))
     locked, _ = locked_versions(tree)
     known = {item.name for item in declared}

@@ -23,8 +23,7 @@ from mcpc.packages.pep508 import normalised_name
 from mcpc.packages.platforms import HERE_AND_NOW
 from mcpc.packages.sdists import build_wheel, check_fits, fetch_sdist, unpack
 from mcpc.packages.staging import stage_for_build, write_wheel
-from mcpc.packages.uv import NO_BUILD, uv_request
-from mcpc.packages.uv_failures import InstallError, NoWheelError
+from mcpc.packages.uv import NO_BUILD, InstallError, NoWheelError, uv_request
 from mcpc.reading import Source
 from mcpc.release.locking.request import OnlySourcesError, ResolutionError
 

@@ -102,7 +102,7 @@ def find_credentials(text: Text) -> Iterator[Hit]:
     password = password_in_address(text.text)
     if password:
         yield Hit("SCAN404", text, *password.span(1), "", _shortened(password[1]))
-    if text.role is Role.VALUE and _is_named_secret(text):
+    if text.role is Role.VALUE and SECRET_NAME.search(text.field.rpartition(".")[0]):
         yield from _random(text)
 
 
@@ -112,10 +112,6 @@ def masked(text: str) -> str:
         for _, pattern in KNOWN:
             text = pattern.sub(lambda match: f"{match[0][:6]}{'*' * (len(match[0]) - 6)}", text)
     return IN_ADDRESS.sub(lambda match: match[0].replace(match[1], "*" * len(match[1])), text)
-
-
-def _is_named_secret(text: Text) -> bool:
-    return bool(SECRET_NAME.search(text.field.rpartition(".")[0]))
 
 
 def _random(text: Text) -> Iterator[Hit]:

@@ -1,6 +1,6 @@
 """Run project code during a build, confined: with limits on all resources, and with no processes left afterwards.
 
-`limits` is what a program may use; an adapter, the folder of this system, starts it with those limits that the system
+`model` has the limits of a program; an adapter, the folder of this system, starts it with those limits that the system
 enforces.  From outside, `watching` reads its output, counts its processes, their memory and the files they create, and
 all of its descendants are ended, including detached ones.
 """
@@ -11,10 +11,8 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from mcpc.sandbox.confinement.limits import REPLIES
-from mcpc.sandbox.confinement.model import UNREADABLE, ConfinedProgram, ProgramOutcome
-from mcpc.sandbox.confinement.system import base_environment, start_confined
-from mcpc.sandbox.confinement.watching import WatchedProgram
+from mcpc.sandbox.confinement.model import REPLIES, UNREADABLE, ConfinedProgram, ProgramOutcome
+from mcpc.sandbox.confinement.watching import WatchedProgram, base_environment, start_confined
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,15 +1,39 @@
-"""A confined program, how it ended, and what an adapter provides of one that runs."""
+"""A confined program, its limits, how it ended, and what an adapter provides of one that runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from mcpc.sandbox.confinement.limits import REPLIES
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+REPLIES = 3
+"""The descriptor of a program's answer, unless it uses its standard output."""
+ANSWER_BYTES = 64 << 20
+OUTPUT_BYTES = 64 << 20
+MAX_OUTPUT_KEPT = 1 << 16
+MEMORY_BYTES = 2 << 30
+FILE_BYTES = 256 << 20
+FOLDER_BYTES = 512 << 20
+FOLDER_FILES = 100_000
+PROCESSES = 64
+THREADS = 512
+"""How many threads it may add to those of the user; only the superuser is exempt from this kernel limit."""
+EXTRA_PROCESSOR_SECONDS = 60
+"""How much more processor time it may use than time, since it may use several processors."""
+POLL_SECONDS = 0.1
+GRACE_SECONDS = 10
+"""How long a program may take to end after closing the descriptor of its answer."""
+
+
+IMPORT_SECONDS = 20
+"""How long importing a file may take."""
+IMPORT_GRACE_SECONDS = 5
+"""Additional time for the start and the end of the process."""
+TIME_LIMIT_MESSAGE = f"the import took longer than {IMPORT_SECONDS} seconds"
+
 
 UNREADABLE = "what it needs cannot be read in namespaces of its own"
 """Why a program that cannot be confined so strictly was not run."""

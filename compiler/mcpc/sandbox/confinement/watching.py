@@ -5,12 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from mcpc.sandbox.confinement import limits
+from mcpc.sandbox.confinement import model
 from mcpc.sandbox.confinement.model import UNREADABLE, UNREADABLE_STATUS, ProgramOutcome
-from mcpc.sandbox.confinement.system import free_space, used_space
+from mcpc.sandbox.platforms import PLATFORM
+from mcpc_runtime.transports.platforms import bind_port
 
 if TYPE_CHECKING:
     from mcpc.sandbox.confinement.model import ConfinedProgram, RunningProgram
+
+__all__ = ["base_environment", "free_space", "start_confined", "used_space"]
+
+if TYPE_CHECKING:
+    from mcpc.sandbox.confinement.posix.running import base_environment, free_space, start_confined, used_space
+else:
+    bind_port(globals(), f"mcpc.sandbox.confinement.{PLATFORM}.running")
 
 
 class WatchedProgram:
@@ -38,7 +46,7 @@ class WatchedProgram:
         looked = time.monotonic()
         while not self._why and not self._job.is_whole(self.answer):
             has_output = False
-            for stream, data in self._program.read(limits.POLL_SECONDS):
+            for stream, data in self._program.read(model.POLL_SECONDS):
                 has_output |= stream != "status"
                 self._take(stream, data)
             now = time.monotonic()
@@ -46,7 +54,7 @@ class WatchedProgram:
                 self._why = f"it did not end within {self._job.seconds:g} seconds"
             elif self.status and not has_output:
                 return  # it has ended, and all output was read
-            elif now - looked >= limits.POLL_SECONDS:
+            elif now - looked >= model.POLL_SECONDS:
                 self._look(now)
                 looked = time.monotonic()
 
@@ -54,33 +62,33 @@ class WatchedProgram:
         """Keep data of a stream; none at its end."""
         if stream == "answer":
             self.answer += data
-            if len(self.answer) > limits.ANSWER_BYTES:
-                self._why = f"what it defines takes more than {limits.ANSWER_BYTES >> 20} MiB"
+            if len(self.answer) > model.ANSWER_BYTES:
+                self._why = f"what it defines takes more than {model.ANSWER_BYTES >> 20} MiB"
             self._closed_at = 0.0 if data else time.monotonic()
         elif stream == "status":
             self.status += data
         else:
             self._written += len(data)
-            self.output = (self.output + data)[-limits.MAX_OUTPUT_KEPT :]
-            if self._written > limits.OUTPUT_BYTES:
-                self._why = f"it wrote more than {limits.OUTPUT_BYTES >> 20} MiB to its output"
+            self.output = (self.output + data)[-model.MAX_OUTPUT_KEPT :]
+            if self._written > model.OUTPUT_BYTES:
+                self._why = f"it wrote more than {model.OUTPUT_BYTES >> 20} MiB to its output"
 
     def _look(self, now: float) -> None:
         """Check its resource use, and whether it continues although it cannot answer any more."""
         processes, memory = self._program.usage()
-        if processes > limits.PROCESSES:
-            self._why = f"it started more than {limits.PROCESSES} processes"
-        elif memory > limits.MEMORY_BYTES:
-            self._why = f"it took more than {limits.MEMORY_BYTES >> 30} GiB of memory"
+        if processes > model.PROCESSES:
+            self._why = f"it started more than {model.PROCESSES} processes"
+        elif memory > model.MEMORY_BYTES:
+            self._why = f"it took more than {model.MEMORY_BYTES >> 30} GiB of memory"
         elif self._fills():
-            self._why = f"it wrote more than {limits.FOLDER_BYTES >> 20} MiB, or {limits.FOLDER_FILES} files"
-        elif self._closed_at and not self.status and now - self._closed_at > limits.GRACE_SECONDS:
+            self._why = f"it wrote more than {model.FOLDER_BYTES >> 20} MiB, or {model.FOLDER_FILES} files"
+        elif self._closed_at and not self.status and now - self._closed_at > model.GRACE_SECONDS:
             self._why = "it took the process's descriptors away"
 
     def _fills(self) -> bool:
         """Tell whether its folder has grown too large: measured only after the disk has lost as much space."""
         size, files = free_space(self._job.root)
-        if self._free[0] - size < limits.FOLDER_BYTES and self._free[1] - files < limits.FOLDER_FILES:
+        if self._free[0] - size < model.FOLDER_BYTES and self._free[1] - files < model.FOLDER_FILES:
             return False
         used, count = used_space(self._job.root)
-        return used > limits.FOLDER_BYTES or count > limits.FOLDER_FILES
+        return used > model.FOLDER_BYTES or count > model.FOLDER_FILES

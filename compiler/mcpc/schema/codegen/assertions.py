@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, LiteralString
 
 from mcpc.schema.code import PythonCode, fill, literal
-from mcpc.schema.conditions import ALWAYS, Condition, atom, every, holds, some
-from mcpc.schema.json_types import is_number
+from mcpc.schema.conditions import ALWAYS, Condition, atom, every, holds, is_number, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

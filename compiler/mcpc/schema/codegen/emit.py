@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.schema.code import fill, join_code
-from mcpc.schema.codegen import arrays, assertions, combinators, objects, unevaluated
-from mcpc.schema.codegen.collector import Collector
+from mcpc.schema.codegen import applicators, assertions, unevaluated
 from mcpc.schema.codegen.defaults import NONE, completion
-from mcpc.schema.codegen.predicate import Predicate
 from mcpc.schema.codegen.program import GeneratedModule
 from mcpc.schema.codegen.unevaluated import Marker
 from mcpc.schema.codegen.walker import Emitter, ValuePlace
-from mcpc.schema.ecma.pattern_search import searching
+from mcpc.schema.codegen.writers import Collector, Predicate
+from mcpc.schema.ecma.matcher import searching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,28 +40,28 @@ EMITTERS: dict[str, Emitter] = {
     "maxLength": Emitter(assertions.at_most),
     "pattern": Emitter(assertions.matches),
     "format": Emitter(assertions.has_format),
-    "required": Emitter(objects.all_present, objects.write_required, combinators.count),
+    "required": Emitter(applicators.all_present, applicators.write_required, applicators.count),
     "minProperties": Emitter(assertions.at_least),
     "maxProperties": Emitter(assertions.at_most),
-    "dependentRequired": Emitter(None, objects.write_dependent_required),
-    "properties": Emitter(None, objects.write_properties),
-    "patternProperties": Emitter(None, objects.write_pattern_properties),
-    "additionalProperties": Emitter(None, objects.write_additional),
-    "propertyNames": Emitter(None, objects.write_property_names),
-    "dependentSchemas": Emitter(None, objects.write_dependent_schemas),
+    "dependentRequired": Emitter(None, applicators.write_dependent_required),
+    "properties": Emitter(None, applicators.write_properties),
+    "patternProperties": Emitter(None, applicators.write_pattern_properties),
+    "additionalProperties": Emitter(None, applicators.write_additional),
+    "propertyNames": Emitter(None, applicators.write_property_names),
+    "dependentSchemas": Emitter(None, applicators.write_dependent_schemas),
     "minItems": Emitter(assertions.at_least),
     "maxItems": Emitter(assertions.at_most),
-    "prefixItems": Emitter(None, arrays.write_prefix),
-    "items": Emitter(None, arrays.write_items),
-    "contains": Emitter(None, arrays.write_contains),
+    "prefixItems": Emitter(None, applicators.write_prefix),
+    "items": Emitter(None, applicators.write_items),
+    "contains": Emitter(None, applicators.write_contains),
     "uniqueItems": Emitter(assertions.unique),
-    "$ref": Emitter(combinators.target_accepts, combinators.write_reference),
-    "$dynamicRef": Emitter(combinators.target_accepts, combinators.write_reference),
-    "allOf": Emitter(combinators.all_accept, combinators.write_all, combinators.count),
-    "anyOf": Emitter(combinators.any_accepts, combinators.write_alternatives("anyOf"), combinators.count),
-    "oneOf": Emitter(combinators.one_accepts, combinators.write_alternatives("oneOf"), combinators.count),
-    "not": Emitter(combinators.refuses, combinators.write_not),
-    "if": Emitter(None, combinators.write_if),
+    "$ref": Emitter(applicators.target_accepts, applicators.write_reference),
+    "$dynamicRef": Emitter(applicators.target_accepts, applicators.write_reference),
+    "allOf": Emitter(applicators.all_accept, applicators.write_all, applicators.count),
+    "anyOf": Emitter(applicators.any_accepts, applicators.write_alternatives("anyOf"), applicators.count),
+    "oneOf": Emitter(applicators.one_accepts, applicators.write_alternatives("oneOf"), applicators.count),
+    "not": Emitter(applicators.refuses, applicators.write_not),
+    "if": Emitter(None, applicators.write_if),
     "unevaluatedProperties": Emitter(None, unevaluated.write_properties),
     "unevaluatedItems": Emitter(None, unevaluated.write_items),
 }
@@ -150,7 +149,7 @@ def _entry(program: GeneratedModule, entry: EntryFunction) -> Iterator[PythonCod
     is_guarded = _may_be_too_deep(survey)
     if survey.recursive:
         walk.line(fill("LEFT[0] = %s", program.allowance(entry.kind)))
-    is_bounded = _may_take_long(survey)
+    is_bounded = any(searching(pattern).guard is not None for pattern in _patterns(survey))
     with walk.section(fill("try:") if is_guarded or is_bounded else None):
         if survey.root in survey.shared:
             walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
@@ -192,11 +191,6 @@ def _may_be_too_deep(survey: SchemaAnalysis) -> bool:
     """Tell whether some value could exhaust Python's stack."""
     schemas = survey.schemas.values()
     return bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)
-
-
-def _may_take_long(survey: SchemaAnalysis) -> bool:
-    """Tell whether there is a pattern for which `re` could take long on some text."""
-    return any(searching(pattern).guard is not None for pattern in _patterns(survey))
 
 
 def _patterns(survey: SchemaAnalysis) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, LiteralString
 
 from mcpc.schema.code import PythonCode, fill, literal, numbered
 from mcpc.schema.conditions import atom
-from mcpc.schema.ecma.pattern_search import FUND, OF_MATCHERS, searching
+from mcpc.schema.ecma.matcher import FUND, OF_MATCHERS, searching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcpc.reading import Node
     from mcpc.schema.analysis import SchemaAnalysis, Subschema
     from mcpc.schema.conditions import Condition
-    from mcpc.schema.ecma.pattern_search import PatternGuard, PatternSearch
+    from mcpc.schema.ecma.matcher import PatternGuard, PatternSearch
 
 SUPPORT: dict[str, PythonCode] = {
     "has_format": fill('''def has_format(name, text):

@@ -11,9 +11,14 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from mcpc.schema.code import fill, literal
-from mcpc.schema.codegen.arrays import at_index
-from mcpc.schema.codegen.combinators import write_all, write_alternatives, write_reference
-from mcpc.schema.codegen.objects import below_any, write_dependent_schemas
+from mcpc.schema.codegen.applicators import (
+    at_index,
+    below_any,
+    write_all,
+    write_alternatives,
+    write_dependent_schemas,
+    write_reference,
+)
 from mcpc.schema.codegen.walker import INLINE_LEVELS, Walker
 from mcpc.schema.conditions import ALWAYS, atom, holds, negated, some
 
@@ -132,7 +137,6 @@ def mark_prefix(place: ValuePlace, schemas: Node) -> None:
 
 
 def mark_indexes(place: ValuePlace, _schema: Node) -> None:
-    """Mark every index."""
     place.walk.line(fill("seen.update(range(len(%s)))", place.value))
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, LiteralString
 
 from mcpc.schema.code import PythonCode, fill, indented, join_code, literal, numbered
 from mcpc.schema.codegen.discriminators import tag_of
-from mcpc.schema.conditions import ALWAYS, NEVER, Condition, every, holds, negated, some
-from mcpc.schema.json_types import has_type, is_one_of
+from mcpc.schema.conditions import ALWAYS, NEVER, Condition, every, has_type, holds, is_one_of, negated, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from mcpc.schema.ecma.ambiguity import ReDoSWitness, endings, exponential, polynomial
 from mcpc.schema.ecma.automaton import TooLargeError, automaton
 from mcpc.schema.ecma.machine import Machine
-from mcpc.schema.ecma.translation import parse
+from mcpc.schema.ecma.translation import parse, trimmed
 from mcpc.schema.ecma.tree import Repeat, nodes
-from mcpc.schema.ecma.trim import trimmed
 from mcpc_runtime.protocol.validation.formats.ecma_regex import PatternError
 
 if TYPE_CHECKING:
@@ -136,10 +135,6 @@ def _explosion(attack: ReDoSWitness, machine: Machine) -> int:
     return times if growth > max(NEARLY_DOUBLE, fifth_power) else 0
 
 
-def _doublings(one: int, other: int) -> float:
-    return math.log2(max(1, other) / max(1, one))
-
-
 def _polynomial(given: Automaton, machine: Machine) -> Verdict | None:
     found = polynomial(given)
     if found is None or found[0] < MIN_DEGREE:
@@ -164,5 +159,5 @@ def _power(attack: ReDoSWitness, machine: Machine) -> int:
         counts.pop()
     if len(counts) < 4:
         return times // 2
-    growth = _doublings(counts[-2] - counts[-3], counts[-1] - counts[-2])
+    growth = math.log2(max(1, counts[-1] - counts[-2]) / max(1, counts[-2] - counts[-3]))
     return times // 2 if growth + ROUNDING >= MIN_DEGREE else 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.schema.ecma.automaton import TooLargeError, automaton
 from mcpc.schema.ecma.code_point_sets import classes
-from mcpc.schema.ecma.extent import can_be_empty
+from mcpc.schema.ecma.lookbehind import can_be_empty
 from mcpc.schema.ecma.machine import width
 from mcpc.schema.ecma.tree import Assertion, Choice, Group, Look, Node, Repeat, Sequence, Set, children, nodes
 

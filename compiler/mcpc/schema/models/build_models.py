@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from mcpc.languages import MODELS_LINE
 from mcpc.schema.models.ast_allowlist import IMPORTS, ModelClass
 from mcpc.schema.models.composition import compose_classes
+from mcpc.schema.models.generation import views_digest
 from mcpc.schema.models.names import INPUT, OUTPUT, tool_classes
-from mcpc.schema.models.store import views_digest
 from mcpc.schema.models.view import model_schema
 from mcpc.schema.models.view_schemas import NoModelError
 
@@ -59,7 +59,6 @@ def class_prefixes(server: Server) -> dict[str, str]:
 
 
 def tool_names(server: Server) -> tuple[str, ...]:
-    """Return the names of all tools."""
     return tuple(dict.fromkeys(tool.name for tool in server.tools))
 
 
@@ -112,13 +111,11 @@ def digest_line(wanted: Iterable[ModelRequest]) -> str:
 
 
 def tool_module(models: Sequence[Model]) -> str:
-    """Return the module of one tool."""
     classes = _classes(models)
     return "\n".join((FUTURE, *_imports(classes.values()), *_bodies(classes)))
 
 
 def all_tools_module(models: Sequence[Model]) -> str:
-    """Return the module of all tools."""
     classes = _classes(models)
     doc = '"""What the tools of this server take and return."""'
     digest = digest_line(model.wanted for model in models)

@@ -12,25 +12,23 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from mcpc.schema.code import literal
-from mcpc.schema.models import store
+from mcpc.schema.models import generation
 from mcpc.schema.models.ast_allowlist import NotAllowedError, checked_classes
-from mcpc.schema.models.structures import FIELD, HEAD, NUMBER, ROOT, structure_of
-from mcpc.schema.models.view_schemas import NOTES
+from mcpc.schema.models.view_schemas import FIELD, HEAD, NOTES, NUMBER, ROOT, structure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.schema.code import PythonCode
     from mcpc.schema.models.ast_allowlist import Result, Template
-    from mcpc.schema.models.structures import Structure, Values
     from mcpc.schema.models.view import ModelSchema
-    from mcpc.schema.models.view_schemas import Shape
+    from mcpc.schema.models.view_schemas import Shape, Structure, Values
 
 PLACEHOLDER = re.compile(
     r"'MCPC_(?P<text>\d+)'|McpcClass(?P<class>\d+)|\b(?P<number>9\d{5})(?:\.0)?\b|(?P<alias>'MCPC_ALIAS \d+')"
     r"|(?P<made>McpcMade\d+)"
 )
-"""Placeholders in a template; see `mcpc.schema.models.structures` and `mcpc.schema.models.generation`."""
+"""Placeholders in a template; see `mcpc.schema.models.view_schemas` and `mcpc.schema.models.generation`."""
 INDENT = "    "
 PARAMETER = re.compile(r"\(RootModel\[.*\]\):")
 
@@ -76,11 +74,11 @@ def _templates(structures: Sequence[Structure]) -> list[Template | str]:
     """Return cached templates, or generate them; only then is the generator imported."""
     if not structures:
         return []
-    name = store.cache_name(structures)
-    found = store.load_templates(name)
+    name = generation.cache_name(structures)
+    found = generation.load_templates(name)
     if found is None or len(found) != len(structures):
         found = resolve_name("mcpc.schema.models.generation:generate_templates")(structures)
-        store.store_templates(name, found)
+        generation.store_templates(name, found)
     return found
 
 

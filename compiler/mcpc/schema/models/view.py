@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcpc.schema.models.names import field_names, part_name
-from mcpc.schema.models.references import SchemaLibrary
-from mcpc.schema.models.schema_facts import APPLICATORS, first_text, gather_facts
+from mcpc.schema.models.schema_facts import APPLICATORS, SchemaLibrary, first_text, gather_facts
 from mcpc.schema.models.view_schemas import (
     NoModelError,
     are_literals,

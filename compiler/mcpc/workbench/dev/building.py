@@ -24,7 +24,7 @@ import mcpc_runtime
 from mcpc.reading.selection import folder_reason
 from mcpc.reading.tree import IGNORED_BEGINNING, IGNORED_ENDINGS, IGNORED_NAMES, MAX_ENTRIES
 from mcpc.sandbox import programs
-from mcpc.sandbox.platforms.files import status_of_entry
+from mcpc.sandbox.platforms import status_of_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

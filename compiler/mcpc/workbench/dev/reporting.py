@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.sandbox.platforms.console import write_within
-from mcpc.sandbox.platforms.log_pipes import open_log_pipe
+from mcpc.diagnostics.model import counted
+from mcpc.sandbox.platforms import open_log_pipe, write_within
 from mcpc.workbench.dev.building import terminal_columns
 from mcpc.workbench.dev.conversation import answered_requests, id_key, params_of, parse_messages
 
@@ -136,7 +136,7 @@ class Reporter:
         old = len(build.problems) - len(shown)
         counts = [
             *filter(None, [count_problems(shown, "new ")]),
-            *([f"{plural(old, 'warning')} unchanged"] if old else []),
+            *([f"{counted(old, 'warning')} unchanged"] if old else []),
         ]
         self._remember(build)
         text = "; ".join([*fixes, describe_changes(earlier, build.facts), *counts])
@@ -204,13 +204,13 @@ def count_offered(facts: BuildFacts) -> str:
     for kind, (word, _) in NAME_FIELDS.items():
         if word:
             numbers[word.strip()] = numbers.get(word.strip(), 0) + len(json.loads(facts.lists.get(kind, "[]")))
-    return ", ".join(plural(number, word) for word, number in numbers.items() if number or word == "tool")
+    return ", ".join(counted(number, word) for word, number in numbers.items() if number or word == "tool")
 
 
 def count_problems(problems: Sequence[BuildProblem], word: str = "") -> str:
     """Return the number of problems of each severity as text; empty if there are none."""
     numbers = Counter(problem.severity for problem in problems)
-    return ", ".join(plural(numbers[name], word + name) for name in SEVERITIES if numbers[name])
+    return ", ".join(counted(numbers[name], word + name) for name in SEVERITIES if numbers[name])
 
 
 def summarise_problems(problems: Sequence[BuildProblem]) -> list[str]:
@@ -219,11 +219,6 @@ def summarise_problems(problems: Sequence[BuildProblem]) -> list[str]:
         return []
     worst = min(problems, key=lambda problem: SEVERITIES.index(problem.severity))
     return [count_problems(problems), f"see `mcpc help {worst.code}`"]
-
-
-def plural(number: int, word: str) -> str:
-    """Return a number with its noun, in the plural if needed."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 class CallLines:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.sandbox import programs
-from mcpc.sandbox.platforms.files import cache_home
+from mcpc.sandbox.platforms import cache_home
 from mcpc.workbench.doctor.report import fine, note, problem
 from mcpc_runtime.tools.clients.request import NEWEST, OLDEST, version_of
 from mcpc_runtime.transports.platforms import files

@@ -19,8 +19,8 @@ from mcpc.passes.names import ILLEGAL, MAX_LENGTH
 from mcpc.reading.selection import FILES, SETTINGS
 from mcpc.release.comparison.rules import RULES
 from mcpc.release.releasing import KNOWN
-from mcpc.schema import keyword_shapes as shapes
-from mcpc.schema.json_types import TESTS
+from mcpc.schema import keywords as shapes
+from mcpc.schema.conditions import TESTS
 from mcpc.schema.keywords import KEYWORDS
 from mcpc.workbench.file_schemas.cases import diff_tables
 from mcpc_runtime.artifact.start_options import MIN_RESULT
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.lower.protocol_schema import Field, ObjectShape
-    from mcpc.schema.keyword_shapes import KeywordShape
+    from mcpc.schema.keywords import KeywordShape
 
 
 JsonSchema = dict[str, Any]

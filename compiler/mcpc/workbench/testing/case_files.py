@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.diagnostics.suggestions import did_you_mean, nearest, quoted
+from mcpc.diagnostics.model import did_you_mean, nearest, quoted
 from mcpc.reading import Source, judge_encoding, parse_json
 from mcpc.reading.yaml_tree import YamlError, read_yaml
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS, Case, CompletedArgument, Variant

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.diagnostics import Severity
 from mcpc.diagnostics.formats.findings import JunitCase, ReportFinding, github_annotations, junit_report
 from mcpc.diagnostics.formats.visible import visible
+from mcpc.diagnostics.model import counted
 from mcpc.workbench.testing.expectations import compact
 from mcpc.workbench.testing.model import Absent
 from mcpc.workbench.testing.yaml_text import list_item
@@ -157,14 +158,10 @@ def summary(run: Run) -> str:
     """Return one line: how many cases passed and failed, and in how many calls."""
     failed, total = len(run.failed), len(run.results)
     calls = sum(len(each.outcomes) for each in run.results)
-    counts = f"{_count(total, 'case')}, {_count(calls, 'call')}"
+    counts = f"{counted(total, 'case')}, {counted(calls, 'call')}"
     verdict = f"{failed} failed" if failed else "all passed"
-    faults = f", {_count(len(run.faults), 'fault')}" if run.faults else ""
+    faults = f", {counted(len(run.faults), 'fault')}" if run.faults else ""
     return f"{counts}: {verdict}{faults} in {run.seconds:.1f} s"
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _case_lines(run: Run, result: CaseResult) -> Iterator[str]:

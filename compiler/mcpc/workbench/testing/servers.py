@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from mcpc.client.client import ConversationError
 from mcpc.client.http import connected
 from mcpc.client.processes import SharedProcess, started_server
-from mcpc.pack.smoke import START_BY_PYTHON
+from mcpc.pack.prologue import START_BY_PYTHON
 from mcpc.sandbox import programs
 from mcpc.workbench.testing.client import AnswerList, EraClient, call_params, completion_params
 

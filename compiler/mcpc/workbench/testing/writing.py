@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.reading import Source, parse_json
 from mcpc.reading.yaml_tree import YamlError, read_yaml
 from mcpc.release.scan.leaks import IN_ADDRESS, KNOWN, PRIVATE_KEY
-from mcpc.sandbox.platforms.files import replace_file
+from mcpc.sandbox.platforms import replace_file
 from mcpc.workbench.testing.case_files import MAX_VALUES
 from mcpc.workbench.testing.model import Absent
 from mcpc.workbench.testing.yaml_text import block_text, flow_value, list_item
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcpc.reading import Node
     from mcpc.workbench.testing.reports import CaseResult
 
+if TYPE_CHECKING:
     Case = Mapping[str, Any]
     Json = Any
 

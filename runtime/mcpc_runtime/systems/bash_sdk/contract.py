@@ -83,7 +83,7 @@ STYLES = {
     "result": AnswerStyle(unchanged, result_ending),
     "merged": AnswerStyle(unchanged, named_ending, is_merged=True),
 }
-"""By the name that the compiler gives a version: see `mcpc.frontends.bash_sdk.core`."""
+"""By the name that the compiler gives a version: see `mcpc.frontends.bash_sdk.scripts`."""
 
 
 def build_invocation(call: Call, image: Image) -> ShellCall:

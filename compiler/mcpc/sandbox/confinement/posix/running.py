@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import selectors
 import subprocess
+import sys
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.sandbox import programs
-from mcpc.sandbox.confinement import limits
+from mcpc.sandbox.confinement import model
 from mcpc.sandbox.confinement.posix import launcher
 from mcpc.sandbox.confinement.posix.processes import Descendants, adopt_orphans, children, tasks_of_user
-from mcpc.sandbox.confinement.posix.visible_files import visible_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from mcpc.sandbox.confinement.model import ConfinedProgram
 
@@ -115,10 +116,10 @@ def _end(process: subprocess.Popen[bytes], descendants: Descendants) -> None:
 
 
 def _limits(seconds: float) -> dict[str, int]:
-    found = {"RLIMIT_DATA": limits.MEMORY_BYTES, "RLIMIT_FSIZE": limits.FILE_BYTES, "RLIMIT_CORE": 0}
+    found = {"RLIMIT_DATA": model.MEMORY_BYTES, "RLIMIT_FSIZE": model.FILE_BYTES, "RLIMIT_CORE": 0}
     if os.getuid():
-        found["RLIMIT_NPROC"] = tasks_of_user() + limits.THREADS
-    return {**found, "RLIMIT_CPU": int(seconds) + limits.EXTRA_PROCESSOR_SECONDS}
+        found["RLIMIT_NPROC"] = tasks_of_user() + model.THREADS
+    return {**found, "RLIMIT_CPU": int(seconds) + model.EXTRA_PROCESSOR_SECONDS}
 
 
 def base_environment(home: str, temporary: str) -> dict[str, str]:
@@ -142,3 +143,36 @@ def used_space(folder: Path) -> tuple[int, int]:
                 stack.push(lambda kind, *_: kind is not None and issubclass(kind, OSError))
                 size += os.lstat(os.path.join(root, name)).st_blocks * 512  # noqa: PTH118 - there may be many
     return size, count
+
+
+SHARED = ("/run", "/var/run", "/tmp", "/var/tmp")
+"""Folders with sockets of agents and services, and files of other programs."""
+BESIDE_PROGRAMS = ("lib", "lib64", "pyvenv.cfg")
+"""What an interpreter finds beside the folder of its program."""
+
+
+def visible_files(job: ConfinedProgram) -> tuple[list[str], list[str]]:
+    """Return the folders that are hidden, and the paths in them that are not; of either, none is in another.
+
+    Hidden are homes of the user and SHARED.  A program sees its folder, what it must be able to read, its interpreter
+    with its libraries and packages, and the folders of PATH.
+    """
+    needed = _needed_paths(job)
+    homes = (os.environ.get("HOME", ""), pwd.getpwuid(os.getuid()).pw_dir)
+    folders = {path.resolve() for path in map(Path, (*homes, *SHARED)) if path.is_absolute()}
+    hidden = _outermost({folder for folder in folders if folder.is_dir() and folder != Path("/")} - needed)
+    return [*map(str, hidden)], [*map(str, _outermost({path for path in needed if hidden.keys() & {*path.parents}}))]
+
+
+def _needed_paths(job: ConfinedProgram) -> set[Path]:
+    program = Path(job.words[0])
+    programs = {program, program.resolve()}
+    needed = {job.root, *map(Path, job.readable), *programs}
+    needed |= {place.parent.parent / name for place in programs for name in BESIDE_PROGRAMS}
+    packages = map(Path, sys.path) if job.words[0] == sys.executable else ()  # an environment may extend another one
+    needed |= {folder for folder in (*map(Path, os.get_exec_path()), *packages) if folder.is_absolute()}
+    return needed | {path.resolve() for path in needed}
+
+
+def _outermost(paths: set[Path]) -> dict[Path, None]:
+    return dict.fromkeys(sorted(path for path in paths if not paths & {*path.parents}))

@@ -20,9 +20,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcpc.sandbox.confinement import limits
+from mcpc.sandbox.confinement import model
 from mcpc.sandbox.confinement.windows.job_limits import job_usage, limit_job
-from mcpc.sandbox.platforms.program_groups import NEEDED_VARIABLES
+from mcpc.sandbox.platforms import NEEDED_VARIABLES
 from mcpc.sandbox.programs import variables_like
 from mcpc_runtime.transports.platforms.windows.supervision import kernel
 from mcpc_runtime.transports.platforms.windows.supervision.programs import command_line, environment_block
@@ -103,7 +103,7 @@ def start_confined(job: ConfinedProgram, variables: Mapping[str, str], *, namesp
     with ExitStack() as stack:
         limited = kernel.create_job()
         stack.callback(_winapi.CloseHandle, limited)
-        limit_job(limited, limits.MEMORY_BYTES, limits.PROCESSES, int(job.seconds) + limits.EXTRA_PROCESSOR_SECONDS)
+        limit_job(limited, model.MEMORY_BYTES, model.PROCESSES, int(job.seconds) + model.EXTRA_PROCESSOR_SECONDS)
         program = WindowsProgram(limited)
         try:
             created = _create(job, variables, program)

@@ -1,1 +1,0 @@
-"""Commands below `mcpc generate`: code and documentation made of a server's definitions."""

@@ -1,0 +1,144 @@
+"""Emit generated modules: models, settings, and validators.
+
+A tool's module is created when one of its classes is first used; see `mcpc_runtime.handlers.python.bindings.models`.
+
+The predicate runs at every call, so it is compiled; the collector is needed only after a rejection, and compiled then.
+Equal schemas are compiled once, equal modules stored once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpc.emit.interpreters import compile_for
+from mcpc.emit.templates import ArtifactFile, render
+from mcpc.languages import MODELS_LINE, is_models_file
+from mcpc.model.ir.project import variable_text
+from mcpc.schema import compile_of
+from mcpc.schema.compilation import LABEL
+from mcpc.schema.models import build_models, tool_module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mcpc.emit.blob import Blob, Reference
+    from mcpc.model.ir import Schema, Server
+    from mcpc.model.ir.handlers import PlainData
+    from mcpc.model.ir.project import Setting
+    from mcpc.schema import CompiledSchema
+    from mcpc.schema.models import Model
+
+FOLDER = "mcpc_app/models"
+NO_DOOR = f'{MODELS_LINE}\n"""No code of this server mentions a model."""\n'
+DOOR = f'''{MODELS_LINE}
+"""The models of this server's tools, each made when it is first asked for."""
+
+from mcpc_app.models import __all__, __getattr__  # noqa: F401
+'''
+
+
+def with_models(server: Server, handlers: Iterable[ArtifactFile]) -> Iterator[ArtifactFile]:
+    """Yield the modules of handlers and the models that they use."""
+    doors = {f"handlers/{file.source.path}" for file in server.files if is_models_file(file.source)}
+    door = (DOOR if server.models else NO_DOOR).encode()
+    for module in handlers:
+        yield ArtifactFile(module.name, door, python=True) if module.name in doors else module
+    if server.models:
+        yield from _models(build_models(server, server.models))
+
+
+def _models(models: Sequence[Model]) -> Iterator[ArtifactFile]:
+    """Yield the index of all classes, and the entry with their modules."""
+    by_module: dict[str, list[Model]] = {}
+    for model in models:
+        by_module.setdefault(model.wanted.base, []).append(model)
+    texts = {name: tool_module(found).encode() for name, found in sorted(by_module.items())}
+    places, end = {}, 0
+    for name, text in texts.items():
+        places[name] = (end, end + len(text))
+        end += len(text)
+    owners = {name: model.wanted.base for model in models for name in model.classes}
+    index = render("models.py.j2", owners=dict(sorted(owners.items())), places=places)
+    yield ArtifactFile(f"{FOLDER}/__init__.py", index, python=True)
+    yield ArtifactFile(f"{FOLDER}/sources", b"".join(texts.values()))
+
+
+def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:
+    """Return the rows of the index (see `mcpc_runtime.artifact.settings.Row`), without what only people read."""
+    return tuple(
+        (
+            setting.name,
+            setting.type,
+            setting.required,
+            setting.secret,
+            None if setting.default is None else variable_text(setting.default),
+            tuple(map(variable_text, setting.choices)),
+            setting.title or setting.description.partition("\n")[0],
+        )
+        for setting in settings
+    )
+
+
+PYTHON_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "file": "Path",
+    "directory": "Path",
+}
+"""The Python type of a setting's value (see `CONVERSIONS` of `mcpc_runtime.handlers.python.settings`)."""
+
+
+def settings_module(settings: Sequence[Setting]) -> tuple[ArtifactFile, ...]:
+    """Return the module with the Python types of settings, for handlers that have a class of settings."""
+    if not settings:
+        return ()
+    kinds = {
+        item.name: "Secret" if item.secret and item.type == "string" else PYTHON_TYPES[item.type] for item in settings
+    }
+    return (ArtifactFile("mcpc_app/settings.py", render("settings.py.j2", kinds=kinds), python=True),)
+
+
+if TYPE_CHECKING:
+    Validator = tuple[tuple[Reference, int], Reference]
+    """The predicate's source and the number of its bytecode, and the collector's source."""
+
+
+class Validators:
+    """The validators of one blob."""
+
+    def __init__(self, blob: Blob) -> None:
+        self._blob = blob
+        self._places: dict[CompiledSchema, Validator] = {}
+        self._numbers: dict[bytes, int] = {}
+
+    def add(self, schema: Schema) -> Validator:
+        """Return the references of a schema's modules, which are added to the blob if they are new."""
+        compiled, problems = compile_of(schema)
+        if compiled is None:
+            raise ValueError(f"a checked schema does not compile: {problems}")
+        if compiled not in self._places:
+            self._places[compiled] = self._put(compiled)
+        return self._places[compiled]
+
+    def _put(self, compiled: CompiledSchema) -> Validator:
+        source = compiled.predicate.encode()
+        number = self._numbers.setdefault(source, len(self._numbers))
+        return (self._blob.add(source), number), self._blob.add(compiled.collector.encode())
+
+    def bytecode(self, minor: str) -> bytes:
+        """Return the entry of bytecode: the magic number of its Python, a table of offset and length, the modules.
+
+        It is separate from the blob, so that all other entries are the same for every Python.
+        """
+        magic, codes = compile_for(minor, [(source, LABEL, True) for source in self._numbers])
+        start = len(magic) + 8 * len(codes)
+        rows, bodies = [magic], []
+        for body in codes:
+            if body is None:
+                raise ValueError(f"a validator does not compile with Python {minor}")
+            rows.append(start.to_bytes(4, "little") + len(body).to_bytes(4, "little"))
+            bodies.append(body)
+            start += len(body)
+        return b"".join((*rows, *bodies))

@@ -1,0 +1,194 @@
+"""Installed packages in the cache: their folders, and layers of earlier builds.
+
+A file is read again only if the file system says that it may have changed since it had its digest: its size, its times
+or its number differ. The time of a change of status cannot be set by a program.
+
+An entry has no bytes of packages: it says which staged file each file of the layer is. They are read when they are
+needed, and checked against their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcpc.model.ir import Layer, Package, PackageContents, PackageRequirement
+from mcpc.packages.installed_files import UnfitPackageError
+from mcpc.packages.model import Distribution
+from mcpc.sandbox.cache_dir import code_digest, is_private, kind_folder, load_entry, prune_entries, store_entry
+from mcpc.sandbox.platforms import file_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from mcpc.model.ir.layer import RequestedPackage
+    from mcpc.packages.model import StagedPackages
+
+if TYPE_CHECKING:
+    States = dict[str, tuple[str, list[int]]]
+
+FILES, DESCRIPTION, STATES = "files", "staged.json", "states.json"
+
+
+def load_folder(folder: Path) -> tuple[Distribution, ...] | None:
+    """Return the packages in a folder that was filled before; None if it was not, or was changed."""
+    if not is_private(folder):
+        return None
+    try:
+        rows = json.loads((folder / DESCRIPTION).read_bytes())
+        distributions = tuple(Distribution(**{**row, "tags": tuple(row["tags"])}) for row in rows)
+        is_whole = is_unchanged(folder, distributions)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not is_whole:
+        return None
+    with suppress(OSError):
+        os.utime(folder)  # it was used
+    return distributions
+
+
+def is_unchanged(folder: Path, distributions: Iterable[Distribution]) -> bool:
+    """Tell whether every file has its digest, and record the state of each."""
+    try:
+        before: States = {path: tuple(row) for path, row in json.loads((folder / STATES).read_bytes()).items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        before = {}
+    states: States = {}
+    start = f"{folder / FILES}{os.sep}"
+    for item in distributions:
+        for path, digest in item.files.items():
+            states[path] = digest, file_state(start + path)
+            is_known = bool(states[path][1]) and before.get(path) == states[path]
+            if not is_known and hashlib.sha256(Path(start + path).read_bytes()).hexdigest() != digest:
+                return False
+    if states != before:
+        with suppress(OSError):
+            (folder / STATES).write_text(json.dumps(states), encoding="utf-8")
+    return True
+
+
+def fill_folder(folder: Path, install: Callable[[Path], tuple[Distribution, ...]]) -> tuple[Distribution, ...]:
+    """Install into a folder beside `folder`, and rename it when it is complete."""
+    kind_folder(folder.parent.name)
+    filled = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))
+    try:
+        distributions = install(filled)
+        (filled / DESCRIPTION).write_text(
+            json.dumps([asdict(distribution) for distribution in distributions]), encoding="utf-8"
+        )
+        _rename(filled, folder)
+    finally:
+        shutil.rmtree(filled, ignore_errors=True)
+    prune_entries(folder.parent.name)
+    return distributions
+
+
+def _rename(filled: Path, folder: Path) -> None:
+    """Rename a filled folder; another process may have created the same one, which is used unless it was changed."""
+    try:
+        filled.rename(folder)
+    except OSError:
+        if load_folder(folder) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                filled.rename(folder)
+
+
+KIND = "layers"
+
+
+class StagedFiles(Mapping[str, bytes]):
+    """The files of a layer, read from staged folders; `texts`: those that are only in the layer."""
+
+    def __init__(self, digests: Mapping[str, str], places: Mapping[str, Path], texts: Mapping[str, str]) -> None:
+        self.digests, self.places, self.texts = digests, places, texts
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self.texts:
+            return self.texts[path].encode("utf-8", "surrogateescape")
+        data = self.places[path].read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.digests[path]:
+            raise UnfitPackageError(f"`{path}` was changed while the packages were read")
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.digests)
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+
+def layer_key(staged: Sequence[StagedPackages], wanted: Iterable[RequestedPackage], own: frozenset[str]) -> str:
+    """Return the digest of all that decides a layer: the files of packages, the requirements, the project's modules."""
+    inputs = {
+        "code": code_digest(Path(__file__).parent),
+        "staged": [
+            (stage.platform, stage.python, sorted(stage.modules), [asdict(item) for item in stage.distributions])
+            for stage in staged
+        ],
+        "wanted": [(item.name, item.text, item.extracted) for item in wanted],
+        "own": sorted(own),
+    }
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+
+def store_layer(name: str, layer: Layer, staged: Sequence[StagedPackages]) -> None:
+    """Keep a layer: its facts, and the stage and the path of each of its files."""
+    by_digest = {
+        digest: (number, path)
+        for number, stage in enumerate(staged)
+        for item in stage.distributions
+        for path, digest in item.files.items()
+    }
+    rows = {
+        path: by_digest.get(digest) or layer.files[path].decode("utf-8", "surrogateescape")
+        for path, digest in layer.digests.items()
+    }
+    facts = {
+        "packages": [asdict(item) for item in layer.packages],
+        "modules": sorted(layer.modules),
+        "index": layer.index,
+        "digests": dict(layer.digests),
+        "files": rows,
+        "brings": {item.name: sorted(item.brings) for item in layer.asked},
+        "contents": {
+            package: [item.size, *map(sorted, (item.modules, item.uses, item.extends, item.imports))]
+            for package, item in layer.contents.items()
+        },
+    }
+    store_entry(KIND, name, json.dumps(facts).encode())
+
+
+def load_layer(name: str, staged: Sequence[StagedPackages], wanted: Iterable[RequestedPackage]) -> Layer | None:
+    """Return the layer that was kept under a name, with its files in the staged folders; None without one."""
+    kept = load_entry(KIND, name)
+    if kept is None:
+        return None
+    facts = json.loads(kept)
+    places = {path: staged[row[0]].root / row[1] for path, row in facts["files"].items() if isinstance(row, list)}
+    texts = {path: row for path, row in facts["files"].items() if isinstance(row, str)}
+    spans = {item.name: item.span for item in reversed([*wanted])}
+    return Layer(
+        tuple(
+            Package(**{**row, "tags": tuple(row["tags"]), "paths": tuple(row["paths"])}) for row in facts["packages"]
+        ),
+        frozenset(facts["modules"]),
+        facts["index"],
+        StagedFiles(facts["digests"], places, texts),
+        facts["digests"],
+        asked=tuple(
+            PackageRequirement(package, spans[package], frozenset(names)) for package, names in facts["brings"].items()
+        ),
+        contents={
+            package: PackageContents(frozenset(modules), size, *map(frozenset, others))
+            for package, (size, modules, *others) in facts["contents"].items()
+        },
+    )
