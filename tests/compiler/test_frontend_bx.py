@@ -13,7 +13,7 @@ from mcpc.frontends import select_frontends
 from mcpc.frontends.bx import is_boxlang, untranslated
 from mcpc.frontends.bx.settings import MAX_TOKEN_LENGTH, MIN_TOKEN_LENGTH, parse_networks, parse_origin, read_settings
 from support.images import archive, image_of
-from support.projects import PLAIN, SERVER_JSON, Files, checked, marked, places, tree
+from support.projects import PLAIN, SERVER_JSON, Files, checked, places, tree
 from support.whole_projects import print_cases
 
 pytestmark = pytest.mark.sampled(2)
@@ -104,30 +104,6 @@ def test_so_many_decorators_in_boxlang_are_reported(count: int, reported: int) -
     assert [is_boxlang(source) for source in project.files.values()] == [True, True, False]
     found = [problem.span.path for problem in untranslated(project) if problem.span]
     assert found == ["A.BX"] * reported + ["b.bxm"]
-
-
-WRONG_MARKS = [
-    ('@mcp_tool({»"nmae": "x"})\ndef a(): "A."', "MCP221"),
-    ("@mcp_tool(»nmae='x')\ndef a(): 'A.'", "MCP221"),
-    ("class A:\n    @»mcp_tool\n    def a(self): ...", "MCP220"),
-    ("def outer():\n    @»mcp_tool('x')\n    def a(): ...", "MCP220"),
-    ("@mcp_tool\ndef a(*»args): ...", "MCP218"),
-    ("@mcp_tool\ndef a(x: »object()): ...", "MCP217"),
-    ("@mcp_prompt({'arguments': »[{'name': 'no'}]})\ndef a(b: str): ...", "MCP221"),
-    ("@mcp_prompt({'arguments': »'b'})\ndef a(b: str): ...", "MCP221"),
-    ("@mcp_resource\ndef a(b: »str): ...", "MCP227"),
-    ("@mcp_resource({'uri': »5})\ndef a(): ...", "MCP221"),
-]
-
-
-@pytest.mark.parametrize(("text", "code"), WRONG_MARKS)
-@pytest.mark.sampled(4)
-def test_a_wrong_mark_is_told_at_its_place(text: str, code: str) -> None:
-    head = "from mcpc import mcp_prompt, mcp_resource, mcp_tool\n"
-    files, marks = marked({"t.py": head + text + "\n", "u.py": TOOL})
-    found, problems = checked(files)
-    assert found is None
-    assert places(problems, files) == [(code, *mark) for mark in marks]
 
 
 def test_hostile_boxlang_code_takes_no_time() -> None:
