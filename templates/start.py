@@ -33,22 +33,15 @@ for number in (0, 1, 2):
         posix.open(NULL, posix.O_RDWR)  # takes the lowest number that is free, which is this one
 
 
-class Moved(dict):
-    """The archive's directory as the importer keeps it, with the entries where ARCHIVE says they are."""
-
-    def __getitem__(self, name):
-        entry = dict.__getitem__(self, name)
-        return (ARCHIVE + entry[0][len(FILE) :],) + entry[1:] if entry else entry
-
-    def get(self, name, default=None):
-        return self[name] if name in self else default  # noqa: SIM401 - this is `get`
-
-
 # The file is opened once: whatever takes its name later, this server goes on as it began.
 try:
     place = "/proc/%d/fd/%d" % (posix.getpid(), posix.open(FILE, posix.O_RDONLY | posix.O_CLOEXEC))
     posix.stat(place)
-    zipimport._zip_directory_cache[place] = Moved(zipimport._zip_directory_cache[FILE])
+    # The archive's directory as the importer keeps it, with each entry where `place` says it is.
+    zipimport._zip_directory_cache[place] = {
+        name: (place + row[0][len(FILE) :], *row[1:]) if row else row
+        for name, row in zipimport._zip_directory_cache[FILE].items()
+    }
     LOADER, ARCHIVE = zipimport.zipimporter(place), place
 except (OSError, AttributeError, KeyError):
     pass

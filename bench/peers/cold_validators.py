@@ -18,7 +18,8 @@ LOADER = zipimport.zipimporter(ARCHIVE)
 
 from mcpc_app.index import INDEX  # noqa: E402
 
-from mcpc_runtime.artifact.image import Validator, open_image  # noqa: E402
+from mcpc_runtime.artifact.image import open_image  # noqa: E402
+from mcpc_runtime.protocol.definitions import Validator  # noqa: E402, TC001
 
 
 def resident() -> int:

@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
-from mcpc_runtime.protocol.effects import Activity, Call, Effect, Ending, PublishChange, SendResponse
+from mcpc_runtime.protocol.effects import Activity, Call, Effect, Ending, PublishChange
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.kept_results import Account
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 
 Note = dict[str, Json]

@@ -1,6 +1,6 @@
 """Lazy imports: a module is imported when one of its names is first used, so that the start does not pay for it.
 
-The packer writes them in place of imports whose names are only called in functions, or before a dot there
+The packer writes them in place of imports whose names functions only call, take attributes of, or pass to `isinstance`
 (`mcpc.pack.late_imports`):
 
     finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
@@ -13,7 +13,7 @@ stand for packages that are not in every file, and for modules that import each 
 
 from __future__ import annotations
 
-from sys import _getframe
+from sys import _getframe, modules
 from typing import Any
 
 resolved_rows: dict[str, object] = {}
@@ -57,6 +57,10 @@ class lazy:  # noqa: N801 - it stands where an import would
     def __call__(self, *arguments: object, **options: object) -> Any:
         """Import the function or class, and call it."""
         return self._import()(*arguments, **options)
+
+    def __instancecheck__(self, value: object) -> bool:
+        """Tell whether a value is of the class; none is before its module is imported."""
+        return self._module in modules and isinstance(value, self._import())
 
     def __getattr__(self, name: str) -> Any:
         """Import the module, or the class, whose attribute is used."""

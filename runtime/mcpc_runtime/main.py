@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 from zipimport import zipimporter
 
-from mcpc_runtime.artifact.image import Image, open_image
+from mcpc_runtime.artifact.image import open_image
 from mcpc_runtime.artifact.settings import report_settings
 from mcpc_runtime.artifact.start_options import use_start_options
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.run_time_lists import list_at_run_time
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver

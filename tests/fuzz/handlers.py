@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from mcpc_runtime import log
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import (
     Call,
     CompletionOutcome,
@@ -20,6 +19,7 @@ from mcpc_runtime.protocol.effects import (
     ResourceOutcome,
     text,
 )
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.server import dispatcher
 from mcpc_runtime.server.tasks import manager, store
 from mcpc_runtime.server.tasks.store import MemoryStore

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from support.images import archive, image_of
 from support.needs import ROOT
 

@@ -17,8 +17,9 @@ from typing import Any
 from fuzz.books import CAPABILITIES, NOBODY, check, declares, due, is_identifier, key
 from fuzz.handlers import Stage, playing
 from fuzz.subject import Subject, image
-from mcpc_runtime.protocol.effects import Call, Effect, Request, SendMessage, SendResponse
+from mcpc_runtime.protocol.effects import Call, Effect, SendMessage
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
+from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import MAX_STREAMS, MAX_WATCHED, close_listening
 from mcpc_runtime.server.stdio_driver import StdioDriver
@@ -333,7 +334,7 @@ class Books:
         held = Counter(
             key(json.loads(line).get("id"))
             for batch in {id(one.request.batch): one.request.batch for one in session.running.values()}.values()
-            for line in (batch.replies if batch is not None else [])
+            for line in (batch["replies"] if batch is not None else [])
         )
         held = Counter({NOBODY if name == "null" else name: count for name, count in held.items()})
         assert self.owed == self.paid + self.dropped + still + held, (self.owed, self.paid, self.dropped, still, held)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN

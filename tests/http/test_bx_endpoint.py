@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import StartOptions, apply_start_options
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.tool_choice import ANY_CHARACTER, ToolSelection, matches
 from mcpc_runtime.systems.bx.auth import Origins, build_authenticator
 from support.artifact import built_fixture, carried

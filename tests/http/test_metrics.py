@@ -21,7 +21,8 @@ from mcpc_runtime.http.memory_budget import MemoryBudget
 from mcpc_runtime.http.metrics import CONTENT_TYPE, MAX_NAMES, Metrics
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.tracing import CallTracer
-from mcpc_runtime.protocol.effects import Call, Request
+from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.requests import Request
 from support.asgi import Client
 from support.http_sample import sample
 from support.images import small_session

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import apply_start_options
 from mcpc_runtime.http import options
 from mcpc_runtime.http.memory_budget import MemoryBudget
@@ -26,6 +25,7 @@ from mcpc_runtime.http.settings import (
     unknown_variables,
 )
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas import signed_tokens
 from support.asgi import LEGACY, Client, reply, request, served

@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Image
 from support.asgi import Client, Doorman
 from support.http_sample import sample
 from support.images import image_of, small_archive

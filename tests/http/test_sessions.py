@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http import sessions
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.driver import HttpDriver

@@ -16,7 +16,8 @@ from mcpc_runtime.http.principals import MisconfiguredError
 from mcpc_runtime.http.tracing import CallTracer
 from mcpc_runtime.lazy import lazy
 from mcpc_runtime.protocol.calls import nested_call
-from mcpc_runtime.protocol.effects import Call, Failure, Request, text_outcome
+from mcpc_runtime.protocol.effects import Call, Failure, text_outcome
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.traces import trace_variables
 from support.images import MODERN, small_session
 from support.issuer import serving

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.principals import Principal
 from mcpc_runtime.http.serve import ServeError, build_application, virtual_servers
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Image
 from support.artifact import build
 from support.asgi import LEGACY, Client, Doorman, reply, request, served
 from support.files import write_files

@@ -18,7 +18,8 @@ from mcpc_runtime.handlers.files.runner import FileJob, FileRunner
 from mcpc_runtime.handlers.invocations import FileRead
 from mcpc_runtime.protocol import session as protocol_session
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Failure, PublishChange, Request, text_outcome
+from mcpc_runtime.protocol.effects import Failure, PublishChange, text_outcome
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server import dispatcher, running_calls
 from mcpc_runtime.server import driver as driver_module

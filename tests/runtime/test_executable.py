@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.handlers.executable import contract as executable
-from mcpc_runtime.protocol.effects import Call, Request
+from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
 from support.images import archive, image_of
 from support.projects import Files

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.protocol.effects import Call, Outcome, Request
+from mcpc_runtime.protocol.effects import Call, Outcome
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.systems.mcp_bash import (
     completion_contract,
     files,

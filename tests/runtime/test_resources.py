@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.bash import contract as mcbox
 from mcpc_runtime.handlers.executable import contract as executable
 from mcpc_runtime.handlers.invocations import ProcessResult
 from mcpc_runtime.handlers.python import contract as python
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.protocol import uri_matching
-from mcpc_runtime.protocol.effects import Call, Request, StartHandler
+from mcpc_runtime.protocol.effects import Call, StartHandler
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, request
 from support.messages import STATELESS

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol import kept_results
 from mcpc_runtime.protocol.calls import finished_tool_result
-from mcpc_runtime.protocol.effects import ABSENT, Call, Outcome, Request
+from mcpc_runtime.protocol.effects import ABSENT, Call, Outcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.kept_results import KeptResult, KeptResults
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
 from support.images import archive, ask, image_of, request
 

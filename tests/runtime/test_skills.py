@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from mcpc_runtime.protocol.effects import SendResponse
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, image_of
 

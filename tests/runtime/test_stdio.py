@@ -14,7 +14,7 @@ import pytest
 
 from mcpc_runtime.transports import stdio
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY
-from mcpc_runtime.transports.stdio import Channel, ChannelBroken, ChannelClosed
+from mcpc_runtime.transports.stdio import Channel
 
 LIMIT = 40
 HIGH_WATER, MAX_RETRIES = 4 << 20, 100
@@ -218,7 +218,7 @@ def test_a_client_that_has_gone_is_noticed(ends: Ends, monkeypatch: pytest.Monke
     os.close(ends.reading)
     ends.reading = -1
     ends.channel.write(b"x")
-    with pytest.raises(ChannelClosed):
+    with pytest.raises(BrokenPipeError):
         ends.channel.flush()
 
     def reset(*_: object) -> bytes:
@@ -324,7 +324,7 @@ def test_an_error_that_may_pass_is_survived_a_hundred_times(
     assert waits == [0.01] * 2 * MAX_RETRIES
     left = MAX_RETRIES + 1
     channel.write(b"data")
-    with pytest.raises(ChannelBroken, match="read" if name == "read" else "written to"):
+    with pytest.raises(OSError, match="read" if name == "read" else "written to"):
         for _ in range(MAX_RETRIES + 1):
             act()
     assert left == 0
@@ -340,5 +340,5 @@ def test_an_error_that_does_not_pass_breaks_the_channel(ends: Ends, monkeypatch:
 
     monkeypatch.setattr(stdio.system, "write", fail)
     ends.channel.write(b"x")
-    with pytest.raises(ChannelBroken, match=r"^the client cannot be written to: no medium$"):
+    with pytest.raises(OSError, match=r"^the client cannot be written to: no medium$"):
         ends.channel.flush()

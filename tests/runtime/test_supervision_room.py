@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from mcpc_runtime.transports.platforms.supervisor import Supervisor
 
 from mcpc_runtime.transports.platforms.posix.supervision import client, termination, wire
 from mcpc_runtime.transports.platforms.processes import Supervisor, signal_group

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from mcpc_runtime.concurrency.fair_shares import SharedPool
-from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, SendResponse, StartHandler, StopHandler
+from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, StartHandler, StopHandler
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
 from mcpc_runtime.server.tasks import leases, manager, owned

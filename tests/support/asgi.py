@@ -9,11 +9,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.auth.authenticator import TokenAuthenticator
 from mcpc_runtime.http.principals import Denied, Principal, deny
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Image
 from support.knocks import LEGACY, mirrors, request, stateless
 
 HOST = (b"host", b"127.0.0.1:8000")

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.handlers.invocations import ProcessResult
-from mcpc_runtime.protocol.effects import ABSENT, Call, Request
+from mcpc_runtime.protocol.effects import ABSENT, Call
+from mcpc_runtime.protocol.requests import Request
 from support.needs import ROOT
 
 CASES: dict[str, list[dict[str, Any]]] = json.loads((ROOT / "tests/runtime/handlers/contracts.json").read_text("utf-8"))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import (
     Call,
     CloseStream,
@@ -14,11 +13,12 @@ from mcpc_runtime.protocol.effects import (
     Effect,
     LogToOperator,
     SendMessage,
-    SendResponse,
     StartHandler,
     StartPolling,
     StopHandler,
 )
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from support.expressions import Display
 from support.images import MODERN

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from zipimport import zipimporter
 
-from mcpc_runtime.artifact.image import Image, open_image
+from mcpc_runtime.artifact.image import open_image
+from mcpc_runtime.protocol.image import Image
 from support.artifact import build
 
 SERVER = {

@@ -9,8 +9,9 @@ from mcpc import pipeline
 from mcpc.emit.bytecode import MAGIC
 from mcpc.options import Options
 from mcpc.pack import BuiltArchive
-from mcpc_runtime.artifact.image import Image
-from mcpc_runtime.protocol.effects import SendResponse, StartHandler
+from mcpc_runtime.protocol.effects import StartHandler
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from support.projects import tree
 

@@ -10,9 +10,10 @@ from typing import Any
 from mcpc.emit.bytecode import MAGIC
 from mcpc.emit.records import hidden_fields
 from mcpc.model.revisions import REVISIONS
-from mcpc_runtime.artifact.image import Image
-from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Request
-from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import Request
 from support.images import archive, image_of, project, tool
 
 TELLS = """

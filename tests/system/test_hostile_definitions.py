@@ -33,8 +33,8 @@ from mcpc.emit import bytecode
 from mcpc.model.ir.printer import print_server
 from mcpc.options import Options
 from mcpc_runtime import OTHER_PYTHONS
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import StartHandler
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.session import Session
 from support.artifact import build, converse
 from support.images import MODERN, archive, ask, image_of, request

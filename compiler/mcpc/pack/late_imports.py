@@ -3,7 +3,8 @@
 The modules import what they use as any module does.  In a built file each import at the beginning of a line is one of:
 
 - **left out**: only annotations use the name.  So do aliases of types and classes that only say what others look like.
-- **late**: functions call the name, or take an attribute of it, and nothing else does.  `name = lazy("module:name")`
+- **late**: functions call the name, take an attribute of it, or test by `isinstance` with it if it is a class of the
+  runtime, and nothing else does.  `name = lazy("module:name")`
   stands for the import, and imports the module when the name is first used.
 - **eager**: all others, those of one module of the start by another, and those of modules that Python has anyway.
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Statement = ast.Import | ast.ImportFrom
     Uses = dict[str, set[str]]
-    """Of each name how it is used: LATE, OTHER, or both."""
+    """Of each name how it is used: any of LATE, TESTED and OTHER."""
 
 KIND = "imports"
 LAZY = "mcpc_runtime.lazy"
@@ -49,7 +50,7 @@ DESCRIBING = frozenset({"Protocol", "TypedDict"})
 """The bases of classes that only say what others look like."""
 SUPERVISION = tuple(f"{adapter}.supervision" for adapter in ADAPTERS)
 """The packages whose modules import nothing late: their processes outlive the server, and cannot read its file."""
-LATE, OTHER = "late", "other"
+LATE, TESTED, OTHER = "late", "tested", "other"
 ROW = re.compile(r"\b(mcpc_runtime(?:\.\w+)*):(\w+)")
 """A name in a table, or in the code of a new process."""
 
@@ -69,6 +70,7 @@ class RuntimeModule:
         self.text = text
         self.imports: dict[str, Imported] = {}
         self.descriptions: dict[str, ast.stmt] = {}
+        self.classes: set[str] = set()
         self.reader = UseReader()
         self.needed: set[str] = set()
         self.exported: set[str] = set()
@@ -79,6 +81,8 @@ class RuntimeModule:
             elif name := described(node, self.descriptions):
                 self.descriptions[name] = node
             else:
+                if isinstance(node, ast.ClassDef):
+                    self.classes.add(node.name)
                 self.reader.read(node)
 
     def _add_import(self, node: Statement) -> None:
@@ -108,9 +112,13 @@ class RuntimeModule:
         """Return the statements that are replaced, or not packed."""
         return {*(imported.statement for imported in self.imports.values()), *self.descriptions.values()}
 
-    def imports_late(self, name: str) -> bool:
+    def imports_late(self, name: str, modules: Mapping[str, RuntimeModule]) -> bool:
         """Tell whether a name may be imported when it is first used."""
-        return self.reader.uses.get(name) == {LATE} and name not in self.exported
+        uses = self.reader.uses.get(name, {OTHER})
+        imported = self.imports[name]
+        # Before its module is imported nothing is of a class, but not so of an abstract one, or of a tuple of classes.
+        is_class = imported.module in modules and imported.name in modules[imported.module].classes
+        return OTHER not in uses and (is_class or TESTED not in uses) and name not in self.exported
 
 
 class PackedModule(NamedTuple):
@@ -190,7 +198,7 @@ def late_imports(modules: Mapping[str, RuntimeModule], start: AbstractSet[str]) 
     A module that is imported anyway, by an eager import or by what that imports, is not imported late.
     """
     late = {
-        name: {local for local in module.needed & module.imports.keys() if module.imports_late(local)}
+        name: {local for local in module.needed & module.imports.keys() if module.imports_late(local, modules)}
         if FUTURE in module.text and not name.startswith(SUPERVISION)
         else set()
         for name, module in modules.items()
@@ -345,12 +353,19 @@ class UseReader:
             self.read(node.value)
 
     def read_call(self, node: ast.Call) -> None:
-        """Note a name that is called."""
+        """Note a name that is called, and classes that `isinstance` tests with."""
         if isinstance(node.func, ast.Name):
             self.note(node.func.id, LATE)
         else:
             self.read(node.func)
-        self.read_all((*node.args, *node.keywords))
+        if isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2:
+            tested = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else node.args[1:]
+            for each in tested:
+                if isinstance(each, ast.Name):
+                    self.note(each.id, TESTED)
+            self.read_all((node.args[0], *(each for each in tested if not isinstance(each, ast.Name))))
+        else:
+            self.read_all((*node.args, *node.keywords))
 
     def read_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
         """Read decorators and defaults as what is around the function, and its body as late."""

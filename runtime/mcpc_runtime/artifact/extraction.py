@@ -11,7 +11,7 @@ import marshal
 from _thread import allocate_lock
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.cleanup import Rollback
 from mcpc_runtime.transports.platforms.files import candidate_folders, check_folder, make_folder

@@ -5,11 +5,9 @@ from __future__ import annotations
 from _frozen_importlib_external import MAGIC_NUMBER
 from zipimport import zipimporter
 
-from mcpc_runtime.protocol.image import Definition, Image, Index, Validator
+from mcpc_runtime.protocol.image import Image, Index
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import entry_reader, watch_archive
-
-__all__ = ["Definition", "Image", "Validator", "open_image"]
 
 
 def open_image(loader: zipimporter, index: Index) -> Image:

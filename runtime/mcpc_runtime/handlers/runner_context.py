@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.settings import image_problems, refusal_text
 from mcpc_runtime.interfaces import ReactorInterface
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log import standard_error
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.environments import handler_environment, hide_variables
 from mcpc_runtime.transports.platforms.pipes import incoming
-from mcpc_runtime.transports.platforms.processes import Supervisor
 from mcpc_runtime.transports.platforms.reactor import READABLE
+from mcpc_runtime.transports.platforms.supervisor import Supervisor
 
 READ_SIZE = 1 << 16
 

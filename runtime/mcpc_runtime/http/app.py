@@ -10,7 +10,6 @@ from asyncio import get_running_loop, sleep, timeout
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.auth.token_file import Rotation
 from mcpc_runtime.http.auth.token_file import reload as rotation_reload
 from mcpc_runtime.http.driver import HttpDriver
@@ -46,6 +45,7 @@ from mcpc_runtime.http.server_log import FIRST_REFUSAL, RefusalLog, describe_mes
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.log import log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.transports.platforms.artifact_file import CHANGED, is_changed
 
 Mounted = Callable[[Message, Receive, Send], Awaitable[None]]

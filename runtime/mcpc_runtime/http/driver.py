@@ -12,7 +12,6 @@ from errno import EAGAIN
 from time import monotonic, time
 from typing import Protocol
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.concurrency.leader_followers import Follower, LeaderFollowers, Work, take_token
 from mcpc_runtime.http.fair_turns import FairAdmission
@@ -25,16 +24,10 @@ from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.http.settings import HttpSettings, most_connections
 from mcpc_runtime.interfaces import Observer, ReactorInterface, RequestOrigin
 from mcpc_runtime.lazy import call_rows
-from mcpc_runtime.protocol.effects import (
-    Activity,
-    CloseStream,
-    Effect,
-    PublishChange,
-    SendMessage,
-    SendResponse,
-    StartHandler,
-)
+from mcpc_runtime.protocol.effects import Activity, CloseStream, Effect, PublishChange, SendMessage, StartHandler
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.driver import Driver, receive_or_fail

@@ -18,8 +18,8 @@ from mcpc_runtime.http.sessions import session_name
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import SseResponse, message_event, serve_stream
 from mcpc_runtime.protocol.constants import PARSE_ERROR
-from mcpc_runtime.protocol.effects import SendResponse
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.transports.platforms import system
 

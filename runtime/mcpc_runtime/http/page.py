@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.page_files import FOLDER, PATH, page_reply
@@ -16,7 +15,8 @@ from mcpc_runtime.http.replies import JSON, PROTECTED, Receive, Reply, refuse
 from mcpc_runtime.http.request import HttpRequest, read_body, refuse_values
 from mcpc_runtime.http.routes import Route
 from mcpc_runtime.http.settings import HttpSettings
-from mcpc_runtime.protocol.image import Validator
+from mcpc_runtime.protocol.definitions import Validator
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.union_errors import pointer_step
 from mcpc_runtime.protocol.validation_errors import error_lines, error_objects

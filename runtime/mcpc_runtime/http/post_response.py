@@ -32,8 +32,9 @@ from mcpc_runtime.http.request import FULL, HttpRequest, no_room
 from mcpc_runtime.http.sessions import HttpConversation
 from mcpc_runtime.http.streams import EventStream, SseResponse, message_event, wait_for_disconnect
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Effect, SendResponse
+from mcpc_runtime.protocol.effects import Effect
 from mcpc_runtime.protocol.jsonrpc import Json, error_line
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import close_listening
 

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.interfaces import Authenticator
 from mcpc_runtime.http.principals import SEND_TOKEN
 from mcpc_runtime.http.replies import JSON, PROTECTED, Answer, Pairs, Receive, Reply, refuse
@@ -22,6 +21,7 @@ from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.http.server_log import REGISTRATION, WELL_KNOWN
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 Handler = Callable[[HttpRequest, Receive], Awaitable[Answer | None]]

@@ -17,7 +17,7 @@ from typing import Any
 from zipimport import ZipImportError, zipimporter
 
 from mcpc_runtime import RuntimeFinder
-from mcpc_runtime.artifact.image import Image, open_image
+from mcpc_runtime.artifact.image import open_image
 from mcpc_runtime.artifact.packages import activate_server_packages
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.artifact.start_options import StartOptionError, apply_start_options
@@ -32,6 +32,7 @@ from mcpc_runtime.http.settings import OPTIONS, HttpSettings, settings_from, unk
 from mcpc_runtime.http.tracing import tracer_for
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log import log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.server.replicas import redis
 from mcpc_runtime.server.replicas.redis import connect_redis
 from mcpc_runtime.server.replicas.signed_tokens import token_signer

@@ -16,11 +16,11 @@ import os
 from collections.abc import Callable, Container, Mapping
 from time import monotonic
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.principals import ANONYMOUS, Principal
 from mcpc_runtime.http.replies import Client, Message, Send
 from mcpc_runtime.http.request import HttpRequest
 from mcpc_runtime.log import LineFormat, log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 from mcpc_runtime.protocol.session import METHODS as PROTOCOL
 from mcpc_runtime.server.call_log import timestamp

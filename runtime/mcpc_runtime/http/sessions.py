@@ -14,10 +14,10 @@ from hashlib import sha256
 from time import monotonic
 from typing import Protocol
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import Holdings
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.http.streams import EventStream
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.purposes import token_purpose
 from mcpc_runtime.protocol.session import Session

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.protocol.constants import INVALID_REQUEST
-from mcpc_runtime.protocol.effects import Activity, Batch, Effect, SendResponse, SessionState
+from mcpc_runtime.protocol.effects import Activity, Effect, SessionState
 from mcpc_runtime.protocol.jsonrpc import Json, error_line
+from mcpc_runtime.protocol.requests import Batch, SendResponse
 
 Receive = Callable[[Json, Batch | None], list[Effect]]
 
@@ -20,12 +21,12 @@ def receive_batch(session: SessionState, messages: list[Json], receive: Receive)
     reason = batch_refusal(session, messages)
     if reason:
         return [SendResponse(error_line(None, INVALID_REQUEST, f"Invalid request: {reason}"), None, INVALID_REQUEST)]
-    batch = Batch()
+    batch: Batch = {"open": 0, "replies": []}
     effects: list[Effect] = []
     for message in messages:
         for effect in receive(message, batch):
             if type(effect) is SendResponse:
-                batch.replies.append(effect.data)
+                batch["replies"].append(effect.data)
             else:
                 effects.append(effect)
     return [*effects, *batch_response(batch)]
@@ -45,16 +46,16 @@ def close_batch(call: Activity, line: bytes | None) -> list[Effect]:
     batch = call.request.batch
     if batch is None:
         return []
-    batch.open -= 1
+    batch["open"] -= 1
     if line is not None:
-        batch.replies.append(line)
+        batch["replies"].append(line)
     return batch_response(batch)
 
 
 def batch_response(batch: Batch) -> list[Effect]:
     """Return the response to a batch once none of its calls is open; a batch of notifications has no response."""
-    if batch.open or not batch.replies:
+    if batch["open"] or not batch["replies"]:
         return []
-    lines = b",".join(line.rstrip(b"\n") for line in batch.replies)
-    batch.replies = []
+    lines = b",".join(line.rstrip(b"\n") for line in batch["replies"])
+    batch["replies"] = []
     return [SendResponse(b"[%b]\n" % lines)]

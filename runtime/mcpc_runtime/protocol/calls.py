@@ -13,6 +13,7 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.batches import close_batch
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.contents import downgrade_content
+from mcpc_runtime.protocol.definitions import Definition, Validator
 from mcpc_runtime.protocol.effects import (
     ABSENT,
     Activity,
@@ -23,17 +24,15 @@ from mcpc_runtime.protocol.effects import (
     FinishedResult,
     LogToOperator,
     Outcome,
-    Request,
-    SendResponse,
     SessionState,
     StartPolling,
     TaskRequest,
     text,
     text_outcome,
 )
-from mcpc_runtime.protocol.image import Definition, Validator
 from mcpc_runtime.protocol.jsonrpc import Json, encode, encode_text, error_line, quote, result_line
 from mcpc_runtime.protocol.notifications import notification_effects
+from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.result_limits import limited, limited_answer
 from mcpc_runtime.protocol.static_results import static_result as known_answer
 from mcpc_runtime.protocol.tolerance import corrected_arguments, object_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY
-from mcpc_runtime.protocol.effects import Request
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 
 ELICITATION_SINCE = "2025-06-18"
 CAPABILITY_DETAILS_SINCE = "2025-11-25"

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, Request, SessionState
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Failure, SessionState
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 
 MAX_VALUES = 100
 CONTEXT_SINCE = "2025-06-18"

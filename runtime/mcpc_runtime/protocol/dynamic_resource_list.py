@@ -6,8 +6,9 @@ The pages are those of the built-in resources; the handler's resources are added
 from __future__ import annotations
 
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, Failure, Request, SessionState
+from mcpc_runtime.protocol.effects import Call, Failure, SessionState
 from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.requests import Request
 
 STATIC_RESOURCES = "known"
 """The argument of the list handler that contains the built-in resources."""

@@ -3,51 +3,21 @@
 Effects: `SendResponse` and `SendMessage` write a line, `StartHandler`, `StopHandler` and `DeliverAnswer` are about a
 handler, `CloseStream` about the stream of a request, `PublishChange` and `StartPolling` about changes, `LogToOperator`
 writes to the operator's log.  An outcome is the result of a handler's run, independent of the revision.
-
-The state of one client connection: its last settings, its running calls, and its subscriptions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.image import Definition, Image, ProtocolRevision
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.image import Image, ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.kept_results import Account
+from mcpc_runtime.protocol.requests import Request, SendResponse
 
 ABSENT = object()
-
-
-class Batch:
-    """A JSON-RPC batch; its replies are sent together when the last one is made."""
-
-    __slots__ = ("open", "replies")
-
-    def __init__(self) -> None:
-        self.open = 0
-        self.replies: list[bytes] = []
-
-
-class Request:
-    """One request of a client: id, method, parameters, protocol revision (`wire`), session and batch.
-
-    `session`: a `Session`.  `origin`: the transport's own data about it, a `RequestOrigin` or None.
-    """
-
-    __slots__ = ("batch", "identifier", "method", "origin", "params", "session", "wire")
-
-    def __init__(
-        self, session: Any, identifier: str | int, method: str, params: dict[str, Json], wire: ProtocolRevision
-    ) -> None:
-        self.session = session
-        self.identifier = identifier
-        self.method = method
-        self.params = params
-        self.wire = wire
-        self.batch: Batch | None = None
-        self.origin: Any = None
 
 
 class Call:
@@ -120,20 +90,6 @@ KINDS = {
     "tools/list": "list",
 }
 """The kind of definition by method; `tool` for all others."""
-
-
-class SendResponse:
-    """Write a response line: the one answer to `request`, or to an unreadable message (None).
-
-    `code`: the error's code, 0 for a result.
-    """
-
-    __slots__ = ("code", "data", "request")
-
-    def __init__(self, data: bytes, request: Request | None = None, code: int = 0) -> None:
-        self.data = data
-        self.request = request
-        self.code = code
 
 
 class SendMessage(SendResponse):
@@ -313,8 +269,8 @@ Effect = (
 Ending = Outcome | PromptOutcome | ResourceOutcome | CompletionOutcome | FinishedResult | Failure
 
 
-class SessionState:
-    """The state of a session.
+class SessionState(Protocol):
+    """The state of a `Session`, as functions of the protocol core see it.
 
     `wire`, `log_level`, `capabilities` and `watched` (uris): the last settings of a client of the handshake era.
     `listening`: the subscriptions of the stateless era, by request id.  `asked`: open client requests, by their ids.
@@ -325,41 +281,22 @@ class SessionState:
     `conversation`: a name for the requests of one client, empty over pipes; None if each stands alone.
     """
 
-    __slots__ = (
-        "account",
-        "allows",
-        "asked",
-        "capabilities",
-        "conversation",
-        "image",
-        "is_tolerated",
-        "listening",
-        "log_level",
-        "principal",
-        "roots",
-        "running",
-        "unique_id",
-        "watched",
-        "wire",
-    )
-
-    def __init__(self, image: Image) -> None:
-        self.image = image
-        self.wire: ProtocolRevision | None = None
-        self.log_level: str | None = None
-        self.running: dict[str | int, Activity] = {}
-        self.listening: dict[str | int, Request] = {}
-        self.capabilities: dict[str, Json] = {}
-        self.asked: dict[str | int, Any] = {}
-        self.watched: dict[str, None] = {}
-        self.principal = ""
-        self.account: Account | None = None
-        self.roots: object = None
-        self.unique_id = ""
-        self.conversation: str | None = None
-        self.is_tolerated = False
-        self.allows: Callable[[str], bool] | None = None
+    image: Image
+    wire: ProtocolRevision | None
+    log_level: str | None
+    running: dict[str | int, Activity]
+    listening: dict[str | int, Request]
+    capabilities: dict[str, Json]
+    asked: dict[str | int, Any]
+    watched: dict[str, None]
+    principal: str
+    account: Account | None
+    roots: object
+    unique_id: str
+    conversation: str | None
+    is_tolerated: bool
+    allows: Callable[[str], bool] | None
 
     def handshake_wire(self) -> ProtocolRevision:
         """Return the revision of messages that do not name a version."""
-        return self.wire or self.image.revision(self.image.handshake_versions[-1])
+        ...

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, Request, SessionState
+from mcpc_runtime.protocol.effects import Failure, SessionState
 from mcpc_runtime.protocol.image import ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import parse, scan
+from mcpc_runtime.protocol.requests import Request
 
 Pages = dict[str | None, bytes]
 """Each page's result by the cursor that requests it."""

@@ -6,7 +6,8 @@ token narrows the tools nothing is forwarded, as it is not known what an extensi
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Call, Request, SessionState
+from mcpc_runtime.protocol.effects import Call, SessionState
+from mcpc_runtime.protocol.requests import Request
 
 CORE = frozenset({
     "completion", "elicitation", "initialize", "logging", "notifications", "ping", "prompts", "resources", "roots",

@@ -12,51 +12,18 @@ from hashlib import sha256
 from typing import Any, TypedDict
 
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
+from mcpc_runtime.protocol.definitions import Definition, Names, Reference
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.kept_results import Account, KeptResults
 from mcpc_runtime.protocol.tool_choice import ToolChoice
 from mcpc_runtime.protocol.uri_matching import Row, match_template
 
-Names = dict[str, Any]
-"""The names of a module that was run."""
-Index = Names
+Index = dict[str, Any]
 """The data that the start needs; formats store their own settings in it under their names."""
-Reference = tuple[int, int]
-"""Offset and length in the blob."""
-Code = tuple[Reference, int]
-"""A module's source, and the number of its bytecode."""
-Schema = tuple[Code, Reference]
-"""A validator's predicate, and its collector of errors."""
 Read = Callable[[int, int], bytes]
 """Read a range of one entry: offset, length."""
-Errors = Callable[[object], list[tuple[str, str, object]]]
-"""Return why a value is refused: JSON Pointer, keyword, and what was expected."""
-Running = tuple[float, bool | str, bool, int, tuple[tuple[str, str], ...]]
 Listing = tuple[bytes, int, int, bytes, bytes]
 """A list: its key, number of pages, offset of their table, fingerprint, and the end of each page."""
-
-
-class OptionalFields(TypedDict, total=False):
-    """Fields that few definitions have."""
-
-    asks: tuple[tuple[str, str, bytes], ...]
-    task: str
-    again: bool
-    headers: tuple[tuple[str, tuple[str, ...]], ...]
-    max_result: int
-    mime: str
-
-
-Record = tuple[
-    str,
-    tuple[Any, ...],
-    tuple[tuple[str, bool], ...],
-    Schema | None,
-    Schema | None,
-    Running | None,
-    OptionalFields | None,
-]
-"""See `mcpc.emit.records`."""
 
 
 class RevisionRow(TypedDict):
@@ -75,8 +42,6 @@ class RevisionRow(TypedDict):
     answers: dict[str, Reference]
 
 
-DEFAULT_OPTIONS = (60.0, False, False, 0, ())
-"""Handler options of a record without any: time limit, inline, isolated, environment, requirements."""
 MAX_NAME = 256
 """Characters of the name of a definition that only the program knows: clients can send any name, and it is logged."""
 MAX_KEY_LENGTH = 255
@@ -86,84 +51,6 @@ NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 NO_HOOKS: dict[str, tuple[str, ...]] = {}
 NO_RUN_TIME: dict[str, Any] = {"kinds": (), "lists": ()}
-
-
-class Validator:
-    """A compiled schema: `accepts` decides, `errors` returns the reasons of a refusal.
-
-    `complete` returns a copy of an accepted value with defaults filled in; it is None for most schemas. The collector
-    of errors is loaded only after a refusal.
-    """
-
-    __slots__ = ("_collector", "_image", "accepts", "complete", "errors")
-
-    def __init__(self, image: Image, predicate: Code, collector: Reference) -> None:
-        self._image = image
-        self._collector = collector
-        names = image.load(*predicate)
-        self.accepts: Callable[[object], bool] = names["accepts"]
-        self.complete: Callable[[dict[str, Json]], dict[str, Json]] | None = names.get("complete")
-        self.errors: Errors = self._load_collector
-
-    def _load_collector(self, instance: object) -> list[tuple[str, str, object]]:
-        self.errors = self._image.load(self._collector)["errors"]
-        return self.errors(instance)
-
-
-class Definition:
-    """A definition that a client may call or read: its contract, its handler options and its validators.
-
-    `handler` is the data for its `contract`, its file first. `seconds`: time limit of a call; `inline`: whether it runs
-    in the server's own process (`loop`: and never blocks there); `isolated`: whether each call has its own shell;
-    `environment`: the number of its environment; `requires`: the required programs, each with a version. `asks`: the
-    client requests that are sent before it is run: key, method, params as JSON. `task`: whether a call becomes a task:
-    never (empty), where the client can (`optional`), or always (`required`); `again`: whether an interrupted call may
-    be run again. `headers`: the arguments that an HTTP client repeats as headers, each with its path; `arguments`: a
-    prompt's arguments, each with whether it is required; `mime`: the declared media type of a resource. `max_result`:
-    the declared limit of a tool's result in bytes.
-    """
-
-    __slots__ = ("_image", "_input", "_output", "again", "arguments", "asks", "contract", "environment", "handler",
-                 "headers", "inline", "isolated", "max_result", "mime", "name", "requires", "seconds",
-                 "task")  # fmt: skip
-
-    def __init__(self, image: Image, name: str, record: Record) -> None:
-        self._image = image
-        self.name = name
-        self.contract, self.handler, self.arguments, schema, output, running, extras = record
-        self._input: Validator | Schema | None = schema
-        self._output: Validator | Schema | None = output
-        self.seconds, self.inline, self.isolated, self.environment, self.requires = running or DEFAULT_OPTIONS
-        self.asks = extras.get("asks", ()) if extras else ()
-        self.task = extras.get("task", "") if extras else ""
-        self.again = extras.get("again", False) if extras else False
-        self.headers = extras.get("headers", ()) if extras else ()
-        self.mime = extras.get("mime", "") if extras else ""
-        self.max_result = extras.get("max_result", 0) if extras else 0
-
-    def hooks(self, name: str) -> tuple[str, ...]:
-        """Return the rows of a hook of its server."""
-        return self._image.hooks(name)
-
-    @property
-    def result_limit(self) -> int:
-        """The limit of the tool's result in bytes, 0 for none: that of the operator, else the declared one."""
-        limit = self._image.max_result
-        return self.max_result if limit is None else limit
-
-    @property
-    def input(self) -> Validator | None:
-        """The validator of the arguments; None for a tool without a schema."""
-        if isinstance(self._input, tuple):
-            self._input = Validator(self._image, *self._input)
-        return self._input
-
-    @property
-    def output(self) -> Validator | None:
-        """The validator of the structured output, if the tool declares it."""
-        if isinstance(self._output, tuple):
-            self._output = Validator(self._image, *self._output)
-        return self._output
 
 
 class ProtocolRevision:

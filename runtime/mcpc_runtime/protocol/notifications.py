@@ -7,8 +7,9 @@ that requested its level.
 from __future__ import annotations
 
 from mcpc_runtime.protocol.constants import LOG_LEVEL_KEY, LOG_LEVELS
-from mcpc_runtime.protocol.effects import Activity, Call, Effect, Request, SendMessage, SessionState, TaskRequest
+from mcpc_runtime.protocol.effects import Activity, Call, Effect, SendMessage, SessionState, TaskRequest
 from mcpc_runtime.protocol.jsonrpc import Json, notification_line
+from mcpc_runtime.protocol.requests import Request
 
 DEFAULT_LEVEL = "info"
 """The level of a handshake-era client that set none; a stateless request without a level receives no log messages."""

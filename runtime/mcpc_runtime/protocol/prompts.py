@@ -8,9 +8,10 @@ from __future__ import annotations
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.protocol.contents import downgrade_content
-from mcpc_runtime.protocol.effects import Call, Failure, PromptOutcome, Request, SessionState
-from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.effects import Call, Failure, PromptOutcome, SessionState
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.static_results import static_result as known_answer
 
 KNOWN = "known"

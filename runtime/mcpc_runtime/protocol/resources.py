@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from mcpc_runtime.protocol.effects import Call, Failure, Request, ResourceOutcome, SessionState
-from mcpc_runtime.protocol.image import Definition, Image
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.effects import Call, Failure, ResourceOutcome, SessionState
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.uri_matching import MAX_URI_LENGTH, file_path_problem, uri_problem
 
 PUBLIC, PRIVATE = b'"cacheScope":"public"', b'"cacheScope":"private"'

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mcpc_runtime.protocol.effects import ABSENT, Outcome, Request, text
-from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.effects import ABSENT, Outcome, text
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 from mcpc_runtime.protocol.kept_results import KeptResult, KeptResults, result_uri
+from mcpc_runtime.protocol.requests import Request
 
 MARK_ROOM = 256
 """The bytes of what says that something was cut."""

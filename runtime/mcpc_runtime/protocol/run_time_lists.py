@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult, Request, SessionState
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult, SessionState
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 
 Item = dict[str, Any]
 Hidden = dict[str, Any]

@@ -8,6 +8,7 @@ of the handshake era: in the version of the last `initialize`, or the newest of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.batches import close_batch, receive_batch
@@ -27,22 +28,18 @@ from mcpc_runtime.protocol.constants import (
 )
 from mcpc_runtime.protocol.effects import (
     Activity,
-    Batch,
     Call,
     Effect,
     Ending,
     Failure,
     PublishChange,
-    Request,
-    SendResponse,
-    SessionState,
     StartHandler,
     StopHandler,
     TaskRequest,
 )
 from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
 from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
-from mcpc_runtime.protocol.image import ProtocolRevision
+from mcpc_runtime.protocol.image import Image, ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import (
     Json,
     ParseError,
@@ -50,7 +47,9 @@ from mcpc_runtime.protocol.jsonrpc import (
     parse,
     result_line,
 )
+from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.protocol.notifications import notification_effects as notes_note
+from mcpc_runtime.protocol.requests import Batch, Request, SendResponse
 from mcpc_runtime.protocol.run_time_lists import request_list
 from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
 from mcpc_runtime.protocol.tolerance import is_known_client
@@ -68,10 +67,47 @@ TOO_MANY_VALUES = f"Invalid request: a message has at most {MAX_VALUES} values"
 TOO_LARGE = "Invalid request: the message is larger than %d bytes"
 
 
-class Session(SessionState):
-    """One client connection; `receive` and `finish` return effects."""
+class Session:
+    """One client connection; `receive` and `finish` return effects.  See `SessionState` for what it keeps."""
 
-    __slots__ = ()
+    __slots__ = (
+        "account",
+        "allows",
+        "asked",
+        "capabilities",
+        "conversation",
+        "image",
+        "is_tolerated",
+        "listening",
+        "log_level",
+        "principal",
+        "roots",
+        "running",
+        "unique_id",
+        "watched",
+        "wire",
+    )
+
+    def __init__(self, image: Image) -> None:
+        self.image = image
+        self.wire: ProtocolRevision | None = None
+        self.log_level: str | None = None
+        self.running: dict[str | int, Activity] = {}
+        self.listening: dict[str | int, Request] = {}
+        self.capabilities: dict[str, Json] = {}
+        self.asked: dict[str | int, Any] = {}
+        self.watched: dict[str, None] = {}
+        self.principal = ""
+        self.account: Account | None = None
+        self.roots: object = None
+        self.unique_id = ""
+        self.conversation: str | None = None
+        self.is_tolerated = False
+        self.allows: Callable[[str], bool] | None = None
+
+    def handshake_wire(self) -> ProtocolRevision:
+        """Return the revision of messages that do not name a version."""
+        return self.wire or self.image.revision(self.image.handshake_versions[-1])
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
@@ -143,7 +179,7 @@ class Session(SessionState):
             return answer
         self.running[identifier] = answer
         if batch is not None:
-            batch.open += 1
+            batch["open"] += 1
         return [StartHandler(answer)]
 
     def _take_response(self, message: dict[str, Json]) -> list[Effect]:

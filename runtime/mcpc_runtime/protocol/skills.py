@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, Request, SessionState
+from mcpc_runtime.protocol.effects import Failure, SessionState
+from mcpc_runtime.protocol.requests import Request
 
 
 def get_skill(session: SessionState, request: Request) -> bytes | Failure:

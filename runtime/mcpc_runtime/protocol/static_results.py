@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.protocol.effects import Request
-from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.requests import Request
 
 KEYS = {"prompts/get": b"messages", "tools/call": b"content"}
 

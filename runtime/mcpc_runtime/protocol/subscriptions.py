@@ -19,15 +19,14 @@ from mcpc_runtime.protocol.effects import (
     Effect,
     Failure,
     PublishChange,
-    Request,
     ResourceOutcome,
     SendMessage,
-    SendResponse,
     SessionState,
     StartPolling,
 )
 from mcpc_runtime.protocol.image import Image, ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line, result_line
+from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.resources import find_resource, locate_uri
 from mcpc_runtime.protocol.tasks import missing_extension, visible_task
 

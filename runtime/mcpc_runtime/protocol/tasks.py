@@ -15,17 +15,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, INVALID_PARAMS, MISSING_CAPABILITY, TASKS_EXTENSION
-from mcpc_runtime.protocol.effects import (
-    Call,
-    Failure,
-    Outcome,
-    PublishChange,
-    Request,
-    SessionState,
-    TaskRequest,
-    text_outcome,
-)
+from mcpc_runtime.protocol.effects import Call, Failure, Outcome, PublishChange, SessionState, TaskRequest, text_outcome
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 
 WORKING, INPUT_REQUIRED, COMPLETED, FAILED, CANCELLED = "working", "input_required", "completed", "failed", "cancelled"
 TRANSITIONS = {

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
+from mcpc_runtime.protocol.definitions import Errors, Validator
 from mcpc_runtime.protocol.display import KINDS
-from mcpc_runtime.protocol.effects import Request
-from mcpc_runtime.protocol.image import Errors, Validator
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
+from mcpc_runtime.protocol.requests import Request
 
 Object = dict[str, Json]
 

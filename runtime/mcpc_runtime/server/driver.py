@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.interfaces import Lock, Observer, ReactorInterface
 from mcpc_runtime.lazy import call_rows
@@ -22,14 +21,15 @@ from mcpc_runtime.protocol.effects import (
     Effect,
     LogToOperator,
     PublishChange,
-    SendResponse,
     StartHandler,
     StartPolling,
     StopHandler,
     internal_error,
 )
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.kept_results import Account
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session, error_response
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.running_calls import Admission, FirstComeAdmission, slots_of

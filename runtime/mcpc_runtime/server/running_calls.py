@@ -12,13 +12,13 @@ from time import monotonic
 from typing import Protocol
 
 from mcpc_runtime import log
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.contracts import CallBinding
 from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
 from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
 from mcpc_runtime.protocol.client_requests.eras import withdraw_requests as handshake_withdraw
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.effects import Activity, Call, Ending, Failure, text_outcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.kept_results import Account
 

@@ -12,18 +12,18 @@ import gc
 from _thread import LockType, allocate_lock
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency import leader_followers
 from mcpc_runtime.interfaces import ClientChannel
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log import log_line
-from mcpc_runtime.protocol.effects import SendResponse
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import close_listening
 from mcpc_runtime.server.backpressure import Backpressure
 from mcpc_runtime.server.driver import Driver, log_failure, receive_or_fail
 from mcpc_runtime.transports.platforms.reactor import Reactor
-from mcpc_runtime.transports.stdio import UNKNOWN, ChannelBroken, ChannelClosed
+from mcpc_runtime.transports.stdio import UNKNOWN
 
 MAX_FAILURES = 100
 """After so many failed turns of the reactor in sequence the server ends."""
@@ -134,9 +134,9 @@ class StdioDriver(Driver):
                 super().run_queued()
             if not self.channel.flush():
                 self._wait_for_client()
-        except ChannelClosed:
+        except BrokenPipeError:  # the client has gone
             self.over = True
-        except ChannelBroken as problem:
+        except OSError as problem:
             self._break(problem)
 
     def _break(self, problem: BaseException) -> None:
@@ -152,7 +152,7 @@ class StdioDriver(Driver):
         """Queue the lines that the client sent."""
         try:
             self.lines[:0] = reversed(self.channel.read())
-        except ChannelBroken as problem:
+        except OSError as problem:
             self._break(problem)
         if self.channel.ended:
             self._end_of_input()

@@ -42,14 +42,6 @@ MAX_RETRIES = 100
 RETRY_SECONDS = 0.01
 
 
-class ChannelClosed(Exception):  # noqa: N818 - an event, not an error
-    """The client no longer reads."""
-
-
-class ChannelBroken(Exception):  # noqa: N818 - an event, not an error
-    """The system refuses to read or write; the message contains the reason."""
-
-
 class Channel:
     """The client's end of standard input and output. `lines` are always complete."""
 
@@ -176,7 +168,7 @@ class Channel:
         self.unsent += len(data)
 
     def flush(self) -> bool:
-        """Write what the client accepts now; return whether it was all. Raise ChannelClosed if the client has gone."""
+        """Write what the client accepts now; return whether it was all. BrokenPipeError: the client has gone."""
         if not self._pending:
             return True
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
@@ -190,7 +182,7 @@ class Channel:
         except BlockingIOError:
             self._pending.append(bytes(view))
         except (BrokenPipeError, ConnectionResetError):
-            raise ChannelClosed from None
+            raise BrokenPipeError from None
         except OSError as problem:
             self._pending.append(bytes(view))
             self._wait_after("written to", problem)
@@ -201,10 +193,10 @@ class Channel:
         return not view
 
     def _wait_after(self, action: str, problem: OSError) -> None:
-        """Wait a moment after a transient error; raise ChannelBroken if it persists."""
+        """Wait a moment after a transient error; raise OSError with a message if it persists."""
         self._failures += 1
         if problem.errno not in TRANSIENT_ERRNOS or self._failures > MAX_RETRIES:
-            raise ChannelBroken(f"the client cannot be {action}: {problem.strerror}") from None
+            raise OSError(f"the client cannot be {action}: {problem.strerror}") from None
         sleep(RETRY_SECONDS)
 
     def _make_nonblocking(self) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.tool_choice import ToolSelection
 from mcpc_runtime.systems.bx import auth, endpoint, methods, variables
 from mcpc_runtime.systems.bx.methods import MAX_CACHED_LISTS, ServerView

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from mcpc import __version__
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import (
     artifact_info,
     client_files,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import artifact_info, inspection, self_check
 from mcpc_runtime.transports.platforms import system
 from support.artifact import built_fixture

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import ProcessResult, ShellCall
 from mcpc_runtime.handlers.results import BROKEN_OUTPUT, BROKEN_PROMPT, parse_program_result, uri_variable
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Call, Ending, Failure, PromptOutcome, text_outcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse, quote
 from mcpc_runtime.protocol.traces import trace_variables
 

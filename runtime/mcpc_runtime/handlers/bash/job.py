@@ -23,8 +23,9 @@ from mcpc_runtime.interfaces import Note, Notify
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files import new_memory_file
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.transports.platforms.processes import SIGKILL, SupervisedProcess, signal_group
+from mcpc_runtime.transports.platforms.processes import SIGKILL, signal_group
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.supervisor import SupervisedProcess
 
 UNREADABLE_REQUESTS = {
     b"called": (1, b"the arguments are not a JSON object of at most 1 MiB"),

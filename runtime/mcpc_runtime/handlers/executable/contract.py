@@ -12,7 +12,6 @@ from __future__ import annotations
 import _signal
 
 from mcpc_runtime.artifact.extraction import extracted_folder
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.results import (
     BROKEN_OUTPUT,
@@ -26,6 +25,7 @@ from mcpc_runtime.handlers.results import (
 )
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Call, Ending, Failure, Outcome, text, text_outcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import encode
 from mcpc_runtime.protocol.traces import trace_variables
 from mcpc_runtime.transports.platforms import LINE_END

@@ -29,8 +29,9 @@ from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.transports.platforms import system, system_features
 from mcpc_runtime.transports.platforms.cleanup import OpenDescriptors
 from mcpc_runtime.transports.platforms.pipes import close, incoming, outgoing
-from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE, SupervisedProcess
+from mcpc_runtime.transports.platforms.processes import CALL_VARIABLE
 from mcpc_runtime.transports.platforms.reactor import READABLE, WRITABLE
+from mcpc_runtime.transports.platforms.supervisor import SupervisedProcess
 
 STDIN_FD, STDOUT_FD, STDERR_FD, DATA_FD, SHELL_ERRORS_FD, NOTES_FD = 0, 1, 2, 3, 4, 5
 """A child's descriptors."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.contents import contents_of
 from mcpc_runtime.protocol.effects import Call, Ending, Failure, ResourceOutcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.protocol.resources import PATH, unknown_resource
 

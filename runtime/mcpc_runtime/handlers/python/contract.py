@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.artifact.extraction import extracted_folder
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.results import (
     blob_text,
     completion_outcome,
@@ -28,6 +27,7 @@ from mcpc_runtime.protocol.capabilities import client_capabilities
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, Outcome, text_outcome
 from mcpc_runtime.protocol.handler_errors import error_ending
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.resources import unknown_resource
 

@@ -5,8 +5,8 @@ Requests of clients are answered by `mcpc_runtime.protocol.static_results`; this
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.effects import Call, Ending, Outcome, PromptOutcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, parse
 
 

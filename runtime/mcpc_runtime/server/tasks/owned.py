@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.interfaces import DriverInterface, RunsCalls
 from mcpc_runtime.protocol import tasks
@@ -30,8 +29,10 @@ from mcpc_runtime.protocol.client_requests.handler_requests import (
 )
 from mcpc_runtime.protocol.client_requests.messages import response_problem, visible_response
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, DeliverAnswer, Request, StartHandler, StopHandler
+from mcpc_runtime.protocol.effects import Call, DeliverAnswer, StartHandler, StopHandler
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.tasks import StaleTaskError, Step, Task, status_event
 from mcpc_runtime.server.tasks.store import Problem, StoredCall, StoreError, StoreThread

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.constants import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -18,6 +17,7 @@ from mcpc_runtime.protocol.constants import (
     RESOURCE_NOT_FOUND,
 )
 from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.tolerance import corrected
 from mcpc_runtime.protocol.validation_errors import explain_errors

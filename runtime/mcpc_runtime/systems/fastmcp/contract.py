@@ -8,7 +8,6 @@ schema is an error result, which the model can read.
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.python.contract import COMPLETE, FunctionResult, Invocation
 from mcpc_runtime.http.request import HttpRequest
@@ -16,6 +15,7 @@ from mcpc_runtime.protocol.capabilities import client_capabilities
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY, INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, FinishedResult, Outcome, text_outcome
 from mcpc_runtime.protocol.handler_errors import error_ending
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.run_time_lists import list_ending
 from mcpc_runtime.protocol.tolerance import is_tolerated

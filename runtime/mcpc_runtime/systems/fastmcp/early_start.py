@@ -11,7 +11,8 @@ from typing import Protocol
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.interfaces import ClientChannel, DriverInterface, RunsCalls
 from mcpc_runtime.log import log_line
-from mcpc_runtime.protocol.effects import Call, Request
+from mcpc_runtime.protocol.effects import Call
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.systems.fastmcp.contract import build_invocation
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.system_features import WITHOUT, available_bytes

@@ -12,7 +12,6 @@ from asyncio import Future, get_running_loop
 from binascii import Error, a2b_base64
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.http.app import Application
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.memory_budget import MemoryAccount
@@ -20,8 +19,10 @@ from mcpc_runtime.http.replies import CHUNK_SIZE, RETRY, Answer, Pairs, Receive,
 from mcpc_runtime.http.request import HttpRequest, length_error, no_room, read_body
 from mcpc_runtime.http.routes import Route
 from mcpc_runtime.http.streams import wait_for_disconnect
-from mcpc_runtime.protocol.effects import Call, Request, SendResponse, StartHandler
+from mcpc_runtime.protocol.effects import Call, StartHandler
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, parse
+from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.systems.fastmcp.contract import ROUTE
 

@@ -11,11 +11,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from json import dumps
 
-from mcpc_runtime.artifact.image import Definition, Image
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Ending, Failure, FinishedResult, Request
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.effects import Call, CompletionOutcome, Ending, Failure, FinishedResult
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.results import is_block, parse_single_value, text_block
 from mcpc_runtime.protocol.capabilities import client_capabilities, supports
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.contents import base64_of, contents_of, downgrade_content
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, FinishedResult, Outcome, text
 from mcpc_runtime.protocol.handler_errors import error_ending as protocol_error_ending
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 from mcpc_runtime.protocol.media import media_type
 from mcpc_runtime.server.running_calls import RunningCall

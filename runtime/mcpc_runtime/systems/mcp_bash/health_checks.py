@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.artifact.extraction import extracted_folder
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.executable.runner import ProcessRunner
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.systems.mcp_bash.environment import as_path
 from mcpc_runtime.systems.mcp_bash.script_start import write_shell_path
 from mcpc_runtime.systems.mcp_bash.settings import INDEX_KEY

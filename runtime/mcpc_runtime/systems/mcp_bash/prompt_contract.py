@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.definitions import Definition
 from mcpc_runtime.protocol.effects import Call, Ending, FinishedResult, PromptOutcome, text
-from mcpc_runtime.protocol.image import Definition
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.systems.mcp_bash.settings import settings_of
 

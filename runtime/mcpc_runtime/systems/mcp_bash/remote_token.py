@@ -8,10 +8,11 @@ from __future__ import annotations
 from _operator import _compare_digest
 from time import monotonic
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.constants import INVALID_PARAMS
-from mcpc_runtime.protocol.effects import Failure, Request
+from mcpc_runtime.protocol.effects import Failure
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.transports.platforms import system
 
 TOKEN_VARIABLE, KEY_VARIABLE, FALLBACK_KEY_VARIABLE = (

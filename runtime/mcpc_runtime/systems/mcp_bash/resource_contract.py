@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpc_runtime.artifact.image import Definition, Image
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from mcpc_runtime.protocol.contents import contents_of
-from mcpc_runtime.protocol.effects import Call, Ending, Failure, Request, ResourceOutcome
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.definitions import Definition as ResourceDefinition
+from mcpc_runtime.protocol.effects import Call, Ending, Failure, ResourceOutcome
 from mcpc_runtime.protocol.handler_errors import error_ending
-from mcpc_runtime.protocol.image import Definition as ResourceDefinition
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, parse
 from mcpc_runtime.protocol.media import is_text, is_textual, media_type
+from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.resources import unknown_resource
 from mcpc_runtime.systems.mcp_bash.providers.environment import max_resource_bytes
 from mcpc_runtime.systems.mcp_bash.providers.registry import ProviderRequest, build_provider_request, provider_of

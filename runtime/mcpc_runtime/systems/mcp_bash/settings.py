@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.tool_choice import matches
 from mcpc_runtime.transports.platforms import system
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.log import log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.systems.mcp_bash.remote_token import install_token_check
 from mcpc_runtime.systems.mcp_bash.settings import NOTHING_ALLOWED, settings_of
 

@@ -6,9 +6,9 @@ whose text is the thrown value as JSON.  The handlers of prompts and resources a
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.protocol.effects import Call, Ending
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.systems.toolbox.node_process import NodeCall
 from mcpc_runtime.systems.toolbox.results import (
     build_request,

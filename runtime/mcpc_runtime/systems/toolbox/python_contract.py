@@ -6,9 +6,9 @@ each call is logged; the worker does this (see `mcpc_runtime.systems.toolbox.pyt
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python.contract import FunctionResult, Invocation
 from mcpc_runtime.protocol.effects import Call, Ending
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.systems.toolbox.results import build_request, caller_name, is_logged, parse_tool_result
 from mcpc_runtime.systems.toolbox.runner import call_log_file
 

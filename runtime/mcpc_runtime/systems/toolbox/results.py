@@ -5,7 +5,6 @@ No return value is an empty result; a text is a text block.  Any other value tha
 
 from __future__ import annotations
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.handlers.results import (
     RESULT_FIELDS,
@@ -18,6 +17,7 @@ from mcpc_runtime.handlers.results import (
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.contents import downgrade_content
 from mcpc_runtime.protocol.effects import Call, Ending, Failure, FinishedResult, Outcome, text_outcome
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 CONTRACTS = ("toolbox", "toolbox_python")

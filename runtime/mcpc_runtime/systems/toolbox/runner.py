@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpc_runtime.artifact.extraction import extracted_folder
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.python.contract import FunctionResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.interfaces import Notify
 from mcpc_runtime.log import log_line
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.systems.toolbox.node_process import NodeCall, NodeJob, NodeProcess
 from mcpc_runtime.transports.platforms import system

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
-from mcpc_runtime.protocol.effects import SendResponse
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 
 Object = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
 from mcpc_runtime.tools.cli.printing import SUCCESS, USAGE
 from mcpc_runtime.tools.clients.commands import help_of, read_options, run

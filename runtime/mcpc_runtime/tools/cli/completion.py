@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from shlex import quote
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import OPTIONS as START_OPTIONS
 from mcpc_runtime.artifact.start_options import TOOLS, TOOLSETS, toolset_names
 from mcpc_runtime.http import settings as http_settings
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import list_all
 from mcpc_runtime.tools.cli.printing import SUCCESS, UsageError

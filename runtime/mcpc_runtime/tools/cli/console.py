@@ -13,9 +13,9 @@ from shlex import join, quote
 from shutil import get_terminal_size
 from textwrap import wrap
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.artifact.start_options import OPTIONS, help_lines
 from mcpc_runtime.http import serve as http_serve
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
 from mcpc_runtime.tools.cli.client_files import run_client_command

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.lazy import resolve
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all
 from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts

@@ -19,7 +19,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.protocol.constants import (
     CAPABILITIES_KEY,
     LOG_LEVEL_KEY,
@@ -27,6 +26,7 @@ from mcpc_runtime.protocol.constants import (
     METHOD_NOT_FOUND,
     VERSION_KEY,
 )
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver

@@ -11,13 +11,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 
 from mcpc_runtime.artifact.extraction import ExtractionError, file_reader
-from mcpc_runtime.artifact.image import Definition, Image
 from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log import log_failure
+from mcpc_runtime.protocol.definitions import Definition
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli.artifact_info import (
     MANIFEST,
     build_info,

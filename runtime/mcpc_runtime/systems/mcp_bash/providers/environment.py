@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcpc_runtime.artifact.extraction import extracted_folder
-from mcpc_runtime.artifact.image import Image
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.environment import json_tool_variables as server_json_tool
 from mcpc_runtime.systems.mcp_bash.script_start import ScriptStart, WritePath

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpc_runtime.artifact.image import Image
 from mcpc_runtime.handlers.invocations import Command
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.uri_matching import ESCAPED_SEPARATOR, decode_escapes
 from mcpc_runtime.systems.mcp_bash.environment import FRAMEWORK_FOLDER
 from mcpc_runtime.systems.mcp_bash.providers import environment as provider_environment
