@@ -21,7 +21,7 @@ from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, PublishChange, text_outcome
 from mcpc_runtime.protocol.requests import Request
 from mcpc_runtime.protocol.session import Session
-from mcpc_runtime.server import dispatcher, running_calls
+from mcpc_runtime.server import dispatcher
 from mcpc_runtime.server import driver as driver_module
 from mcpc_runtime.server.dispatcher import Dispatcher
 from mcpc_runtime.server.stdio_driver import BROKEN, StdioDriver
@@ -131,7 +131,7 @@ BOUNDARIES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "what prepares a call": lambda patch: patch.setattr(sys.modules["faultless"], "build_invocation", broken),
     "a runner": lambda patch: patch.setattr(Runner, "start", broken),
     "what reads a result": lambda patch: patch.setattr(sys.modules["faultless"], "parse_result", broken),
-    "what writes a result": lambda patch: patch.setattr(running_calls, "finish_call", finish_of_failures),
+    "what writes a result": lambda patch: patch.setattr(protocol_session, "finish_call", finish_of_failures),
 }
 
 

@@ -13,13 +13,13 @@ from threading import Barrier
 from types import SimpleNamespace
 
 import pytest
-from mcpc_runtime.transports.platforms.supervisor import Supervisor
 
 from mcpc.pack.archive import ArchiveEntry, build_archive
 from mcpc_runtime.artifact import extraction as unpacking
 from mcpc_runtime.artifact.extraction import ExtractionError, extracted_folder
 from mcpc_runtime.transports.platforms.processes import TEMPORARY_FOLDERS, remove_tree
 from mcpc_runtime.transports.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.supervisor import Supervisor
 
 FILES = {
     "tool": (b"#!/bin/sh\necho ran\n", True),

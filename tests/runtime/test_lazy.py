@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -30,3 +33,12 @@ def test_what_is_not_there_is_an_import_error_each_time() -> None:
 
 def test_rows_of_tables_are_imported_once() -> None:
     assert module.resolve("shlex:quote") is module.resolve("shlex:quote")
+
+
+def test_nothing_is_of_a_class_before_its_module_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    scope: dict[str, Any] = {"lazy": lazy, "__name__": "scope"}
+    exec('Third = lazy("colorsys:ONE_THIRD")\nFraction = lazy("fractions:Fraction")', scope)
+    assert not isinstance(1, scope["Third"])
+    assert "colorsys" not in sys.modules
+    assert isinstance(Fraction(1), (str, scope["Fraction"])) and not isinstance(1, scope["Fraction"])

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcpc_runtime.transports.platforms.supervisor import SupervisedProcess, Supervisor
 
 from mcpc_runtime.transports.platforms.posix import system_features
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.posix.supervision import client, proc_files, process, process_table
 from mcpc_runtime.transports.platforms.posix.supervision.termination import PREFIX
 from mcpc_runtime.transports.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.supervisor import SupervisedProcess, Supervisor
 from support.libproc import FakeLibproc
 from support.processes import RUNTIME, TESTS, Token, is_alive, nothing_left, turn_until, until
 

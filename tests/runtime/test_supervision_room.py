@@ -11,11 +11,11 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from mcpc_runtime.transports.platforms.supervisor import Supervisor
 
 from mcpc_runtime.transports.platforms.posix.supervision import client, termination, wire
-from mcpc_runtime.transports.platforms.processes import Supervisor, signal_group
+from mcpc_runtime.transports.platforms.processes import signal_group
 from mcpc_runtime.transports.platforms.reactor import Reactor
+from mcpc_runtime.transports.platforms.supervisor import Supervisor
 from support.processes import Token, nothing_left, turn_until
 
 

@@ -74,7 +74,7 @@ GENERATED = re.compile(
 MODULES = frozenset(("mcpc_runtime", "protocol", "union_errors", "validation", "formats", "patterns"))
 IMPORTS = {
     "mcpc_runtime.protocol.union_errors": ("closest_branch_errors",),
-    "mcpc_runtime.protocol.validation.formats": ("FORMATS",),
+    "mcpc_runtime.protocol.validation.formats": ("is_of_format",),
     "mcpc_runtime.protocol.validation.patterns": ("PatternMatcher", "pattern_errors"),
 }
 SUPPORT = frozenset(
@@ -82,7 +82,7 @@ SUPPORT = frozenset(
         r"\w+",
         """search same distinct identity multiple step nearest wanted distance number text pattern one other kind items
         value room name item scale digits exponent whole fraction shift branches wants keyword keywords at want values
-        weight is_constant is_near n match _ re key kinds i k v w branches about has_format FORMATS get copy
+        weight is_constant is_near n match _ re key kinds i k v w branches about has_format is_of_format get copy
         first pair pairs allowance parts part left error pattern_errors union_errors closest_branch_errors PatternMatcher validation""",
     )
 )

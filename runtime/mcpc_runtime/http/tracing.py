@@ -7,33 +7,18 @@ of generative AI.
 
 from __future__ import annotations
 
+from opentelemetry import trace
+from opentelemetry.baggage.propagation import W3CBaggagePropagator
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http import trace_exporter
+from opentelemetry.sdk import resources
+from opentelemetry.sdk import trace as sdk_trace
+from opentelemetry.sdk.trace import export
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.trace.status import StatusCode
+
 from mcpc_runtime.http.principals import MisconfiguredError
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.effects import Failure
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from opentelemetry import trace
-    from opentelemetry.baggage.propagation import W3CBaggagePropagator
-    from opentelemetry.context import Context
-    from opentelemetry.exporter.otlp.proto.http import trace_exporter
-    from opentelemetry.sdk import resources
-    from opentelemetry.sdk import trace as sdk_trace
-    from opentelemetry.sdk.trace import export
-    from opentelemetry.trace import status
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    from mcpc_runtime.protocol.effects import Activity, Ending
-else:
-    Context = lazy("opentelemetry.context:Context")
-    TraceContextTextMapPropagator = lazy("opentelemetry.trace.propagation.tracecontext:TraceContextTextMapPropagator")
-    W3CBaggagePropagator = lazy("opentelemetry.baggage.propagation:W3CBaggagePropagator")
-    trace = lazy("opentelemetry.trace")
-    status = lazy("opentelemetry.trace.status")
-    resources = lazy("opentelemetry.sdk.resources")
-    export = lazy("opentelemetry.sdk.trace.export")
-    trace_exporter = lazy("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-    sdk_trace = lazy("opentelemetry.sdk.trace", "sdk_trace")
+from mcpc_runtime.protocol.effects import Activity, Ending, Failure
 
 CONTEXT_HEADERS = ("traceparent", "tracestate", "baggage")
 MAX_OPEN = 8192
@@ -57,7 +42,7 @@ class CallTracer:
         self._set_span = trace.set_span_in_context
         self._server = trace.SpanKind.SERVER
         self._internal = trace.SpanKind.INTERNAL
-        self._error = status.StatusCode.ERROR
+        self._error = StatusCode.ERROR
         self._open: dict[Activity, trace.Span] = {}
 
     def began(self, call: Activity) -> None:

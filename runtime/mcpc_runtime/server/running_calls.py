@@ -14,7 +14,7 @@ from typing import Protocol
 from mcpc_runtime import log
 from mcpc_runtime.handlers.contracts import CallBinding
 from mcpc_runtime.interfaces import DriverInterface, Job, JobControl, Note, Observer, ReactorInterface
-from mcpc_runtime.protocol.calls import finish_call, make_result, nested_result
+from mcpc_runtime.protocol.calls import make_result, nested_result
 from mcpc_runtime.protocol.client_requests.eras import withdraw_requests as handshake_withdraw
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, TIMEOUT_KEY
 from mcpc_runtime.protocol.effects import Activity, Call, Ending, Failure, text_outcome
@@ -277,12 +277,7 @@ class RunningCalls:
         elif call.is_task:
             self.finish_task(running_call.handler_call, log.attempt(lambda: make_result(call, ending)))
         else:
-            session = call.request.session
-            try:
-                effects = finish_call(session, call, ending)
-            except Exception as problem:  # noqa: BLE001 - a result that cannot be made is that request's own error
-                effects = finish_call(session, call, log.failure_of(problem))
-            self._driver.post_effects(effects)
+            self._driver.post_effects(log.finish_or_fail(call, ending))
         if self._admission:
             self._slot_freed()
 
@@ -306,11 +301,7 @@ class RunningCalls:
         binding = running_call.binding
         if running_call.over or binding is None:
             return
-        try:
-            ending = binding.parse_result(running_call.handler_call, result)
-        except Exception as problem:  # noqa: BLE001 - an error in one call must not end the server
-            ending = log.failure_of(problem)
-        self.end(running_call, ending)
+        self.end(running_call, log.attempt(lambda: binding.parse_result(running_call.handler_call, result)))
 
     def abandon(self, running_call: RunningCall) -> None:
         """Stop a cancelled call without an answer."""

@@ -37,10 +37,14 @@ def packed(text: str, **others: str) -> str:
         ("import a as c\ndef g(): return c.b", 'c = lazy("a", "c")\ndef g(): return c.b'),
         ("from mcpc_runtime import y\ndef g(): y.f()", 'y = lazy("mcpc_runtime.y")\ndef g(): y.f()'),
         ("from a import f\ndef g(): return lambda: f()", 'f = lazy("a:f")\ndef g(): return lambda: f()'),
+        (
+            "from mcpc_runtime.y import C\ndef g(x): return isinstance(x, (int, C))",
+            'C = lazy("mcpc_runtime.y:C")\ndef g(x): return isinstance(x, (int, C))',
+        ),
     ],
 )
 def test_what_functions_call_or_take_attributes_of_is_late(text: str, expected: str) -> None:
-    assert packed(text, y="def f(): ...") == expected
+    assert packed(text, y="def f(): ...\nclass C: ...") == expected
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,8 @@ def test_what_functions_call_or_take_attributes_of_is_late(text: str, expected: 
         "from a import f\nclass G:\n    x = f()",
         "from a import E\ndef g():\n    try: ...\n    except E: ...",
         "from a import E\ndef g(x): return isinstance(x, E)",
+        "from mcpc_runtime.y import D\ndef g(x): return isinstance(x, D)",
+        "from mcpc_runtime.y import C\ndef g(x): return isinstance(x, C | int)",
         "from a import f, B\nprint(B)\ndef g(): f()",
         "from a import F\ndef g(): F.b = 1",
         "from a import F\ndef g():\n    del F.b",
@@ -66,7 +72,7 @@ def test_what_functions_call_or_take_attributes_of_is_late(text: str, expected: 
     ],
 )
 def test_what_is_used_otherwise_is_imported_at_once(text: str) -> None:
-    assert packed(text, started="def f(): ...") == text
+    assert packed(text, started="def f(): ...", y="class C: ...\nD = (C,)") == text
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 SUPPORT: dict[str, PythonCode] = {
     "has_format": fill('''def has_format(name, text):
     """Say whether `text` has the format `name`."""
-    from mcpc_runtime.protocol.validation.formats import FORMATS
+    from mcpc_runtime.protocol.validation.formats import is_of_format
 
-    return FORMATS[name](text)'''),
+    return is_of_format(name, text)'''),
     "same": fill('''def same(one, other):
     """Say whether two JSON values are equal; a boolean is no number."""
     kind = type(one)

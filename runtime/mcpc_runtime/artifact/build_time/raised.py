@@ -12,12 +12,14 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 Facts = dict[str, Any]
+Result = TypeVar("Result")
 
 
 MAX_NAMES = 2000
@@ -50,10 +52,15 @@ def raised_facts(problem: BaseException, folder: str) -> Facts:
 
 def message_of(problem: BaseException) -> str:
     """Return the text of an exception, empty if making it fails."""
+    return guarded(lambda: str(problem), "")
+
+
+def guarded(read: Callable[[], Result], default: Result) -> Result:
+    """Return what a function reads of an object of the project; the default if the project's code raises anything."""
     try:
-        return str(problem)
-    except Exception:  # noqa: BLE001 - exceptions of a project may raise, too
-        return ""
+        return read()
+    except Exception:  # noqa: BLE001 - `__str__`, `__dir__` and properties of the project; its first exception is described
+        return default
 
 
 def relative(path: str, folder: str) -> str:
@@ -120,10 +127,7 @@ def about_attribute(problem: AttributeError, found: TracebackType | None) -> Fac
 
 def attributes(owner: object) -> list[str]:
     """Return the names of an object's attributes; none if its class refuses to say."""
-    try:
-        return dir(owner)
-    except Exception:  # noqa: BLE001 - a class of the project decides this
-        return []
+    return guarded(lambda: dir(owner), [])
 
 
 def about_import(problem: ImportError, found: TracebackType | None) -> Facts:
@@ -173,13 +177,15 @@ def called_parameters(found: TracebackType) -> list[str]:
         return []
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.lineno <= found.tb_lineno <= end_of(node)]
     for call in sorted(calls, key=lambda call: call.lineno, reverse=True):
-        try:
-            names = list(inspect.signature(resolved(call.func, frame)).parameters)
-        except Exception:  # noqa: BLE001 - what is called may be anything
-            continue
+        names: list[str] = guarded(partial(parameters, call.func, frame), [])
         if names:
             return names
     return []
+
+
+def parameters(function: ast.expr, frame: FrameType) -> list[str]:
+    """Return the parameters of what an expression names."""
+    return list(inspect.signature(resolved(function, frame)).parameters)
 
 
 def end_of(node: ast.Call) -> int:
@@ -204,10 +210,10 @@ def public(names: Any) -> list[str]:
 
 def validation_facts(problem: Any) -> Facts:
     """Return the fields that a model of pydantic refused, and the variables from which its settings come."""
-    try:
-        rows = [(".".join(map(str, row["loc"])), str(row["msg"])) for row in problem.errors()]
-        title = str(problem.title)
-    except Exception:  # noqa: BLE001 - another library's exception of this name
+    # Another library may have an exception of this name, without these members.
+    rows = guarded(lambda: [(".".join(map(str, row["loc"])), str(row["msg"])) for row in problem.errors()], None)
+    title = guarded(lambda: str(problem.title), None)
+    if rows is None or title is None:
         return {}
     said = "; ".join(f"`{place}`: {text}" if place else text for place, text in rows)
     settings = settings_class(problem.__traceback__)

@@ -7,45 +7,16 @@ package that reads files beside its modules.  It is extracted by the first impor
 from __future__ import annotations
 
 import sys
-from importlib.machinery import PathFinder
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import DistributionFinder
 from zipimport import ZipImportError
 
 from mcpc_runtime.artifact.packages.importer import add_packages, namespace_spec
-from mcpc_runtime.artifact.packages.package_files import PackageFiles
-from mcpc_runtime.artifact.packages.paths import PackagePath
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from importlib.machinery import ModuleSpec
-    from importlib.metadata import DistributionFinder
-    from typing import TypedDict
-
-    from mcpc_runtime.artifact.packages.native_packages import Variant
-
-    class NativePackage(TypedDict):
-        """A native package: its variants, one for each platform."""
-
-        variants: list[Variant]
-
-    class LayerIndex(TypedDict):
-        """The index of a layer: modules by the number of their native package, namespace packages, and metadata."""
-
-        modules: dict[str, int]
-        namespaces: list[str]
-        metadata: dict[str, str]
-        parcels: list[NativePackage]
-
-    from mcpc_runtime.artifact.packages.native_packages import extracted_package, find_module_spec
-    from mcpc_runtime.artifact.packages.paths import BundledDistribution
-    from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
-else:
-    BundledDistribution = lazy("mcpc_runtime.artifact.packages.paths:BundledDistribution")
-    extracted_package = lazy("mcpc_runtime.artifact.packages.native_packages:extracted_package")
-    unsupported_text = lazy("mcpc_runtime.artifact.packages.tags:unsupported_text")
-    find_module_spec = lazy("mcpc_runtime.artifact.packages.native_packages:find_module_spec")
-    find_variant = lazy("mcpc_runtime.artifact.packages.tags:find_variant")
+from mcpc_runtime.artifact.packages.native_packages import Variant, extracted_package, find_module_spec
+from mcpc_runtime.artifact.packages.package_files import NativePackage, PackageFiles
+from mcpc_runtime.artifact.packages.paths import BundledDistribution, PackagePath
+from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
 
 SITE, SERVING = "site", "serving"
 """The folders of packages: those that handlers import, and those that the server itself does."""

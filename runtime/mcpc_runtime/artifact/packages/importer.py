@@ -10,20 +10,12 @@ import marshal
 import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import MAGIC_NUMBER, NamespaceLoader, _LoaderBasics
+from collections.abc import Callable, Iterator
+from importlib.util import decode_source
+from types import CodeType, ModuleType
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from importlib.util import decode_source
-    from types import CodeType, ModuleType
-
-    from mcpc_runtime.artifact.packages.package_files import PackageFiles
-    from mcpc_runtime.artifact.packages.resources import PackageResources
-else:
-    PackageResources = lazy("mcpc_runtime.artifact.packages.resources:PackageResources")
-    decode_source = lazy("importlib.util:decode_source")
+from mcpc_runtime.artifact.packages.package_files import PackageFiles
+from mcpc_runtime.artifact.packages.resources import PackageResources
 
 PYC_HEADER = 16
 FORMS = (("/__init__.py", True), (".py", False))

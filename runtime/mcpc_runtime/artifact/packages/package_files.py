@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import marshal
 import zlib
+from collections.abc import Mapping
+from typing import TypedDict
 from zipimport import zipimporter
 
+from mcpc_runtime.artifact.packages.native_packages import Variant
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.artifact_file import entry_reader, file_state, watched
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mcpc_runtime.artifact.packages import LayerIndex
-
-    Row = tuple[int, int, int]
-    """A file in an inner archive: the offset of its data, its length there, and its size, -1 if it is stored."""
+Row = tuple[int, int, int]
+"""A file in an inner archive: the offset of its data, its length there, and its size, -1 if it is stored."""
 
 INDEX, DIRECTORY = ".layer", ".directory"
 """The entries of a folder of packages that describe them: made by the compiler, and its inner archives' files."""
@@ -29,6 +26,21 @@ BYTECODE, SOURCES, EXTRACTED = "bytecode.zip", "sources.zip", "extracted.zip"
 EXTRACTED_FOLDER = ".extracted/"
 """What the names of the files in the last one begin with, outside of it."""
 RAW_DEFLATE = -15
+
+
+class NativePackage(TypedDict):
+    """A native package: its variants, one for each platform."""
+
+    variants: list[Variant]
+
+
+class LayerIndex(TypedDict):
+    """The index of a layer: modules by the number of their native package, namespace packages, and metadata."""
+
+    modules: dict[str, int]
+    namespaces: list[str]
+    metadata: dict[str, str]
+    parcels: list[NativePackage]
 
 
 class PackageFiles:

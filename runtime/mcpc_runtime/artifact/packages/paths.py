@@ -7,28 +7,13 @@ packages are described as installed ones: by their metadata, and the places of t
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator
 from importlib.metadata import PathDistribution
-from pathlib import Path
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import PathLike
-    from typing import Any
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import PurePosixPath
-    from typing import Any
-
-    from mcpc_runtime.artifact.packages.package_files import PackageFiles
-else:
-    PurePosixPath = lazy("pathlib:PurePosixPath")
-
+from mcpc_runtime.artifact.packages.package_files import PackageFiles
 
 PURE = frozenset({"anchor", "as_posix", "as_uri", "is_absolute", "is_relative_to", "match", "parts", "relative_to"})
 """What a path has of `pathlib.PurePosixPath`, besides what is defined here."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from importlib.resources.abc import TraversableResources
 
+from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from mcpc_runtime.artifact.packages.paths import PackagePath
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcpc_runtime.artifact.packages.package_files import PackageFiles
 
 
 class PackageResources(TraversableResources):

@@ -167,7 +167,7 @@ def protocol_error_of(problem: BaseException) -> dict[str, Json] | None:
         return None
     try:
         data = parse(json_bytes(getattr(problem, "data", None)))
-    except Exception:  # noqa: BLE001 - methods of the value may raise anything
+    except Exception:  # noqa: BLE001 - the data is the handler's, and so are the methods that make JSON of it
         data = None
     return {"code": code, "message": str(problem), **({} if data is None else {"data": data})}
 
@@ -182,7 +182,7 @@ def exception_message(problem: BaseException) -> str:
     kind = type(problem).__name__
     try:
         text = str(problem)
-    except Exception:  # noqa: BLE001 - the handler's exception may raise, too
+    except Exception:  # noqa: BLE001 - `__str__` of the handler's exception; its kind is the answer then
         text = ""
     if text and any(base.__name__ == "ToolError" for base in type(problem).__mro__):
         return text
@@ -192,12 +192,11 @@ def exception_message(problem: BaseException) -> str:
 def print_traceback(problem: BaseException) -> None:
     """Write the traceback to standard error for the operator, as far as there is room."""
     try:
-        lines = format_exception(problem)
+        text = "".join(format_exception(problem))
         sys.stderr.flush()
-    except Exception:  # noqa: BLE001 - the handler's exception may raise, too
-        return
-    data = "".join(lines).encode("utf-8", "backslashreplace")
-    write_patiently(2, data)
+    except Exception as second:  # noqa: BLE001 - the exception and the stream are the handler's: both may raise
+        text = f"{type(problem).__name__}, whose traceback cannot be made: {type(second).__name__}\n"
+    write_patiently(2, text.encode("utf-8", "backslashreplace"))
 
 
 def run_exit_functions() -> None:

@@ -12,21 +12,15 @@ The types are in a generated module, so that no annotation is evaluated in a bui
 
 from __future__ import annotations
 
+import os
 import sys
-
-from mcpc_runtime.lazy import lazy
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
     from typing import dataclass_transform
 else:
-    os = lazy("os")
-    Path = lazy("pathlib:Path")
-
-if not TYPE_CHECKING:
 
     def dataclass_transform(**_: object) -> object:
         """Do nothing: only type checkers need it."""

@@ -12,29 +12,18 @@ tokens arrive.  If they cannot be read again, the previous ones are used for a w
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from time import monotonic, time
 from urllib.parse import urlsplit
 
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt import PyJWK, PyJWT
+
 from mcpc_runtime.http.auth.http_client import checked_url, fetch
-from mcpc_runtime.http.auth.token_claims import LEEWAY_SECONDS, check_audience, check_times
+from mcpc_runtime.http.auth.token_claims import LEEWAY_SECONDS, Claims, check_audience, check_times
 from mcpc_runtime.http.principals import InvalidTokenError, MisconfiguredError, NotBundledError, UnavailableError
-from mcpc_runtime.lazy import lazy
-from mcpc_runtime.protocol.jsonrpc import ParseError, parse
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    import jwt
-    from cryptography.hazmat.primitives.asymmetric import rsa
-    from jwt import PyJWT
-
-    from mcpc_runtime.http.auth.token_claims import Claims
-else:
-    PyJWT = lazy("jwt:PyJWT")
-    jwt = lazy("jwt")
-    rsa = lazy("cryptography.hazmat.primitives.asymmetric.rsa")
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 
 DEFAULT_ALGORITHMS = ("RS256", "ES256", "EdDSA")
 REQUIRED = ["iss", "aud", "exp"]
@@ -123,16 +112,7 @@ WHY = {
 """Reasons for the client, by PyJWT's exception; the exception's text may repeat parts of the token."""
 
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from mcpc_runtime.protocol.jsonrpc import Json
-
-    Load = Callable[[], Awaitable[bytes]]
-    from jwt import PyJWK
-else:
-    PyJWK = lazy("jwt:PyJWK")
-
+Load = Callable[[], Awaitable[bytes]]
 KEY_TYPES: dict[str, tuple[str, str | None]] = {
     **{f"{family}{size}": ("RSA", None) for family in ("RS", "PS") for size in (256, 384, 512)},
     "ES256": ("EC", "P-256"),

@@ -7,11 +7,15 @@ at a time; what a client sends ahead is buffered.  `check_limits` checks the tim
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop, Transport
+from collections.abc import Callable
 from http import HTTPStatus
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
 
+from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from mcpc_runtime.http.embedded.cycle import RequestCycle
 from mcpc_runtime.http.embedded.messages import (
@@ -19,29 +23,20 @@ from mcpc_runtime.http.embedded.messages import (
     END,
     BadRequestError,
     ChunkedBody,
+    Pairs,
     RequestHead,
     check_beginning,
     parse,
 )
 from mcpc_runtime.http.memory_budget import CONNECTION_COST, CONNECTIONS, FREE_AHEAD
+from mcpc_runtime.http.replies import Answer, Client, Message, PendingReply, Reply
 from mcpc_runtime.http.request import FULL
-from mcpc_runtime.http.server_log import FIRST_REFUSAL
+from mcpc_runtime.http.server_log import FIRST_REFUSAL, RefusalLog
+from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.log import log_failure, log_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Transport
-    from collections.abc import Callable
+AnswerNow = Callable[[RequestHead, bytes, Client], tuple[Answer, Pairs] | None]
 
-    from uvicorn.config import Config
-    from uvicorn.server import ServerState
-
-    from mcpc_runtime.http.embedded.messages import Pairs
-    from mcpc_runtime.http.replies import Answer, Client, Message, PendingReply, Reply
-    from mcpc_runtime.http.server_log import RefusalLog
-    from mcpc_runtime.http.settings import HttpSettings
-
-    AnswerNow = Callable[[RequestHead, bytes, Client], tuple[Answer, Pairs] | None]
 
 NEVER = float("inf")
 MAX_AHEAD = 1 << 16

@@ -22,31 +22,21 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from traceback import format_exception
+from types import FrameType
 from typing import Any
 
 from uvicorn.config import Config
-from uvicorn.server import Server
+from uvicorn.server import Server, ServerState
 
 from mcpc_runtime.http.embedded.connection import Connection
+from mcpc_runtime.http.interfaces import ServedApplication
 from mcpc_runtime.http.server_log import stamp_lines
-from mcpc_runtime.http.settings import most_connections
+from mcpc_runtime.http.settings import HttpSettings, most_connections
 from mcpc_runtime.log import log_line
 from mcpc_runtime.transports.platforms import system, system_features
 from mcpc_runtime.transports.platforms.allocation import return_large_blocks
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
-    from uvicorn.server import ServerState
-
-    from mcpc_runtime.http.interfaces import ServedApplication
-    from mcpc_runtime.http.settings import HttpSettings
-
 
 BURST = 16
 """Connections that are accepted in one turn of the loop; one that is refused is closed three turns later."""

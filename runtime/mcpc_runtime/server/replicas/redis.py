@@ -14,28 +14,16 @@ from _thread import start_new_thread
 from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import unquote
 
-from mcpc_runtime.lazy import lazy
+import redis
+from redis import exceptions
+
+from mcpc_runtime.artifact.packages import activate_server_packages
 from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.jsonrpc import ParseError, encode, parse
 from mcpc_runtime.transports.platforms import system
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import Any
-    from urllib.parse import unquote
-
-    import redis
-    from redis import exceptions
-
-    from mcpc_runtime.artifact.packages import activate_server_packages
-else:
-    activate_server_packages = lazy("mcpc_runtime.artifact.packages:activate_server_packages")
-    unquote = lazy("urllib.parse:unquote")
-    redis = lazy("redis")
-    exceptions = lazy("redis.exceptions")
 
 SCHEMES = ("redis", "rediss", "unix", "valkey", "valkeys")
 NOT_BUNDLED = "this server was built without Redis (`mcpc build --redis`)"

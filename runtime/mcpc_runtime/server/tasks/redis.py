@@ -9,14 +9,18 @@ them on one node.  No message contains the address or password of Redis.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from typing import Any
 
-from mcpc_runtime.lazy import lazy
+from redis import exceptions
+
 from mcpc_runtime.protocol.jsonrpc import encode
-from mcpc_runtime.protocol.tasks import StaleTaskError
+from mcpc_runtime.protocol.tasks import StaleTaskError, Step, Task
 from mcpc_runtime.server.replicas.redis import RedisError, connect_redis, hide_secrets, redis_errors
 from mcpc_runtime.server.tasks.store import (
+    StoredCall,
     StoreError,
     check_limits,
     dump_task,
@@ -24,18 +28,6 @@ from mcpc_runtime.server.tasks.store import (
     load_task,
     set_queue_position,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from typing import Any
-
-    from redis import exceptions
-
-    from mcpc_runtime.protocol.tasks import Step, Task
-    from mcpc_runtime.server.tasks.store import StoredCall
-else:
-    exceptions = lazy("redis.exceptions")
 
 TRIES = 50
 MAX_NEWS = 1000

@@ -50,7 +50,7 @@ def built_name(path: str) -> str:
             if archive.getinfo(FACTS).file_size > MAX_FACTS:
                 return ""
             facts = json.loads(archive.read(FACTS))
-    except Exception:  # noqa: BLE001 - a file of anybody: zipfile and zlib raise many kinds
+    except Exception:  # noqa: BLE001 - any file may have this name: zipfile, zlib and lzma raise many kinds
         return ""
     name = facts.get("name") if isinstance(facts, dict) else None
     return name if isinstance(name, str) else ""

@@ -1,6 +1,5 @@
 """Port: start processes, and end them with everything that they started."""
 
-from mcpc_runtime.lazy import lazy
 from mcpc_runtime.transports.platforms import ADAPTER, bind_port
 from mcpc_runtime.transports.platforms.cleanup import TEMPORARY_FOLDERS, remove_quietly, remove_tree
 
@@ -10,8 +9,6 @@ __all__ = [
     "SHELLS_INHERIT_PIPES",
     "SIGKILL",
     "TEMPORARY_FOLDERS",
-    "SupervisedProcess",
-    "Supervisor",
     "remove_quietly",
     "remove_tree",
     "signal_group",
@@ -26,8 +23,5 @@ if TYPE_CHECKING:
         SIGKILL,
         signal_group,
     )
-    from mcpc_runtime.transports.platforms.posix.supervision.client import SupervisedProcess, Supervisor
 else:
-    SupervisedProcess = lazy(f"{ADAPTER}.supervision.client:SupervisedProcess")
-    Supervisor = lazy(f"{ADAPTER}.supervision.client:Supervisor")
     bind_port(globals(), f"{ADAPTER}.processes")

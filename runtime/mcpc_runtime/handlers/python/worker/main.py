@@ -414,12 +414,14 @@ def exception_frame(number: int, problem: BaseException) -> bytes:
 
 def exit_forked_child() -> None:
     """End a forked process as the interpreter would."""
-    for stream in (sys.stdout, sys.stderr):
+    # The handler may have replaced the streams: whatever they raise, this process must not go on as a second worker.
+    try:
+        sys.stdout.flush()
+    finally:
         try:
-            stream.flush()
-        except Exception:  # noqa: BLE001 - there is nothing to report to
-            continue
-    system._exit(0)
+            sys.stderr.flush()
+        finally:
+            system._exit(0)
 
 
 CONTROL_HANDLERS: dict[str, Callable[..., None]] = {

@@ -6,29 +6,32 @@ whose import costs more than all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from mcpc_runtime.lazy import resolve
 
-from mcpc_runtime.lazy import lazy
-
-FORMATS: dict[str, Callable[[str], bool]] = {
-    "date": lazy("mcpc_runtime.protocol.validation.formats.times:is_date"),
-    "date-time": lazy("mcpc_runtime.protocol.validation.formats.times:is_date_time"),
-    "duration": lazy("mcpc_runtime.protocol.validation.formats.times:is_duration"),
-    "email": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_email"),
-    "hostname": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_hostname"),
-    "idn-email": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_idn_email"),
-    "idn-hostname": lazy("mcpc_runtime.protocol.validation.formats.domains:is_idn_hostname"),
-    "ipv4": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_ipv4"),
-    "ipv6": lazy("mcpc_runtime.protocol.validation.formats.addresses:is_ipv6"),
-    "iri": lazy("mcpc_runtime.protocol.validation.formats.uris:is_iri"),
-    "iri-reference": lazy("mcpc_runtime.protocol.validation.formats.uris:is_iri_reference"),
-    "json-pointer": lazy("mcpc_runtime.protocol.validation.formats.uris:is_json_pointer"),
-    "regex": lazy("mcpc_runtime.protocol.validation.formats.ecma_regex:is_regex"),
-    "relative-json-pointer": lazy("mcpc_runtime.protocol.validation.formats.uris:is_relative_json_pointer"),
-    "time": lazy("mcpc_runtime.protocol.validation.formats.times:is_time"),
-    "uri": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri"),
-    "uri-reference": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri_reference"),
-    "uri-template": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uri_template"),
-    "uuid": lazy("mcpc_runtime.protocol.validation.formats.uris:is_uuid"),
+FORMATS = {
+    "date": "mcpc_runtime.protocol.validation.formats.times:is_date",
+    "date-time": "mcpc_runtime.protocol.validation.formats.times:is_date_time",
+    "duration": "mcpc_runtime.protocol.validation.formats.times:is_duration",
+    "email": "mcpc_runtime.protocol.validation.formats.addresses:is_email",
+    "hostname": "mcpc_runtime.protocol.validation.formats.addresses:is_hostname",
+    "idn-email": "mcpc_runtime.protocol.validation.formats.addresses:is_idn_email",
+    "idn-hostname": "mcpc_runtime.protocol.validation.formats.domains:is_idn_hostname",
+    "ipv4": "mcpc_runtime.protocol.validation.formats.addresses:is_ipv4",
+    "ipv6": "mcpc_runtime.protocol.validation.formats.addresses:is_ipv6",
+    "iri": "mcpc_runtime.protocol.validation.formats.uris:is_iri",
+    "iri-reference": "mcpc_runtime.protocol.validation.formats.uris:is_iri_reference",
+    "json-pointer": "mcpc_runtime.protocol.validation.formats.uris:is_json_pointer",
+    "regex": "mcpc_runtime.protocol.validation.formats.ecma_regex:is_regex",
+    "relative-json-pointer": "mcpc_runtime.protocol.validation.formats.uris:is_relative_json_pointer",
+    "time": "mcpc_runtime.protocol.validation.formats.times:is_time",
+    "uri": "mcpc_runtime.protocol.validation.formats.uris:is_uri",
+    "uri-reference": "mcpc_runtime.protocol.validation.formats.uris:is_uri_reference",
+    "uri-template": "mcpc_runtime.protocol.validation.formats.uris:is_uri_template",
+    "uuid": "mcpc_runtime.protocol.validation.formats.uris:is_uuid",
 }
-"""An unknown format accepts every text."""
+"""The test of each format; an unknown format accepts every text."""
+
+
+def is_of_format(name: str, text: str) -> bool:
+    """Tell whether a text has a format of the table."""
+    return bool(resolve(FORMATS[name])(text))

@@ -245,16 +245,15 @@ def make_pipe(access: int, their_access: int, their_flags: int = 0) -> tuple[int
     name = rf"\\.\pipe\mcpc-{nt.getpid()}-{names[0]}-{nt.urandom(16).hex()}"
     access |= _winapi.FILE_FLAG_FIRST_PIPE_INSTANCE | _winapi.FILE_FLAG_OVERLAPPED
     ours = _winapi.CreateNamedPipe(name, access, REJECT_REMOTE_CLIENTS, 1, ROOM, ROOM, 0, 0)
+    opened = [ours]
     try:
         theirs = _winapi.CreateFile(name, their_access, 0, 0, _winapi.OPEN_EXISTING, their_flags, 0)
-        try:
-            _winapi.ConnectNamedPipe(ours, overlapped=True).GetOverlappedResult(True)
-            return ours, open_osfhandle(theirs, nt.O_NOINHERIT)
-        except BaseException:
-            _winapi.CloseHandle(theirs)
-            raise
+        opened.append(theirs)
+        _winapi.ConnectNamedPipe(ours, overlapped=True).GetOverlappedResult(True)
+        return ours, open_osfhandle(theirs, nt.O_NOINHERIT)
     except BaseException:
-        _winapi.CloseHandle(ours)
+        for handle in opened:
+            _winapi.CloseHandle(handle)
         raise
 
 
