@@ -13,7 +13,7 @@ from fuzz.web import WEB
 from mcpc_runtime.http.driver import HttpDriver
 from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.protocol import calls
-from mcpc_runtime.protocol.client_requests import eras
+from mcpc_runtime.protocol.client_requests import eras, handler_requests
 
 SECONDS = float(os.environ.get("MCPC_FUZZ", "7"))
 SUBJECTS = {"stdio": STDIO, "web": WEB}
@@ -57,7 +57,12 @@ def test_no_request_made_of_pieces_is_a_crash(how: int, data: bytes) -> None:
 
 
 FAULTS = {
-    "somebody is asked who cannot answer": ("stdio", eras, "missing_capabilities", lambda call, questions: None),
+    "somebody is asked who cannot answer": (
+        "stdio",
+        handler_requests,
+        "missing_capabilities",
+        lambda call, questions: None,
+    ),
     "a question is not withdrawn": ("stdio", eras, "cancel_round", lambda session, round_: []),
     "a batch is never answered": ("stdio", calls, "close_batch", lambda call, line: []),
     "a client that has left is waited for": ("web", HttpDriver, "_stop", lambda self, call: None),

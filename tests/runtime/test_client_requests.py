@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.protocol.client_requests import eras
+from mcpc_runtime.protocol.client_requests.handler_requests import checked_requests
 from mcpc_runtime.protocol.constants import INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.effects import Call, Failure, FinishedResult, SendMessage, StartHandler
 from mcpc_runtime.protocol.session import Session
@@ -91,7 +92,8 @@ class Client:
         return failure
 
     def ask(self, call: Call, **questions: Any) -> Any:
-        return eras.ask_client(call, 1, questions, self.seals)
+        checked, refusal = checked_requests(call, questions)
+        return refusal or eras.ask_client(call, 1, checked, self.seals)
 
     def answer(self, identifier: str, result: Any) -> list[Any]:
         return self.send({"id": identifier, "result": result})

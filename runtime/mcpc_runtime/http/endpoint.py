@@ -1,15 +1,11 @@
 """The Streamable HTTP endpoint of one server: what POST, GET and DELETE do.
 
-The first row that matches decides which rules apply to a POST:
-
-`_meta` has a protocol version           stateless: the headers must agree with the body
-a version header not of handshake era    stateless without its `_meta`: refused
-initialize                               a new session
-a session id                             that session, in whichever process it began
-none of these                            refused, before anything is allocated
+`kind_of_post` decides which rules apply to a POST, and `POSTS` has the method for each kind.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Collection
 
 from mcpc_runtime.http.driver import FOREVER, MESSAGE, SESSION, HttpDriver
 from mcpc_runtime.http.memory_budget import SMALL, SMALL_FACTOR, WAITING_COST, MemoryAccount, cost_of
@@ -133,9 +129,7 @@ class Endpoint:
         exceeded = self.driver.quota_refusal(message, request.principal, request.client, request.headers.pairs)
         if exceeded is not None:
             return exceeded
-        if is_stateless(message):
-            return self._receive_stateless(message, request, account)
-        return self._receive_handshake(message, request, account)
+        return POSTS[kind_of_post(message, request, self._handshake)](self, message, request, account)
 
     def _receive_stateless(self, message: Json, request: HttpRequest, account: MemoryAccount) -> Reply | PostResponse:
         principal = request.principal
@@ -168,23 +162,7 @@ class Endpoint:
             return refuse(503, full, RETRY)
         return refuse(406, "subscriptions need Accept: text/event-stream")
 
-    def _receive_handshake(self, message: Json, request: HttpRequest, account: MemoryAccount) -> Reply | PostResponse:
-        headers = request.headers
-        method = message.get("method") if type(message) is dict else None
-        if headers.version is not None and headers.version not in self._handshake:
-            return self._refuse_version(message, request)
-        if type(message) is dict and method == "initialize" and "id" in message:
-            return self._initialize(message, request)
-        if headers.session_id is None:
-            if method in STATELESS_ONLY and type(message) is dict:
-                return missing_meta(message)
-            return refuse(400, f"{MISSING_SESSION}; call initialize first")
-        conversation = self._find_session(request)
-        if conversation is None:
-            return session_not_found(message)
-        return self._receive_in_session(message, request, conversation, account)
-
-    def _refuse_version(self, message: Json, request: HttpRequest) -> Reply:
+    def _refuse_version(self, message: Json, request: HttpRequest, _: MemoryAccount) -> Reply:
         """Refuse a version header of no handshake era, without the `_meta` of a stateless request."""
         if request.headers.session_id is not None and self._find_session(request) is not None:
             return refuse(400, "Invalid request: MCP-Protocol-Version does not match the session")
@@ -200,7 +178,7 @@ class Endpoint:
             conversation.session.allows = principal.allows
         return conversation
 
-    def _initialize(self, message: dict[str, Json], request: HttpRequest) -> Reply | PostResponse:
+    def _initialize(self, message: Json, request: HttpRequest, _: MemoryAccount) -> Reply | PostResponse:
         """Initialize a session and return its id, which contains all of its state; a refused one has no id."""
         session = Session(self.driver.image)
         session.principal = request.principal.name
@@ -211,9 +189,16 @@ class Endpoint:
         status, headers, body = answer
         return status, [*headers, (SESSION_HEADER, self.driver.sessions.mint(session).encode())], body
 
-    def _receive_in_session(
-        self, message: Json, request: HttpRequest, conversation: HttpConversation, account: MemoryAccount
-    ) -> Reply | PostResponse:
+    def _refuse_without_session(self, message: Json, _: HttpRequest, __: MemoryAccount) -> Reply:
+        """Refuse a message of the handshake era outside of a session, before anything is allocated."""
+        if type(message) is dict and message.get("method") in STATELESS_ONLY:
+            return missing_meta(message)
+        return refuse(400, f"{MISSING_SESSION}; call initialize first")
+
+    def _receive_in_session(self, message: Json, request: HttpRequest, account: MemoryAccount) -> Reply | PostResponse:
+        conversation = self._find_session(request)
+        if conversation is None:
+            return session_not_found(message)
         session = conversation.session
         response = PostResponse(self.driver, session, request, conversation, account)
         if type(message) is list:
@@ -301,6 +286,33 @@ class Endpoint:
             self.driver.perform(conversation.session.drop(identifier))
         self.driver.publish(PublishChange(SESSION, self.driver.sessions.end(conversation)))
         return 204, PROTECTED, b""
+
+
+STATELESS, UNKNOWN_VERSION, INITIALIZE, IN_SESSION, WITHOUT_SESSION = range(5)
+Post = Callable[[Endpoint, Json, HttpRequest, MemoryAccount], Reply | PostResponse]
+POSTS: dict[int, Post] = {
+    STATELESS: Endpoint._receive_stateless,
+    UNKNOWN_VERSION: Endpoint._refuse_version,
+    INITIALIZE: Endpoint._initialize,
+    IN_SESSION: Endpoint._receive_in_session,
+    WITHOUT_SESSION: Endpoint._refuse_without_session,
+}
+
+
+def kind_of_post(message: Json, request: HttpRequest, handshake_versions: Collection[bytes]) -> int:
+    """Return what a POST is: the first kind that fits.
+
+    A version header of another era means a stateless request that lacks its `_meta`.  An `initialize` begins a new
+    session whatever its headers say; a session id names a session of any process.
+    """
+    if is_stateless(message):
+        return STATELESS
+    headers = request.headers
+    if headers.version is not None and headers.version not in handshake_versions:
+        return UNKNOWN_VERSION
+    if type(message) is dict and message.get("method") == "initialize" and "id" in message:
+        return INITIALIZE
+    return WITHOUT_SESSION if headers.session_id is None else IN_SESSION
 
 
 def scope_refusal(driver: HttpDriver, message: Json, principal: Principal, path: str) -> Reply | None:

@@ -19,9 +19,13 @@ from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.calls import nested_call
 from mcpc_runtime.protocol.client_requests import eras
 from mcpc_runtime.protocol.client_requests.eras import resume_call as stateless_resume
-from mcpc_runtime.protocol.client_requests.handler_requests import declared_requests, unanswered_ending
+from mcpc_runtime.protocol.client_requests.handler_requests import (
+    checked_requests,
+    declared_requests,
+    unanswered_ending,
+)
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
-from mcpc_runtime.protocol.effects import Call, CloseStream, Failure, FinishedResult, PublishChange
+from mcpc_runtime.protocol.effects import Call, CloseStream, Effect, Ending, Failure, FinishedResult, PublishChange
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.run_time_lists import list_at_run_time
 from mcpc_runtime.server.replicas.signed_tokens import TokenSigner
@@ -228,9 +232,15 @@ class ClientRequests:
         """Send client requests of a call; `take` is called with `{"answers": …}` or `{"error": …}`."""
         call = running_call.handler_call
         self._number += 1
-        ask = self._tasks().ask if call.is_task else eras.ask_client
         signer = self.token_signer
-        asked = ask(call, self._number, requests, signer) if signer else signing_failure()
+        asked: dict[str, Json] | list[Effect] | Ending | None = None
+        if signer is None:
+            asked = signing_failure()
+        else:
+            questions, asked = checked_requests(call, requests)
+            if asked is None:
+                ask = self._tasks().ask if call.is_task else eras.ask_client
+                asked = ask(call, self._number, questions, signer)
         if isinstance(asked, dict):
             take(asked)
         elif isinstance(asked, list):

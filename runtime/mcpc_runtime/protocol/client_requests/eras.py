@@ -20,9 +20,6 @@ from mcpc_runtime.protocol.client_requests.handler_requests import (
     converted_params,
     error_reply,
     key_prefix,
-    missing_capabilities,
-    parse_requests,
-    requests_problem,
 )
 from mcpc_runtime.protocol.client_requests.messages import form_mismatch, malformed_response, visible_response
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
@@ -41,15 +38,8 @@ from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line, parse
 from mcpc_runtime.protocol.purposes import token_purpose
 
 
-def ask_client(call: Call, number: int, requests: Object, signer: StateTokens) -> Object | list[Effect] | Ending:
-    """Return the answers or an error for the handler, or the requests to the client, or the end of the call."""
-    problem = requests_problem(call, requests)
-    if problem:
-        return error_reply(INVALID_PARAMS, problem)
-    questions = parse_requests(requests)
-    missing = missing_capabilities(call, questions)
-    if missing:
-        return missing
+def ask_client(call: Call, number: int, questions: Questions, signer: StateTokens) -> Object | list[Effect] | Ending:
+    """Return the answers for the handler, or the requests to the client, or the end of the call."""
     prefix = key_prefix(call, signer)
     recorded = find_answers(call, prefix, questions)
     if isinstance(recorded, Failure):

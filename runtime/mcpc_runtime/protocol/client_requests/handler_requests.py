@@ -15,7 +15,7 @@ from mcpc_runtime.protocol.capabilities import (
 )
 from mcpc_runtime.protocol.capabilities import client_capabilities as capabilities_of
 from mcpc_runtime.protocol.client_requests.messages import params_for_revision, request_problem
-from mcpc_runtime.protocol.constants import INTERNAL_ERROR, MISSING_CAPABILITY
+from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY
 from mcpc_runtime.protocol.effects import Call, Ending, Failure, text_outcome
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse, quote, refuse_value
 
@@ -58,8 +58,17 @@ MAX_KEY_LENGTH = 256
 sort_and_encode = make_encoder(None, refuse_value, quote, None, ":", ",", True, False, False)
 
 
+def checked_requests(call: Call, requests: Object) -> tuple[Questions, Object | None]:
+    """Return the client requests of a handler, and the error that it receives if they cannot be sent."""
+    problem = requests_problem(call, requests)
+    if problem:
+        return {}, error_reply(INVALID_PARAMS, problem)
+    questions = parse_requests(requests)
+    return questions, missing_capabilities(call, questions)
+
+
 def parse_requests(requests: Object) -> Questions:
-    """Return the client requests of a handler, after validation (`requests_problem`)."""
+    """Return client requests that are valid (`requests_problem`)."""
     parsed: Questions = {}
     for key, question in requests.items():
         method, params = (question.get("method"), question.get("params", {})) if type(question) is dict else ("", {})

@@ -16,7 +16,7 @@ from contextlib import suppress
 from mcpc_runtime.interfaces import DriverInterface, RunsCalls
 from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol import tasks
-from mcpc_runtime.protocol.client_requests.handler_requests import StateTokens, error_reply
+from mcpc_runtime.protocol.client_requests.handler_requests import Questions, StateTokens, error_reply
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR, INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, Effect, Ending, Failure, FinishedResult, TaskRequest
 from mcpc_runtime.protocol.jsonrpc import Json, parse
@@ -36,9 +36,8 @@ from mcpc_runtime.server.tasks.open_store import open_store
 from mcpc_runtime.server.tasks.owned import (
     RETRY_SECONDS,
     OwnedTasks,
-    PendingQuestions,
     invalid_answers,
-    prepare_questions,
+    pending_questions,
     stored_call,
 )
 from mcpc_runtime.server.tasks.store import (
@@ -142,16 +141,12 @@ class TaskManager:
 
         self._store_thread.submit(lambda store: store.remove(identifier), done)
 
-    def ask(
-        self, call: Call, number: int, requests: dict[str, Json], tokens: StateTokens
-    ) -> dict[str, Json] | list[Effect]:
+    def ask(self, call: Call, number: int, questions: Questions, tokens: StateTokens) -> dict[str, Json] | list[Effect]:
         """Ask the client; return the answers or an error, or no effects if the answers are delivered later."""
         owned = self._owned.of(call)
         if owned is None:
             return error_reply(INTERNAL_ERROR, "Internal error: the task has ended")
-        pending = prepare_questions(call, requests, tokens)
-        if not isinstance(pending, PendingQuestions):
-            return pending
+        pending = pending_questions(call, questions, tokens)
         replies = pending.answers_by_key(owned.call.answers)
         if replies is not None:
             return replies

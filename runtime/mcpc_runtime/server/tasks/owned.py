@@ -19,16 +19,12 @@ from mcpc_runtime.concurrency.fair_shares import TIMES_FREE, SharedPool
 from mcpc_runtime.interfaces import DriverInterface, RunsCalls
 from mcpc_runtime.protocol import tasks
 from mcpc_runtime.protocol.client_requests.handler_requests import (
+    Questions,
     StateTokens,
     converted_params,
-    error_reply,
     key_prefix,
-    missing_capabilities,
-    parse_requests,
-    requests_problem,
 )
 from mcpc_runtime.protocol.client_requests.messages import response_problem, visible_response
-from mcpc_runtime.protocol.constants import INVALID_PARAMS
 from mcpc_runtime.protocol.effects import Call, DeliverAnswer, StartHandler, StopHandler
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
@@ -206,15 +202,8 @@ class PendingQuestions:
         return {"answers": visible}
 
 
-def prepare_questions(call: Call, requests: Object, tokens: StateTokens) -> PendingQuestions | Object:
-    """Return the questions of a handler, or the error result if they cannot be asked."""
-    problem = requests_problem(call, requests)
-    if problem:
-        return error_reply(INVALID_PARAMS, problem)
-    questions = parse_requests(requests)
-    lacking = missing_capabilities(call, questions)
-    if lacking:
-        return lacking
+def pending_questions(call: Call, questions: Questions, tokens: StateTokens) -> PendingQuestions:
+    """Return the questions of a handler under the keys that the client sees."""
     prefix = key_prefix(call, tokens)
     requested: Object = {
         f"{prefix}{key}": {"method": method, "params": converted_params(call, method, params, tokens)}
