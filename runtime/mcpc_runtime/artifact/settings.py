@@ -95,14 +95,14 @@ def settings_file(environ: Mapping[bytes, bytes]) -> dict[str, object]:
     if not path:
         return {}
     try:
-        found = loads(read_file(FILE, path))
+        values = loads(read_file(FILE, path))
     except ValueError as problem:
         if isinstance(problem, SettingError):
             raise
         raise SettingError(f"{FILE}: the file is not JSON") from None
-    if type(found) is not dict:
+    if type(values) is not dict:
         raise SettingError(f"{FILE}: the file has no JSON object with names and values")
-    return found
+    return values
 
 
 def read_file(variable: str, path: bytes) -> bytes:

@@ -51,11 +51,11 @@ class OutputCapture:
     def add(self, printed: bool, data: bytes) -> None:
         """Store data of standard output (`printed`) or standard error, up to the limit."""
         room = 0 if self._dropped else max(0, OUTPUT_LIMIT - self._size)
-        kept = data[:room] if len(data) > room else data
-        if kept:
-            self._store(printed, kept)
-        if len(kept) < len(data):
-            self._drop(len(data) - len(kept))
+        piece = data[:room] if len(data) > room else data
+        if piece:
+            self._store(printed, piece)
+        if len(piece) < len(data):
+            self._drop(len(data) - len(piece))
 
     def _has_room(self, size: int) -> bool:
         """Charge the account for `size` bytes; without room, discard everything from now on."""

@@ -126,8 +126,8 @@ class Application:
         rows = {row: driver for driver in reversed(self.drivers) for row in driver.image.hooks("mount")}
         for row, driver in rows.items():
             self._mounted.update(resolve(row)(self, driver))
-        found = {row: driver for driver in reversed(self.drivers) for row in driver.image.hooks("http_routes")}
-        self._route_finders = [resolve(row)(self, driver) for row, driver in found.items()]
+        drivers_by_row = {row: driver for driver in reversed(self.drivers) for row in driver.image.hooks("http_routes")}
+        self._route_finders = [resolve(row)(self, driver) for row, driver in drivers_by_row.items()]
 
     def _begin_server(self, path: str, image: Image) -> None:
         image.endpoint = path

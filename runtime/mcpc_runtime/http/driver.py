@@ -58,15 +58,15 @@ class InlineThreads(LeaderFollowers):
 
     def _try(self, follower: Follower, key: Hashable, work: Work, late: Work | None) -> bool:
         """Wait a moment for work that may be quick; the thread that takes the token decides whether it was."""
-        done = allocate_lock()
-        done.acquire()
+        finished = allocate_lock()
+        finished.acquire()
         token: list[None] = [None]
         begun = monotonic()
 
         def run_work() -> None:
             work()
             if take_token(token):
-                done.release()
+                finished.release()
                 return
             if monotonic() - begun < QUICK_SECONDS:
                 self._slow.pop(key, None)  # the machine may have been busy
@@ -74,7 +74,7 @@ class InlineThreads(LeaderFollowers):
                 late()
 
         follower.assign(run_work)
-        if done.acquire(timeout=WAIT_SECONDS):
+        if finished.acquire(timeout=WAIT_SECONDS):
             return True
         self._slow[key] = 0
         if take_token(token):

@@ -98,8 +98,8 @@ def validation_reply(image: Image, body: bytes, allows: Callable[[str], bool] | 
     tool = image.tool(name) if allows is None or allows(name) else None
     if tool is None:
         return refuse(404, "there is no such tool")
-    found: Json = problems_of(getattr(tool, PLACES[place]), asked[place])
-    return 200, JSON, encode({"checked": getattr(tool, PLACES[place]) is not None, "problems": found})
+    problems: Json = problems_of(getattr(tool, PLACES[place]), asked[place])
+    return 200, JSON, encode({"checked": getattr(tool, PLACES[place]) is not None, "problems": problems})
 
 
 def problems_of(schema: Validator | None, value: Json) -> list[Json]:

@@ -180,8 +180,8 @@ DEFAULTS: dict[str, object] = {
 def settings_from(arguments: list[str], environment: Mapping[str, str]) -> HttpSettings:
     """Return the settings that arguments and environment variables give; an argument overrides a variable."""
     start, others = read_start_options(arguments, environment)
-    given = {**options.parse_environment(OPTIONS, environment), **options.parse_arguments(OPTIONS, others)}
-    return HttpSettings(**given, start=start)
+    values = {**options.parse_environment(OPTIONS, environment), **options.parse_arguments(OPTIONS, others)}
+    return HttpSettings(**values, start=start)
 
 
 PREFIX = "MCPC_"
@@ -233,8 +233,8 @@ def unknown_variables(environment: Iterable[str], *, guarded: bool) -> Iterator[
     names = known_variables()
     for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
         near: list[str] = get_close_matches(name, sorted(names - GIVEN), 1)
-        shown = "".join(letter if letter.isprintable() else "?" for letter in name)
-        yield f"the variable {shown} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"
+        printable = "".join(letter if letter.isprintable() else "?" for letter in name)
+        yield f"the variable {printable} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"
         if not guarded and near and near[0] in GUARDS:
             yield f"so no token is asked for: everybody who can connect may call (meant to be closed? set {near[0]})"
 

@@ -28,8 +28,8 @@ def complete(session: SessionState, request: Request) -> bytes | Failure | Call:
         definition = session.image.completion(f"{kind}\n{name}\n{argument}")
         row = None if definition else next(iter(session.image.hooks("complete")), None)
         if row is not None:
-            found = resolve(row)(request, name, value, context)
-            return found if isinstance(found, Call) else completion_result(request, found)
+            completion = resolve(row)(request, name, value, context)
+            return completion if isinstance(completion, Call) else completion_result(request, completion)
         if argument not in ARGUMENT_NAMES[kind](session.image, name):
             raise ValueError(f"unknown argument {argument!r} of {name}")
     except ValueError as problem:

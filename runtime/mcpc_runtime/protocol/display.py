@@ -96,5 +96,5 @@ def display_parts(value: object, width: int) -> list[str]:
 
 def escape_text(text: str, escapes: dict[str, str] | None = None) -> str:
     """Return the text with all characters escaped that break lines, are hidden or reorder text."""
-    found = [(escapes or {}).get(char) or (char if char.isprintable() else f"\\u{ord(char):04x}") for char in text]
-    return "".join(found)
+    characters = [(escapes or {}).get(char) or (char if char.isprintable() else f"\\u{ord(char):04x}") for char in text]
+    return "".join(characters)

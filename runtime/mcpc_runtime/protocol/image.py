@@ -92,8 +92,8 @@ class ProtocolRevision:
         """Return the server capabilities that clients of this revision receive."""
         if self._capabilities is None:
             result = parse(self._image.read(*self._answers["server/discover" if self.stateless else "initialize"]))
-            found = result.get("capabilities") if type(result) is dict else None
-            self._capabilities = found if type(found) is dict else {}
+            capabilities = result.get("capabilities") if type(result) is dict else None
+            self._capabilities = capabilities if type(capabilities) is dict else {}
         return self._capabilities
 
     def page(self, method: str, cursor: Json) -> bytes | None:
@@ -187,8 +187,8 @@ class Image:
 
     def hooks(self, name: str) -> tuple[str, ...]:
         """Return the rows of a hook: functions of the systems of the server (`package.module:name`)."""
-        found: tuple[str, ...] = self.index.get("hooks", NO_HOOKS).get(name, ())
-        return found
+        rows: tuple[str, ...] = self.index.get("hooks", NO_HOOKS).get(name, ())
+        return rows
 
     def run_time_definition(self, name: str) -> Definition:
         """Return the definition of anything that only the program knows."""
@@ -233,12 +233,12 @@ class Image:
 
     def completion(self, key: str) -> Definition | None:
         """Return the completion of a key: `prompt` or `resource`, the name and the argument, on a line each."""
-        found = self._definition("completions", key, {}) if "completions" in self.index else None
-        if found is None and key.partition("\n")[0] + "s" in self.run_time_kinds:
-            found = self.run_time_definition(key)
-        if found is not None:
-            found.name = " ".join(key.split("\n")[1:])[:MAX_NAME]
-        return found
+        definition = self._definition("completions", key, {}) if "completions" in self.index else None
+        if definition is None and key.partition("\n")[0] + "s" in self.run_time_kinds:
+            definition = self.run_time_definition(key)
+        if definition is not None:
+            definition.name = " ".join(key.split("\n")[1:])[:MAX_NAME]
+        return definition
 
     @property
     def server_name(self) -> str:
@@ -249,8 +249,8 @@ class Image:
     @property
     def templates(self) -> tuple[Row, ...]:
         """The resource templates: template, pattern, variables, and reference to the record."""
-        found: tuple[Row, ...] = self.index.get("templates", ())
-        return found
+        rows: tuple[Row, ...] = self.index.get("templates", ())
+        return rows
 
     def template(self, uri: str) -> tuple[Definition, dict[str, Json]] | None:
         """Return the first template that `uri` matches, and its variables; raise ValueError if they are refused."""
@@ -271,8 +271,8 @@ class Image:
         reference = self._look_up(kind, name)
         if reference is None:
             return None  # not cached: clients can send any number of names
-        found = known[name] = Definition(self, name, marshal.loads(self.read(*reference)))
-        return found
+        definition = known[name] = Definition(self, name, marshal.loads(self.read(*reference)))
+        return definition
 
     def _look_up(self, kind: str, name: str) -> Reference | None:
         """Find a name in the hash table: buckets of offsets, then the entries of one bucket (see `mcpc.emit.blob`)."""

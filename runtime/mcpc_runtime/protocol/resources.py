@@ -25,13 +25,16 @@ MISSING = "Invalid params: `uri` must be a string"
 
 def read_resource(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Return the contents of the resource that the request names, or the call that reads them."""
-    kept = session.image.kept_results
-    if kept is not None and (contents := kept.read(session.conversation, request.params.get("uri"))) is not None:
+    kept_results = session.image.kept_results
+    if (
+        kept_results is not None
+        and (contents := kept_results.read(session.conversation, request.params.get("uri"))) is not None
+    ):
         return b'{"contents":%b%b}' % (contents, request.wire.cache.replace(PUBLIC, PRIVATE))
-    found = find_resource(session.image, request)
-    if isinstance(found, Failure):
-        return found
-    definition, arguments = found
+    resource = find_resource(session.image, request)
+    if isinstance(resource, Failure):
+        return resource
+    definition, arguments = resource
     if definition.contract != "static":
         return Call(request, definition, arguments)
     contents = session.image.read(*definition.handler)
@@ -47,10 +50,10 @@ def find_resource(image: Image, request: Request) -> tuple[Definition, dict[str,
         if uri is None:
             return Failure(*image.refusals.get("resource_uri_missing", (INVALID_PARAMS, MISSING)))
     try:
-        found = locate_uri(image, uri)
+        resource = locate_uri(image, uri)
     except ValueError as problem:
         return Failure(INVALID_PARAMS, f"Invalid params: `uri` {problem}", error_data(uri))
-    return found or unknown_resource(request)
+    return resource or unknown_resource(request)
 
 
 def locate_uri(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | None:
@@ -63,10 +66,10 @@ def locate_uri(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | 
     problem = uri_problem(uri)
     if problem:
         raise ValueError(problem)
-    found = image.template(uri) or find_unlisted_resource(image, uri)
-    if found is None or found[0].contract != "file":
-        return found
-    definition, variables = found
+    match = image.template(uri) or find_unlisted_resource(image, uri)
+    if match is None or match[0].contract != "file":
+        return match
+    definition, variables = match
     value = variables.get(definition.handler[1])
     path = "/".join(map(str, value)) if type(value) is list else str(value or "")
     problem = file_path_problem(uri, path)
@@ -77,10 +80,10 @@ def locate_uri(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | 
 
 def find_unlisted_resource(image: Image, uri: str) -> tuple[Definition, dict[str, Json]] | None:
     """Return the resource of a URI that is in no list, from the `find_resource` hooks; None if there is none."""
-    found: Iterator[tuple[Definition, dict[str, Json]] | None] = (
+    matches: Iterator[tuple[Definition, dict[str, Json]] | None] = (
         resolve(row)(image, uri) for row in image.hooks("find_resource")
     )
-    return next(filter(None, found), None)
+    return next(filter(None, matches), None)
 
 
 def unknown_resource(request: Request) -> Failure:

@@ -60,10 +60,10 @@ def limited(request: Request, tool: Definition, outcome: Outcome) -> Outcome:
             cut.content = [text(encode(part).decode())]
     if whole > limit and not is_mirrored:
         cut.content = cut_content(outcome.content, limit - MARK_ROOM)
-    shown = text_size(cut.content)
-    if shown == whole:
-        shown, whole = len(encode(cut.structured)), len(encoded)  # type: ignore[arg-type]
-    cut.content = [*marked(cut.content, MARK.format(shown=shown, whole=whole, advice=advice)), *link]
+    visible_size = text_size(cut.content)
+    if visible_size == whole:
+        visible_size, whole = len(encode(cut.structured)), len(encoded)  # type: ignore[arg-type]
+    cut.content = [*marked(cut.content, MARK.format(shown=visible_size, whole=whole, advice=advice)), *link]
     return cut
 
 

@@ -61,9 +61,9 @@ def list_ending(call: Call, value: object) -> Ending:
     items = value.get(key) if type(value) is dict else None
     if type(value) is not dict or type(items) is not list or not all(is_item(item, identifier) for item in items):
         return Failure(INTERNAL_ERROR, f"Internal error: the program returned no list of {key}")
-    shown = visible_items(request, items) if kind == "tool" else items
+    visible = visible_items(request, items) if kind == "tool" else items
     hidden = hidden_fields(request.session.image, request.wire.version)
-    result: dict[str, Json] = {key: [projected(item, kind, hidden) for item in shown]}
+    result: dict[str, Json] = {key: [projected(item, kind, hidden) for item in visible]}
     next_cursor = value.get("nextCursor")
     if type(next_cursor) is str and next_cursor:
         result["nextCursor"] = next_cursor
@@ -91,18 +91,20 @@ def visible_items(request: Request, items: list[Item]) -> list[Item]:
 
 def hidden_fields(image: Image, version: str) -> Hidden:
     """Return what a revision does not show."""
-    found: Hidden = marshal.loads(image.read(*image.run_time["hidden"]))[version]
-    return found
+    fields: Hidden = marshal.loads(image.read(*image.run_time["hidden"]))[version]
+    return fields
 
 
 def projected(item: Item, kind: str, hidden: Hidden) -> Item:
     """Return an item as a revision shows it."""
-    shown = {key: value for key, value in item.items() if key not in hidden[kind]}
-    if kind == "prompt" and type(shown.get("arguments")) is list:
-        shown["arguments"] = [projected(each, "argument", hidden) for each in shown["arguments"] if type(each) is dict]
+    fields = {key: value for key, value in item.items() if key not in hidden[kind]}
+    if kind == "prompt" and type(fields.get("arguments")) is list:
+        fields["arguments"] = [
+            projected(each, "argument", hidden) for each in fields["arguments"] if type(each) is dict
+        ]
     if kind == "tool":
-        project_schemas(shown, hidden)
-    return shown
+        project_schemas(fields, hidden)
+    return fields
 
 
 def project_schemas(tool: Item, hidden: Hidden) -> None:

@@ -253,8 +253,8 @@ class Session:
 
     def _list(self, request: Request) -> bytes | Failure | Call:
         if request.method in self.image.run_time_lists:
-            made: Failure | Call = request_list(self, request)
-            return made
+            call: Failure | Call = request_list(self, request)
+            return call
         image = self.image
         if request.method == "tools/list" and (self.allows or image.shows_tool or image.choice) is not None:
             allowed: bytes | Failure = list_tools(self, request)

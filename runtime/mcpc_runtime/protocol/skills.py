@@ -9,20 +9,20 @@ from mcpc_runtime.protocol.requests import Request
 
 def get_skill(session: SessionState, request: Request) -> bytes | Failure:
     """Return the entry of the skill whose SKILL.md has the URI."""
-    found = look_up_uri(session, request, "skills")
-    if isinstance(found, Failure):
-        return found
-    return b'{"skill":%b%b}' % (found, request.wire.cache)
+    skill = look_up_uri(session, request, "skills")
+    if isinstance(skill, Failure):
+        return skill
+    return b'{"skill":%b%b}' % (skill, request.wire.cache)
 
 
 def read_directory(session: SessionState, request: Request) -> bytes | Failure:
     """Return the children of a folder; there is one page, so no cursor was ever issued."""
     if request.params.get("cursor") is not None:
         return Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
-    found = look_up_uri(session, request, "directories")
-    if isinstance(found, Failure):
-        return found
-    return b'{"resources":%b%b}' % (found, request.wire.cache)
+    directory = look_up_uri(session, request, "directories")
+    if isinstance(directory, Failure):
+        return directory
+    return b'{"resources":%b%b}' % (directory, request.wire.cache)
 
 
 def look_up_uri(session: SessionState, request: Request, table: str) -> bytes | Failure:
@@ -30,8 +30,8 @@ def look_up_uri(session: SessionState, request: Request, table: str) -> bytes | 
     uri = request.params.get("uri")
     if type(uri) is not str:
         return Failure(INVALID_PARAMS, "Invalid params: `uri` must be a string")
-    found = session.image.table_value(table, uri)
-    if found is not None:
-        return found
+    value = session.image.table_value(table, uri)
+    if value is not None:
+        return value
     kind = "skill" if table == "skills" else "folder"
     return Failure(INVALID_PARAMS, f"Invalid params: unknown {kind} URI", {"uri": uri})

@@ -49,13 +49,13 @@ UPDATED, ACKNOWLEDGED = "notifications/resources/updated", "notifications/subscr
 
 def subscribe(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Subscribe the client to changes of a resource; a polled resource is read first, to compare it later."""
-    found = find_resource(session.image, request)
-    if isinstance(found, Failure):
-        return found
+    resource = find_resource(session.image, request)
+    if isinstance(resource, Failure):
+        return resource
     uri = str(request.params["uri"])
     if len(session.watched) >= MAX_WATCHED and uri not in session.watched:
         return Failure(INVALID_PARAMS, f"Invalid params: at most {MAX_WATCHED} resources can be subscribed to")
-    definition, arguments = found
+    definition, arguments = resource
     if any(resolve(row)(definition) for row in session.image.hooks("is_polled")):
         return Call(request, definition, arguments)
     if not watch(session, uri):
@@ -94,8 +94,8 @@ def unsubscribe(session: SessionState, request: Request) -> bytes | Failure:
     name = request.params.get(NAME_MEMBER)
     if type(name) is str and "uri" not in request.params and names_subscriptions(session.image):
         return unwatch(session, name.removeprefix(NAME_PREFIX))
-    found = find_resource(session.image, request)
-    return found if isinstance(found, Failure) else unwatch(session, str(request.params["uri"]))
+    resource = find_resource(session.image, request)
+    return resource if isinstance(resource, Failure) else unwatch(session, str(request.params["uri"]))
 
 
 def unwatch(session: SessionState, uri: str) -> bytes:
@@ -227,8 +227,8 @@ def filter_admits(request: Request, event: PublishChange) -> bool:
 def filter_member(request: Request, member: str) -> list[Json] | dict[str, Json]:
     """Return a member of a stream's filter, or the whole filter."""
     filtered = request.params["notifications"]
-    found = filtered.get(member) if member and type(filtered) is dict else filtered
-    return found if type(found) is list or type(found) is dict else []
+    value = filtered.get(member) if member and type(filtered) is dict else filtered
+    return value if type(value) is list or type(value) is dict else []
 
 
 def task_messages(session: SessionState, task: str, params: dict[str, Json]) -> list[Effect]:

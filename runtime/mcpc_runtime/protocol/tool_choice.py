@@ -36,10 +36,10 @@ def matches(pattern: str, name: str, any_character: str = "") -> bool:
     if at > end or _find(first, name, 0, at, any_character) < 0 or _find(last, name, end, len(name), any_character) < 0:
         return False
     for part in middle:
-        found = _find(part, name, at, end, any_character)
-        if found < 0:
+        place = _find(part, name, at, end, any_character)
+        if place < 0:
             return False
-        at = found + len(part)
+        at = place + len(part)
     return True
 
 

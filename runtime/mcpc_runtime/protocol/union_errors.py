@@ -70,13 +70,13 @@ def has_wrong_type(path: str, found: list[Complaint]) -> bool:
 def common_errors(path: str, keyword: str, branches: list[list[Complaint]], known_counts: list[int]) -> list[Complaint]:
     """Return the type, the constants or the missing properties that every alternative reports."""
     for shown, keywords in ("type", ("type",)), ("enum", ("const", "enum")):
-        expected = [wanted_values(found, keywords) for found in branches]
+        expected = [wanted_values(errors, keywords) for errors in branches]
         for pointer in expected[0]:
             if all(pointer in want for want in expected):
                 values = {repr(value): value for want in expected for value in want[pointer]}
                 return [(pointer, shown, list(values.values()))]
-    missing = [wanted_values(found, ("required",)).get(path, []) for found in branches]
-    if len(set(known_counts)) == 1 and [len(names) for names in missing] == [len(found) for found in branches]:
+    missing = [wanted_values(errors, ("required",)).get(path, []) for errors in branches]
+    if len(set(known_counts)) == 1 and [len(names) for names in missing] == [len(errors) for errors in branches]:
         return [(path, keyword, [{"required": names} for names in missing])] if len(branches) > 1 else []
     return []
 

@@ -282,15 +282,15 @@ def _bounded_errors(errors: Errors) -> Errors:
 def error_objects(instance: object, errors: Errors) -> list[Json]:
     """Return the first errors as JSON; too long values are replaced by the beginning of their text."""
     rows = [row for row in _bounded_errors(errors) if not (row[1] in ALTERNATIVES and type(row[2]) is dict)]
-    found: list[Json] = []
+    objects: list[Json] = []
     for pointer, keyword, expected in sorted(rows, key=lambda row: -row[0].count("/"))[:MAX_PROBLEMS]:
         path = pointer if len(pointer) <= LIST_WIDTH else pointer[: pointer.rfind("/", 0, LIST_WIDTH)]
         problem: dict[str, Json] = {"path": path, "keyword": keyword, "expected": json_or_text(expected)}
         value = _value_at(instance, path)
         if value is not ABSENT and keyword not in ("required", "dependentRequired"):
             problem["received"] = json_or_text(value)
-        found.append(problem)
-    return found
+        objects.append(problem)
+    return objects
 
 
 def _error_line(instance: object, group: list[ErrorsAtPath], labels: dict[str, dict[str, list[object]]]) -> str:
@@ -298,8 +298,8 @@ def _error_line(instance: object, group: list[ErrorsAtPath], labels: dict[str, d
     first, *others_alike = group
     enclosing = [place for place in labels if first.pointer == place or first.pointer.startswith(f"{place}/")]
     first.tags = labels[max(enclosing, key=len)] if enclosing else {}
-    given = [(name, values) for name, values in first.tags.items() if name not in first.missing]
-    label = "".join([f" ({escape_text(name[:VALUE_WIDTH])} {list_values(values, ' or ')})" for name, values in given])
+    chosen = [(name, values) for name, values in first.tags.items() if name not in first.missing]
+    label = "".join([f" ({escape_text(name[:VALUE_WIDTH])} {list_values(values, ' or ')})" for name, values in chosen])
     text = f"- {_pointer_text(first.pointer)}{label}: {_place_text(_value_at(instance, first.pointer), first)}"
     others = [_pointer_text(location.pointer)[:VALUE_WIDTH] for location in others_alike[:2]]
     more = f" and {len(others_alike) - len(others)} more" if len(others_alike) > len(others) else ""
@@ -328,15 +328,14 @@ def _place_text(value: object, location: ErrorsAtPath) -> str:
 
 def _name_errors(value: object, location: ErrorsAtPath) -> list[str]:
     """Return the missing and the unexpected names, with suggestions."""
-    given = value if type(value) is dict else {}
+    fields = value if type(value) is dict else {}
     tags = {name: f" ({list_values(values, ' or ')})" for name, values in location.tags.items()}
     missing = [f"{display_value(name)}{tags.get(name, '')}" for name in location.missing]
     unexpected = [display_value(name) for name in location.unexpected]
     if not unexpected:
-        return [
-            f"missing required {list_names('property', missing, MAX_NAMES)}{_similar_property(location.missing, given)}"
-        ]
-    wanted = dict.fromkeys([*location.missing, *[name for name in location.known[:NEAR_NAMES] if name not in given]])
+        names = list_names("property", missing, MAX_NAMES)
+        return [f"missing required {names}{_similar_property(location.missing, fields)}"]
+    wanted = dict.fromkeys([*location.missing, *[name for name in location.known[:NEAR_NAMES] if name not in fields]])
     suggestions = [nearest_value(name, [*wanted]) for name in location.unexpected[:MAX_SUGGESTIONS]]
     if len(missing) == len(unexpected) == 1 and suggestions[0] == location.missing[0]:
         return [f"missing required property {missing[0]} (unexpected {unexpected[0]}, did you mean {missing[0]}?)"]
@@ -348,10 +347,10 @@ def _name_errors(value: object, location: ErrorsAtPath) -> list[str]:
     return [*first, f"unexpected {list_names('property', unexpected, MAX_NAMES)}{remedy}"]
 
 
-def _similar_property(missing: list[str], given: dict[str, object]) -> str:
+def _similar_property(missing: list[str], values: dict[str, object]) -> str:
     """Return which given property is probably meant to be a missing one."""
     for name in missing[:MAX_SUGGESTIONS]:
-        candidates = [item for item, _ in zip(given, range(NEAR_NAMES), strict=False)]
+        candidates = [item for item, _ in zip(values, range(NEAR_NAMES), strict=False)]
         suggestion = nearest_value(name, candidates, by_words=False)
         digits = "0123456789"
         if type(suggestion) is str and suggestion.strip(digits) != name.strip(digits):  # not `path1` for `path2`
@@ -397,8 +396,8 @@ def _either_properties(fields: MessageFields) -> str:
     text = " or ".join(
         [f"({text})" if len(names) > 1 else text for text, names in zip(joined, property_sets, strict=True)]
     )
-    given = fields.value if type(fields.value) is dict else {}
-    return text + _similar_property([name for names in property_sets for name in names], given)
+    values = fields.value if type(fields.value) is dict else {}
+    return text + _similar_property([name for names in property_sets for name in names], values)
 
 
 FIELDS: dict[str, Callable[[MessageFields], str]] = {

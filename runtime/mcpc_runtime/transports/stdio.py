@@ -30,7 +30,7 @@ WITHOUT, PARENT = b"MCPC_WITHOUT", b"parent"
 UNKNOWN = -1
 MAX_DESCRIPTOR = 1023
 """The highest descriptor that `select` accepts."""
-queues: list[Any] = []
+queues: list[object] = []
 """The event queues of macOS: one that is not referred to is closed."""
 HIGH_WATER = 4 << 20
 """With more unsent data than this, nothing more is read from the client."""

@@ -35,16 +35,16 @@ SETTINGS = "BaseSettings"
 
 def raised_facts(problem: BaseException, folder: str) -> Facts:
     """Return what is known of an exception."""
-    found = last_place(problem.__traceback__, folder)
+    place = last_place(problem.__traceback__, folder)
     facts: Facts = {
         "type": type(problem).__name__,
         "bases": [kind.__name__ for kind in type(problem).__mro__],
         "message": message_of(problem).replace(folder + os.sep, ""),
-        **place_facts(found, folder),
+        **place_facts(place, folder),
     }
     for kind, read in ABOUT:
         if isinstance(problem, kind):
-            facts.update(read(problem, found))
+            facts.update(read(problem, place))
     if hasattr(type(problem), "errors") and "ValidationError" in facts["bases"]:
         facts.update(validation_facts(problem))
     return facts
@@ -204,8 +204,8 @@ def resolved(function: ast.expr, frame: FrameType) -> Any:
 
 def public(names: Any) -> list[str]:
     """Return the names that code may use, without those that begin with an underscore, and ours."""
-    found = (name for name in names if isinstance(name, str) and not name.startswith(("_", "mcpc_")))
-    return sorted(islice(found, MAX_NAMES))
+    public_names = (name for name in names if isinstance(name, str) and not name.startswith(("_", "mcpc_")))
+    return sorted(islice(public_names, MAX_NAMES))
 
 
 def validation_facts(problem: Any) -> Facts:
@@ -215,11 +215,11 @@ def validation_facts(problem: Any) -> Facts:
     title = guarded(lambda: str(problem.title), None)
     if rows is None or title is None:
         return {}
-    said = "; ".join(f"`{place}`: {text}" if place else text for place, text in rows)
+    mistakes = "; ".join(f"`{place}`: {text}" if place else text for place, text in rows)
     settings = settings_class(problem.__traceback__)
     fields = [place.partition(".")[0] for place, _ in rows if place]
     variables = [] if settings is None else [*dict.fromkeys(variable_of(settings, field) for field in fields)]
-    return {"message": f"{title}: {said}", "fields": fields, "variables": variables, "owner": title}
+    return {"message": f"{title}: {mistakes}", "fields": fields, "variables": variables, "owner": title}
 
 
 def settings_class(found: TracebackType | None) -> Any:

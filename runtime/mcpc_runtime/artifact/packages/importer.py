@@ -49,12 +49,12 @@ class PackageImporter(_LoaderBasics):
 
     def find_spec(self, name: str, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return the spec of a module, or of a folder without one: below a package it is a namespace package."""
-        found = self._find(name)
-        if found is None:
+        form = self._find(name)
+        if form is None:
             folder = self.prefix + name.rpartition(".")[2]
             is_there = self.prefix and self._files.has_folder(folder)
             return namespace_spec(name, self._files, [f"{self.archive}/{folder}"]) if is_there else None
-        file, is_package = found
+        file, is_package = form
         spec = ModuleSpec(name, self, origin=f"{self.archive}/{file}", is_package=is_package)  # type: ignore[arg-type]
         spec.has_location = True
         if spec.submodule_search_locations is not None:
@@ -72,10 +72,10 @@ class PackageImporter(_LoaderBasics):
         return None
 
     def _file(self, name: str) -> tuple[str, bool]:
-        found = self._find(name)
-        if found is None:
+        form = self._find(name)
+        if form is None:
             raise ImportError(f"can't find module {name!r}", name=name)
-        return found
+        return form
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module: the bytecode if it is of this Python, else compiled from the source."""
@@ -110,15 +110,15 @@ class PackageImporter(_LoaderBasics):
 
     def iter_modules(self, prefix: str = "") -> Iterator[tuple[str, bool]]:
         """Yield the modules in this folder, as `pkgutil` asks for them, and whether they are packages."""
-        found: dict[str, bool] = {}
+        packages: dict[str, bool] = {}
         for path in sorted({*self._files.bytecode, *self._files.sources}):
             below = path.removeprefix(self.prefix) if path.startswith(self.prefix) else ""
             module, _, rest = below.partition("/")
             if rest in ("__init__.py", "__init__.pyc"):
-                found[module] = True
+                packages[module] = True
             elif not rest and module.endswith((".py", ".pyc")) and not module.startswith("__init__."):
-                found.setdefault(module.rpartition(".")[0], False)
-        return ((prefix + name, is_package) for name, is_package in sorted(found.items()))
+                packages.setdefault(module.rpartition(".")[0], False)
+        return ((prefix + name, is_package) for name, is_package in sorted(packages.items()))
 
     def invalidate_caches(self) -> None:
         """Keep the directory: the artifact does not change."""

@@ -120,18 +120,18 @@ class ShellJob:
 
     def connect(self, ends: CallDescriptors | None = None) -> None:
         """Use these descriptors, or open new ones; raise OSError, with nothing left open, if there is no room."""
-        made = ends or CallDescriptors(b"")
+        descriptors = ends or CallDescriptors(b"")
         if ends is None:
             try:
                 for name in (OUTPUT_FD, *([] if self.call.merged else [ERRORS_FD]), NOTES_FD):
-                    made.open_pipe(name)
+                    descriptors.open_pipe(name)
                 if self.call.calls_tools:
-                    made.open_pipe(REPLIES_FD)
+                    descriptors.open_pipe(REPLIES_FD)
             except OSError:
-                made.close()
+                descriptors.close()
                 self.release()
                 raise
-        self._take(made)
+        self._take(descriptors)
 
     def _take(self, ends: CallDescriptors) -> None:
         if not self.call.calls_tools:

@@ -59,13 +59,13 @@ class PrefixedNotes:
                 self._notes(line + line_break)
                 self._is_note = not line_break
                 continue
-            text, found, data = data.partition(self.prefix)
-            if not found:
+            text, prefix, data = data.partition(self.prefix)
+            if not prefix:
                 size = common_length(text, self.prefix)
                 text, self._rest = text[: len(text) - size], text[len(text) - size :]
             if text:
                 self._other(text)
-            self._is_note = bool(found)
+            self._is_note = bool(prefix)
 
     def close(self) -> None:
         """Forward what waits."""
@@ -119,10 +119,10 @@ class StandardStreamsJob(ShellJob):
 
     def _variables(self) -> dict[bytes, bytes]:
         """Return the variables by which the shell finds its notes and replies."""
-        found = {CALL_VARIABLE.encode(): self.mark.encode(), NOTES.encode(): b"%d" % NOTES_FD}
+        variables = {CALL_VARIABLE.encode(): self.mark.encode(), NOTES.encode(): b"%d" % NOTES_FD}
         replies = {REPLIES_VARIABLE: b"%d" % REPLIES_FD} if self.call.calls_tools else {}
         prefix = {} if self._errors is None else {PREFIX_VARIABLE: self._errors.prefix}
-        return {**found, **replies, **prefix}
+        return {**variables, **replies, **prefix}
 
     def _send(self, data: bytes) -> None:
         """Give the shell its standard input: a file, which Bash reads at once, or a pipe where replies follow."""

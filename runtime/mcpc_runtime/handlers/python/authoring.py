@@ -17,7 +17,7 @@ from mcpc_runtime.handlers.python.settings import Secret, Settings
 from mcpc_runtime.lazy import resolve
 
 F = TypeVar("F", bound=Callable[..., object])
-Object = Mapping[str, Any]
+Object = Mapping[str, object]
 
 
 class Running(TypedDict, total=False):

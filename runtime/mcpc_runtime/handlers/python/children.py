@@ -73,8 +73,8 @@ class UtilitiesFinder:
         if name != UTILITIES:
             return None
         sys.meta_path.remove(self)
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
-        spec = next(filter(None, found), None)
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+        spec = next(filter(None, specs), None)
         if spec is not None and spec.loader is not None:
             loader: Any = spec.loader
             loader.exec_module = replacing(loader.exec_module)

@@ -104,15 +104,15 @@ class InlineRunner:
 
     def function(self, handler: Handler) -> Callable[..., object]:
         """Return a handler's function; its module is imported at the first use."""
-        found = self._functions.get(handler)
-        if found is None:
+        cached = self._functions.get(handler)
+        if cached is None:
             with self._preparing:
                 if add_handlers(self._image.archive, handlers_folder(self._image)):
                     sys.stdout = sys.stderr
                     activate_packages(self._image.archive)
             module = handler[0].removesuffix(".py").replace("/", ".")
-            found = self._functions[handler] = resolve(f"{module}:{handler[1]}")
-        return found
+            cached = self._functions[handler] = resolve(f"{module}:{handler[1]}")
+        return cached
 
 
 class InlineCall:

@@ -35,10 +35,10 @@ def request_problem(question: Json, wire: ProtocolRevision) -> str:
     params = question.get("params", {})
     if type(params) is not dict:
         return "its `params` must be an object"
-    found: str = REQUEST_CHECKS[method](params)
-    if not found and method == "elicitation/create" and wire.version < CAPABILITY_DETAILS_SINCE and has_lists(params):
+    problem: str = REQUEST_CHECKS[method](params)
+    if not problem and method == "elicitation/create" and wire.version < CAPABILITY_DETAILS_SINCE and has_lists(params):
         return f"forms cannot have lists before revision {CAPABILITY_DETAILS_SINCE}, and the client uses {wire.version}"
-    return found
+    return problem
 
 
 def elicitation_problem(params: Params) -> str:
@@ -139,10 +139,10 @@ def tool_use_problem(messages: list[Json]) -> str:
 
 def tool_block_ids(message: Json) -> tuple[set[str], set[str], int]:
     """Return the ids of tool uses and of tool results in a message, and the number of all other blocks."""
-    found = [item for item in content_blocks(message) if type(item) is dict]
-    uses = {repr(item.get("id")) for item in found if item["type"] == "tool_use"}
-    results = {repr(item.get("toolUseId")) for item in found if item["type"] == "tool_result"}
-    return uses, results, sum(item["type"] != "tool_result" for item in found)
+    blocks = [item for item in content_blocks(message) if type(item) is dict]
+    uses = {repr(item.get("id")) for item in blocks if item["type"] == "tool_use"}
+    results = {repr(item.get("toolUseId")) for item in blocks if item["type"] == "tool_result"}
+    return uses, results, sum(item["type"] != "tool_result" for item in blocks)
 
 
 def roots_problem(_: Params) -> str:
@@ -240,17 +240,17 @@ def sampling_response_problem(_: Object, result: Object) -> str:
     """Return why the result of a sampling request is malformed, or an empty string."""
     if result.get("role") not in ROLES or type(result.get("model")) is not str:
         return "it must have a `role`, user or assistant, and a `model`"
-    found = content_blocks(result)
-    if not all(type(item) is dict and type(item.get("type")) is str for item in found):
+    blocks = content_blocks(result)
+    if not all(type(item) is dict and type(item.get("type")) is str for item in blocks):
         return "its `content` must be one block of content, or a list of blocks"
-    texts = [item.get("text") for item in found if type(item) is dict and item["type"] == "text"]
+    texts = [item.get("text") for item in blocks if type(item) is dict and item["type"] == "text"]
     return "" if all(type(text) is str for text in texts) else "a block of text must have a `text`"
 
 
 def roots_response_problem(_: Object, result: Object) -> str:
     """Return why a list of roots is malformed, or an empty string."""
-    found = result.get("roots")
-    if type(found) is list and all(type(item) is dict and type(item.get("uri")) is str for item in found):
+    roots = result.get("roots")
+    if type(roots) is list and all(type(item) is dict and type(item.get("uri")) is str for item in roots):
         return ""
     return "its `roots` must be a list of objects with a `uri`"
 
@@ -266,9 +266,9 @@ def form_mismatch(method: str, params: Object, result: Json) -> str:
         if name not in content:
             return f"`{name}` is missing"
     for name, field in schema["properties"].items():
-        found = field_problem(field, content[name]) if name in content else ""
-        if found:
-            return f"`{name}` must be {found}"
+        problem = field_problem(field, content[name]) if name in content else ""
+        if problem:
+            return f"`{name}` must be {problem}"
     return ""
 
 

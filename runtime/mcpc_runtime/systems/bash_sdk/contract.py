@@ -48,8 +48,8 @@ class AnswerStyle:
 
 def error_ending(call: Call, output: str, status: int) -> Ending:
     """Return a JSON-RPC error, in the words of the SDK up to version 0.2."""
-    told = f" : {output}" if output not in ("", "null") else ""
-    return Failure(INTERNAL_ERROR, f"Tool execution error{told}")
+    details = f" : {output}" if output not in ("", "null") else ""
+    return Failure(INTERNAL_ERROR, f"Tool execution error{details}")
 
 
 def result_ending(call: Call, output: str, status: int) -> Ending:

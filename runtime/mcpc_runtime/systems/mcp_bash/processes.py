@@ -183,11 +183,11 @@ class ProjectEnvironment:
 
     def variables(self, script: ScriptCall, home: str, write_path: WritePath) -> dict[bytes, bytes]:
         """Return the environment of all tools that read paths as `write_path` writes them; do not change it."""
-        found = self._variables.get((home, write_path))
-        if found is None:
-            found = server_environment(script.settings, home, self._exported or {}, write_path)
-            self._variables[home, write_path] = found
-        return found
+        cached = self._variables.get((home, write_path))
+        if cached is None:
+            cached = server_environment(script.settings, home, self._exported or {}, write_path)
+            self._variables[home, write_path] = cached
+        return cached
 
 
 def parse_exported(completed: ProcessResult) -> dict[bytes, bytes]:

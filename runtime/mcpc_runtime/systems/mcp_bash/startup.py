@@ -57,6 +57,6 @@ def hidden_tools_note(image: Image, names: Sequence[str]) -> str:
         return ""
     if settings.policy.names is None:
         return f"note: clients do not see any of these tools: {NOTHING_ALLOWED}\n"
-    shown = ToolVisibility(image)
-    unseen = [name for name in names if not shown(name)]
+    visibility = ToolVisibility(image)
+    unseen = [name for name in names if not visibility(name)]
     return f"note: hidden from clients because not allowed: {', '.join(unseen)}\n" if unseen else ""

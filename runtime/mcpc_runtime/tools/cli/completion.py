@@ -80,18 +80,18 @@ def candidates(image: Image, words: list[str], typed: str, commands: Iterable[st
     """Return the words that may follow others."""
     if not words:
         return [name for name in (*commands, *START_OPTIONS) if typed or not name.startswith("-")]
-    command, *given = words
+    command, *arguments = words
     if command == "serve" or command in START_OPTIONS:
         others = http_settings.OPTIONS if command == "serve" and "serve" in commands else ()
         return start_words(image, words[-1], typed, others)
     if command in ACCEPTED:
-        option = OPTIONS.get(given[-1]) if given else None
+        option = OPTIONS.get(arguments[-1]) if arguments else None
         return CLIENTS if option is not None and option.field in ("clients", "link") else ACCEPTED[command]
     if command == "completion":
         return SCRIPTS
     if command == "read":
         return [str(item["uri"]) for item in list_all(image, "resources")]
-    return item_words(image, command, given, typed)
+    return item_words(image, command, arguments, typed)
 
 
 def item_words(image: Image, command: str, given: list[str], typed: str) -> list[str]:

@@ -29,9 +29,9 @@ def licence_texts(path: str) -> Iterator[tuple[str, str]]:
     """Yield the texts in a built file: what each is for, and the text."""
     with zipfile.ZipFile(path) as packed:
         for name in sorted(packed.namelist()):
-            found = OWN_TEXT.fullmatch(name)
-            if found is not None:
-                yield found[1], packed.read(name).decode("utf-8", "replace")
+            match = OWN_TEXT.fullmatch(name)
+            if match is not None:
+                yield match[1], packed.read(name).decode("utf-8", "replace")
             elif PACKAGES.fullmatch(name):
                 with zipfile.ZipFile(io.BytesIO(packed.read(name))) as nested:
                     yield from package_texts(nested)
@@ -40,6 +40,6 @@ def licence_texts(path: str) -> Iterator[tuple[str, str]]:
 def package_texts(nested: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
     """Yield the texts of packages."""
     for name in sorted(nested.namelist()):
-        found = PACKAGE_TEXT.fullmatch(name)
-        if found is not None:
-            yield f"{found[1]}: {name.rpartition('/')[2]}", nested.read(name).decode("utf-8", "replace")
+        match = PACKAGE_TEXT.fullmatch(name)
+        if match is not None:
+            yield f"{match[1]}: {name.rpartition('/')[2]}", nested.read(name).decode("utf-8", "replace")

@@ -164,8 +164,8 @@ UNOFFERED = {
 
 def ask_program(image: Image, method: str, params: Object) -> Object:
     """Return the reply to a request for a list that is made at run time; an error is printed."""
-    given = {key: value for key, value in params.items() if key != "_meta"}
-    reply = SingleRequestChannel(image).ask(method, given)
+    arguments = {key: value for key, value in params.items() if key != "_meta"}
+    reply = SingleRequestChannel(image).ask(method, arguments)
     if "error" in reply and reply["error"]["code"] != METHOD_NOT_FOUND:
         text = f"{method}: error {reply['error']['code']}: {reply['error']['message']}\n"
         sys.stderr.write(terminal_text(text, sys.stderr))

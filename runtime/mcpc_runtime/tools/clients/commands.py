@@ -109,7 +109,7 @@ def help_of(command: str, program: str, *, takes_words: bool = False) -> str:
 
 def read_options(command: str, words: Sequence[str]) -> Options:
     """Return the options of a command line."""
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     todo = list(words)
     while todo:
         name, equals, value = todo.pop(0).partition("=")
@@ -119,14 +119,14 @@ def read_options(command: str, words: Sequence[str]) -> Options:
         if not option.takes_value:
             if equals:
                 raise InvalidRequestError(messages.VALUE_UNEXPECTED.format(option=name))
-            found[option.field] = True
+            options[option.field] = True
             continue
         if not equals and not todo:
             raise InvalidRequestError(messages.VALUE_EXPECTED.format(option=name))
         text = value if equals else todo.pop(0)
-        earlier = found.get(option.field, ())
-        found[option.field] = (*earlier, text) if option.is_repeated and isinstance(earlier, tuple) else text
-    return Options(**found)  # type: ignore[arg-type]
+        earlier = options.get(option.field, ())
+        options[option.field] = (*earlier, text) if option.is_repeated and isinstance(earlier, tuple) else text
+    return Options(**options)  # type: ignore[arg-type]
 
 
 def run(command: str, artifact: Artifact | None, options: Options) -> int:
@@ -250,9 +250,9 @@ def run_config(artifact: Artifact | None, options: Options) -> int:
 def config_variables(artifact: Artifact | None, options: Options) -> tuple[Variable, ...]:
     """Return the variables of an entry that is printed: those that were given, and a place for each required one."""
     settings = {str(row["name"]): row for row in artifact.settings} if artifact else {}
-    given = given_variables(options)
+    variables = given_variables(options)
     needed = {name: f"<{name}>" for name, row in settings.items() if row.get("required") and "default" not in row}
-    return tuple(variable_of(name, value, settings.get(name, {})) for name, value in {**needed, **given}.items())
+    return tuple(variable_of(name, value, settings.get(name, {})) for name, value in {**needed, **variables}.items())
 
 
 COMMANDS: dict[str, Callable[[Artifact | None, Options], int]] = {

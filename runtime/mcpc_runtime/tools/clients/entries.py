@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zipfile import ZipFile
 
 from mcpc_runtime.tools.clients import messages
@@ -39,8 +39,8 @@ MAX_FACTS = 1 << 20
 
 def file_of_server(name: str, texts: Iterable[str]) -> str:
     """Return which of an entry's texts is the path of a built file whose server has this name."""
-    found = (text for text in sorted(texts) if os.path.isabs(text) and os.path.isfile(text))
-    return next((path for path in found if built_name(path) == name), "")
+    files = (text for text in sorted(texts) if os.path.isabs(text) and os.path.isfile(text))
+    return next((path for path in files if built_name(path) == name), "")
 
 
 def built_name(path: str) -> str:
@@ -133,7 +133,7 @@ def client_entry(client: Client, server: ServerEntry, scope: str) -> ClientEntry
     if form.refuses_spaces and " " in server.command:
         raise CannotWriteEntryError(messages.NO_SPACES.format(command=server.command))
     values = Values({}, [], [], [])
-    placed: dict[str, Any] = {
+    placed: dict[str, object] = {
         NAME: server.name,
         COMMAND: server.command,
         ARGS: list(server.arguments),
@@ -160,16 +160,16 @@ def is_placeholder(value: object) -> bool:
     return isinstance(value, str) and value.startswith("$")
 
 
-def fill(value: object, placed: dict[str, Any]) -> object:
+def fill(value: object, placed: dict[str, object]) -> object:
     """Return the value for a placeholder, or OMITTED for an empty one that may be missing."""
     if not isinstance(value, str) or not value.startswith("$"):
         return value
     name = value.removesuffix("?")
-    found = placed.get(f"{name}?", placed.get(name))
-    return OMITTED if not found and value.endswith("?") else found
+    value_there = placed.get(f"{name}?", placed.get(name))
+    return OMITTED if not value_there and value.endswith("?") else value_there
 
 
-def refuse_lost_values(shape: Shape, placed: dict[str, Any]) -> None:
+def refuse_lost_values(shape: Shape, placed: dict[str, object]) -> None:
     """Refuse values that an entry of this shape has no field for."""
     fields = {str(value).removesuffix("?") for value in shape.values() if is_placeholder(value)}
     lost = [name for name in (VALUES, PASSED, HEADERS) if placed.get(name) and name.removesuffix("?") not in fields]
@@ -195,10 +195,10 @@ def add_variable(client: Client, name: str, variable: Variable, scope: str, valu
 
 def value_of(name: str, value: str | None) -> str:
     """Return a value, that of the caller's environment by default."""
-    found = os.environ.get(name) if value is None else value
-    if found is None:
+    text = os.environ.get(name) if value is None else value
+    if text is None:
         raise CannotWriteEntryError(messages.NOT_IN_ENVIRONMENT.format(name=name))
-    return found
+    return text
 
 
 def asked_by_client(name: str, variable: Variable, values: Values) -> str:
@@ -209,7 +209,7 @@ def asked_by_client(name: str, variable: Variable, values: Values) -> str:
     return f"${{input:{identifier}}}"
 
 
-def placed_headers(client: Client, server: ServerEntry, scope: str, values: Values) -> dict[str, Any]:
+def placed_headers(client: Client, server: ServerEntry, scope: str, values: Values) -> dict[str, object]:
     """Return the headers in the client's form: names of variables, references, or texts."""
     names = {str(value) for value in (client.http or {}).values()}
     texts: dict[str, str] = {}

@@ -137,11 +137,11 @@ def undo_in_file(path: str, name: str, change: Change, says_nothing: Callable[[s
 
 def read_changeable(place: str) -> Contents:
     """Return what a file has; refuse one that belongs to another user or is read-only."""
-    found = read_contents(place)
-    why = refusal_of_file(found.status) if found.status is not None else ""
+    contents = read_contents(place)
+    why = refusal_of_file(contents.status) if contents.status is not None else ""
     if why:
         raise CannotEditError(why)
-    return found
+    return contents
 
 
 def exchanged(place: str, before: Contents, new: bytes | None) -> bool:
@@ -226,8 +226,10 @@ def backup_path(place: str, name: str, data: bytes) -> str:
 def backups(place: str) -> list[str]:
     """Return the backups of a file, the oldest first."""
     folder, name = os.path.split(place)
-    found = [entry for entry in os.scandir(folder) if entry.name.startswith(f"{name}.") and entry.name.endswith(BACKUP)]
-    return [entry.path for entry in sorted(found, key=lambda entry: (entry.stat().st_mtime_ns, entry.name))]
+    entries = [
+        entry for entry in os.scandir(folder) if entry.name.startswith(f"{name}.") and entry.name.endswith(BACKUP)
+    ]
+    return [entry.path for entry in sorted(entries, key=lambda entry: (entry.stat().st_mtime_ns, entry.name))]
 
 
 def keep_backup(place: str, name: str, before: Contents, new: str, *, rotates: bool) -> None:
@@ -242,13 +244,13 @@ def keep_backup(place: str, name: str, before: Contents, new: str, *, rotates: b
 
 def earlier_steps(place: str, name: str, data: bytes) -> list[Step]:
     """Return what a file had before each change for an entry, the last one first, if nothing else changed it since."""
-    found: list[Step] = []
-    while len(found) < BACKUPS:
+    steps: list[Step] = []
+    while len(steps) < BACKUPS:
         path = backup_path(place, name, data)
         try:
             with open(path, "rb") as file:
                 data = file.read()
         except OSError:
             break
-        found.append(Step(path, data))
-    return found
+        steps.append(Step(path, data))
+    return steps

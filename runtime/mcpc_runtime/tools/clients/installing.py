@@ -108,13 +108,13 @@ def targets_of(options: Options) -> list[Target]:
     if options.scope not in SCOPES:
         raise InvalidRequestError(messages.UNKNOWN_SCOPE.format(scope=options.scope))
     installed = [name for name, client in CLIENTS.items() if is_installed(client) and not client.refusal]
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for label in chosen_clients(options, installed):
         client = CLIENTS[label]
         path = client_file(client, options.scope, os.getcwd())
         if path or label in options.clients:
-            found.setdefault(path or label, Target(client, label, options.scope, path))
-    return [*found.values()]
+            targets.setdefault(path or label, Target(client, label, options.scope, path))
+    return [*targets.values()]
 
 
 def install(artifact: Artifact | None, options: Options) -> list[ClientOutcome]:
@@ -135,13 +135,13 @@ def names_in(target: Target, name: str) -> set[str]:
         existing = target.entries().get(name, {}) if target.path else {}
     except (CannotEditError, OSError):
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     for value in existing.values():
         if isinstance(value, dict | list):
-            found.update(map(str, value))
+            names.update(map(str, value))
         elif isinstance(value, str) and value.startswith("{"):
-            found.update(part.partition(":")[0].strip() for part in value.strip("{}").split(","))
-    return found
+            names.update(part.partition(":")[0].strip() for part in value.strip("{}").split(","))
+    return names
 
 
 def attempt(target: Target, action: Callable[[], ClientOutcome]) -> ClientOutcome:
@@ -183,8 +183,8 @@ def install_in(target: Target, server: ServerEntry, options: Options, notes: tup
     word = UNCHANGED if not is_changed else ADDED if before is None else UPDATED
     other = "" if before is None else other_build(before, server)
     notes = (messages.STARTED_BEFORE.format(path=other), *notes) if other else notes
-    shown = rendered(target, server.name, entry) if options.dry_run and is_changed else ""
-    return ClientOutcome(target, word, shown, notes if is_changed else ())
+    preview = rendered(target, server.name, entry) if options.dry_run and is_changed else ""
+    return ClientOutcome(target, word, preview, notes if is_changed else ())
 
 
 def text_with(target: Target, text: str, server: ServerEntry, entry: ClientEntry, *, replaces: bool) -> str:
@@ -242,13 +242,13 @@ def run_client(target: Target, commands: list[list[str]], word: str, options: Op
         why = messages.MISSING_PROGRAM.format(program=name)
         return ClientOutcome(target, BY_HAND, f"{text}\n", (why,), NOT_RUNNABLE)
     for words in commands:
-        done = subprocess.run(
+        finished = subprocess.run(
             [program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PROGRAM_SECONDS, check=False
         )
-        if done.returncode:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        if finished.returncode:
+            output = (finished.stderr or finished.stdout).decode("utf-8", "replace").strip()
             command = " ".join((name, *words[:3]))
-            raise CannotEditError(messages.COMMAND_FAILED.format(command=command, problem=said))
+            raise CannotEditError(messages.COMMAND_FAILED.format(command=command, problem=output))
     return ClientOutcome(target, word)
 
 
@@ -295,12 +295,12 @@ def skeletons(target: Target, name: str) -> set[str]:
 
 def all_targets(folder: str) -> list[Target]:
     """Return the files of all clients that exist: of the user, and of the project in a folder."""
-    found = [
+    targets = [
         Target(client, label, scope, client_file(client, scope, folder))
         for label, client in CLIENTS.items()
         for scope in (USER, PROJECT)
     ]
-    return [target for target in found if target.path and os.path.lexists(target.path)]
+    return [target for target in targets if target.path and os.path.lexists(target.path)]
 
 
 DEFAULT_FIELD = "env"
@@ -309,14 +309,14 @@ DEFAULT_FIELD = "env"
 def how_to_set_in_clients(file: str) -> str:
     """Return where to set a setting in each client with an entry that starts `file`; an empty text without any."""
     names = {os.path.abspath(file), os.path.realpath(file)}
-    found = [
+    targets = [
         SET_IN_CLIENT.format(
             title=target.client.title, field=variables_field(target), entry=name, path=target.path, client=target.label
         )
         for target in all_targets(os.getcwd())
         for name in starting_names(target, names)
     ]
-    return " ".join([*found, "Then start the server again."]) if found else ""
+    return " ".join([*targets, "Then start the server again."]) if targets else ""
 
 
 def starting_names(target: Target, files: set[str]) -> list[str]:

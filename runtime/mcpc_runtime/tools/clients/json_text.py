@@ -85,8 +85,8 @@ def read_text(text: str) -> Node | None:
 
 def skip(text: str, at: int) -> int:
     """Return the place after blanks and comments."""
-    found = SPACE.match(text, at)
-    return found.end() if found else at
+    space = SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def unexpected(text: str, at: int) -> CannotEditError:
@@ -123,10 +123,10 @@ class Reader:
                 except ValueError:
                     self._attempts -= 1
             return self.container(at, kind)
-        found = STRING.match(text, at) or SCALAR.match(text, at)
-        if found is None:
+        token = STRING.match(text, at) or SCALAR.match(text, at)
+        if token is None:
             raise unexpected(text, at)
-        return Node(text, at, found.end(), ATOM)
+        return Node(text, at, token.end(), ATOM)
 
     def container(self, start: int, kind: str) -> Node:
         """Return the object or array at a place."""
@@ -146,11 +146,11 @@ class Reader:
         text = self._text
         key, at = "", start
         if kind == OBJECT:
-            found = STRING.match(text, start)
-            colon = skip(text, found.end()) if found else start
-            if found is None or not text.startswith(":", colon):
+            token = STRING.match(text, start)
+            colon = skip(text, token.end()) if token else start
+            if token is None or not text.startswith(":", colon):
                 raise unexpected(text, colon)
-            key, at = json.loads(found[0]), skip(text, colon + 1)
+            key, at = json.loads(token[0]), skip(text, colon + 1)
         node = self.value(at)
         after = skip(text, node.end)
         return Element(start, key, node, after if text.startswith(",", after) else -1)
@@ -207,8 +207,8 @@ def read_entries(text: str, place: EntryPlace) -> dict[str, Entry]:
     """Return the entries that are objects."""
     root = read_text(text)
     entries = member_at(root, chosen_keys(root, place))
-    found = value_of(text, entries) if entries is not None and entries.kind == OBJECT else {}
-    return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
+    members = value_of(text, entries) if entries is not None and entries.kind == OBJECT else {}
+    return {name: entry for name, entry in members.items() if isinstance(entry, dict)}
 
 
 def put_entry(text: str, place: EntryPlace, name: str, entry: Entry, owned: frozenset[str]) -> str:
@@ -228,16 +228,16 @@ def changed_fields(existing: Any, entry: Entry, owned: frozenset[str]) -> list[t
     """Return what an existing entry lacks, by path; members of objects that only it has stay."""
     if not isinstance(existing, dict):
         raise CannotEditError("its entry of this name is not an object")
-    found: list[tuple[tuple[str, ...], object]] = []
+    changes: list[tuple[tuple[str, ...], object]] = []
     for field, value in entry.items():
         before = existing.get(field)
         if field not in owned or before == value:
             continue
         if isinstance(before, dict) and isinstance(value, dict):
-            found += (((field, key), each) for key, each in value.items() if before.get(key) != each)
+            changes += (((field, key), each) for key, each in value.items() if before.get(key) != each)
         else:
-            found.append(((field,), value))
-    return found
+            changes.append(((field,), value))
+    return changes
 
 
 def drop_entry(text: str, place: EntryPlace, name: str) -> str:
@@ -318,8 +318,8 @@ def added(text: str, node: Node, key: str, value: object) -> list[Splice]:
     if own_line_start(text, last.start) < 0:
         return [(after, after, f"{'' if comma else ','} {element('', inline=True)}{comma}")]
     indent = line_indent(text, last.start)
-    found = REST_OF_LINE.match(text, after)
-    at = found.end() if found else after
+    rest = REST_OF_LINE.match(text, after)
+    at = rest.end() if rest else after
     separator = [] if comma else [(last.node.end, last.node.end, ",")]
     return [*separator, (at, at, f"{end}{indent}{element(indent)}{comma}")]
 

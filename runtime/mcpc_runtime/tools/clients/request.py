@@ -195,7 +195,7 @@ def name_notes(artifact: Artifact | None, name: str) -> tuple[str, ...]:
 
 def headers_of(options: Options) -> tuple[Header, ...]:
     """Return the headers of a remote server."""
-    found = [Header("Authorization", BEARER, options.token_env)] if options.token_env else []
+    headers = [Header("Authorization", BEARER, options.token_env)] if options.token_env else []
     if options.token_env and not VARIABLE_NAME.fullmatch(options.token_env):
         raise InvalidRequestError(messages.BAD_VARIABLE.format(value=options.token_env))
     for text in options.headers:
@@ -205,19 +205,19 @@ def headers_of(options: Options) -> tuple[Header, ...]:
             raise InvalidRequestError(messages.BAD_HEADER.format(value=name))
         variable = VARIABLE.fullmatch(value.removeprefix(BEARER))
         prefix = BEARER if value.startswith(BEARER) else ""
-        found.append(Header(name, prefix, variable[1]) if variable else Header(name, value))
-    return tuple(found)
+        headers.append(Header(name, prefix, variable[1]) if variable else Header(name, value))
+    return tuple(headers)
 
 
 def given_variables(options: Options) -> dict[str, str | None]:
     """Return the variables of the command line; None stands for the value in the environment."""
-    found: dict[str, str | None] = {}
+    variables: dict[str, str | None] = {}
     for text in options.env:
         name, sign, value = text.partition("=")
         if not VARIABLE_NAME.fullmatch(name):
             raise InvalidRequestError(messages.BAD_VARIABLE.format(value=name))
-        found[name] = value if sign else None
-    return found
+        variables[name] = value if sign else None
+    return variables
 
 
 def variables_of(settings: Settings, options: Options, known: set[str], clients: list[Client]) -> tuple[Variable, ...]:
@@ -225,32 +225,32 @@ def variables_of(settings: Settings, options: Options, known: set[str], clients:
 
     `known`: the names that existing entries have.  A secret is not asked for if all clients ask for it themselves.
     """
-    given = given_variables(options)
+    values = given_variables(options)
     declared = {str(row["name"]): row for row in settings}
-    found = [variable_of(name, value, declared.get(name, {})) for name, value in given.items()]
+    variables = [variable_of(name, value, declared.get(name, {})) for name, value in values.items()]
     missing = [
         name
         for name, row in declared.items()
-        if row.get("required") and "default" not in row and name not in given and name not in known
+        if row.get("required") and "default" not in row and name not in values and name not in known
     ]
     if options.url:
         return ()
     for name in missing[:]:
         if declared[name].get("secret") and all(client.inputs or client.keeps_secrets for client in clients):
-            found.append(variable_of(name, None, declared[name]))
+            variables.append(variable_of(name, None, declared[name]))
             missing.remove(name)
     if missing and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InvalidRequestError(messages.MISSING_VALUES.format(server="the server", names=", ".join(missing)))
-    return (*found, *(variable_of(name, prompted_value(declared[name]), declared[name]) for name in missing))
+    return (*variables, *(variable_of(name, prompted_value(declared[name]), declared[name]) for name in missing))
 
 
-def variable_of(name: str, value: str | None, row: Mapping[str, Any]) -> Variable:
+def variable_of(name: str, value: str | None, row: Mapping[str, object]) -> Variable:
     """Return a variable; one that is not declared is a secret if its name is that of one."""
     is_secret = bool(row.get("secret")) if row else SECRET_NAME.search(name) is not None
     return Variable(name, value, is_secret, str(row.get("title") or row.get("description") or ""))
 
 
-def prompted_value(row: Mapping[str, Any]) -> str:
+def prompted_value(row: Mapping[str, object]) -> str:
     """Return the value of a setting from the terminal; a secret is not shown."""
     hint = f" ({row['description']})" if row.get("description") else ""
     prompt = messages.PROMPT.format(title=row["name"], hint=hint)
@@ -314,9 +314,9 @@ def candidates(minors: Sequence[str]) -> Iterator[tuple[str, str]]:
 def version_of(path: str) -> str:
     """Return the minor version of a Python, or an empty text if it does not start."""
     try:
-        done = subprocess.run(
+        finished = subprocess.run(
             [path, "-ISc", VERSION], stdin=subprocess.DEVNULL, capture_output=True, timeout=START_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("ascii", "replace") if done.returncode == 0 else ""
+    return finished.stdout.decode("ascii", "replace") if finished.returncode == 0 else ""

@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Shape = dict[str, Any]
+Shape = dict[str, object]
 """An entry with placeholders as values; one that ends in `?` is left out where its value is empty."""
 
 
@@ -388,7 +388,7 @@ def expanded(path: str, environment: Mapping[str, str], home: str) -> str:
 
 def user_paths(client: Client, system: str, environment: Mapping[str, str], home: str) -> list[str]:
     """Return the files of a client that belong to the user; the one that a variable names is the only one."""
-    found: list[str] = []
+    paths: list[str] = []
     for path in client.user:
         name = with_root(path, system, environment)
         place = expanded(name, environment, home)
@@ -396,8 +396,8 @@ def user_paths(client: Client, system: str, environment: Mapping[str, str], home
             continue
         if path.startswith("$"):
             return [os.path.abspath(place)]
-        found.append(place)
-    return [path.replace("/", os.sep) for path in found]
+        paths.append(place)
+    return [path.replace("/", os.sep) for path in paths]
 
 
 def client_file(client: Client, scope: str, folder: str = "") -> str:

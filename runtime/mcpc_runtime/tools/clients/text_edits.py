@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 Splice = tuple[int, int, str]
 """The beginning and the end of what is replaced, and the new text."""
-Entry = dict[str, Any]
+Entry = dict[str, object]
 
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -54,23 +54,23 @@ def splice(text: str, changes: list[Splice]) -> str:
 
 def line_end(text: str) -> str:
     """Return the end of the first line; that of a text without one is a line feed."""
-    found = re.search(r"\r?\n", text)
-    return found[0] if found else "\n"
+    match = re.search(r"\r?\n", text)
+    return match[0] if match else "\n"
 
 
 def indent_unit(text: str) -> str:
     """Return the indentation of one level, as the first indented line of a text in JSON has it."""
-    found = INDENT.search(text)
-    if found is None or len(found[1]) > WIDEST_INDENT:
+    match = INDENT.search(text)
+    if match is None or len(match[1]) > WIDEST_INDENT:
         return "  "
-    return "\t" if "\t" in found[1] else found[1]
+    return "\t" if "\t" in match[1] else match[1]
 
 
 def line_indent(text: str, at: int) -> str:
     """Return the blanks at the beginning of the line of a place."""
     start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-    found = re.compile(r"[ \t]*").match(text, start)
-    return found[0] if found else ""
+    match = re.compile(r"[ \t]*").match(text, start)
+    return match[0] if match else ""
 
 
 def quoted(text: str) -> str:

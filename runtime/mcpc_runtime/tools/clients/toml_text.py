@@ -171,9 +171,9 @@ def set_field(text: str, table: Path, field: str, value: object) -> str:
 
 def replaced(text: str, line: Line, statement: str, end: str) -> Splice:
     """Return the change of a line to a statement; its comment stays."""
-    found = text[line.start : line.content]
-    indent = found[: len(found) - len(found.lstrip(" \t"))]
-    blanks = found[len(found.rstrip()) :] if line.content < line.end and text[line.content] == "#" else ""
+    value = text[line.start : line.content]
+    indent = value[: len(value) - len(value.lstrip(" \t"))]
+    blanks = value[len(value.rstrip()) :] if line.content < line.end and text[line.content] == "#" else ""
     start = line.start + len(indent)
     return (start, line.content, statement + (blanks or ("\r" if end == "\r\n" else "")))
 

@@ -59,7 +59,7 @@ def read_lines(text: str) -> list[str]:
 
 def statements(lines: list[str], first: int, last: int) -> list[Statement]:
     """Return the statements of a block of lines that have the least indentation: keys, or the items of a list."""
-    found: list[Statement] = []
+    statements_read: list[Statement] = []
     at = first
     while at < last:
         body = lines[at].rstrip("\r\n")
@@ -67,14 +67,14 @@ def statements(lines: list[str], first: int, last: int) -> list[Statement]:
             at += 1
             continue
         indent = len(body) - len(body.lstrip(" "))
-        margin = found[0].indent if found else indent
+        margin = statements_read[0].indent if statements_read else indent
         if indent < margin or "\t" in body[: indent + 1]:
             raise CannotEditError(f"line {at + 1}: unexpected indentation")
         if indent == margin:
-            found.append(read_statement(body, indent, at))
+            statements_read.append(read_statement(body, indent, at))
         at = end_of_statement(lines, at)
-        found[-1] = found[-1]._replace(last=at)
-    return found
+        statements_read[-1] = statements_read[-1]._replace(last=at)
+    return statements_read
 
 
 def read_statement(body: str, indent: int, at: int) -> Statement:
@@ -82,16 +82,16 @@ def read_statement(body: str, indent: int, at: int) -> Statement:
     text = body.lstrip(" ")
     if text.startswith(("- ", "-\r")) or text == "-":
         return Statement(indent, "", text[1:].strip(), at, at)
-    found = KEY.fullmatch(text)
-    if found is None:
+    key = KEY.fullmatch(text)
+    if key is None:
         raise CannotEditError(f"line {at + 1}: unexpected {text[:20]!r}")
-    return Statement(indent, scalar(found[1]), without_comment(found[2]), at, at)
+    return Statement(indent, scalar(key[1]), without_comment(key[2]), at, at)
 
 
 def without_comment(text: str) -> str:
     """Return what follows a key without a comment."""
-    found = STRING.match(text)
-    return found[0] if found else COMMENT.sub("", text).strip()
+    quoted = STRING.match(text)
+    return quoted[0] if quoted else COMMENT.sub("", text).strip()
 
 
 def end_of_statement(lines: list[str], at: int) -> int:
@@ -101,12 +101,12 @@ def end_of_statement(lines: list[str], at: int) -> int:
     value = body[column:]
     while True:
         dashes = DASHES.match(value)
-        found = KEY.fullmatch(value)
+        nested_key = KEY.fullmatch(value)
         if dashes:
             column += dashes.end()
             value = value[dashes.end() :]
-        elif found:
-            value = found[2]
+        elif nested_key:
+            value = nested_key[2]
             break
         else:
             break
@@ -183,17 +183,17 @@ def start_of(lines: list[str]) -> int:
 def at_margin(lines: list[str], start: int) -> list[Statement]:
     """Return the statements at the left margin; the items of a list may be there, too, below their key."""
     whole = [line.lstrip("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
-    found: list[Statement] = []
+    at_left: list[Statement] = []
     for each in statements(whole, start, len(whole)):
         if each.indent:
             raise CannotEditError(f"line {each.first + 1}: unexpected indentation")
-        if each.key or not found:
-            found.append(each)
+        if each.key or not at_left:
+            at_left.append(each)
         else:
-            found[-1] = found[-1]._replace(last=each.last)
-    if found and not found[0].key:
+            at_left[-1] = at_left[-1]._replace(last=each.last)
+    if at_left and not at_left[0].key:
         raise CannotEditError("it is a list")
-    return found
+    return at_left
 
 
 def entries_of(lines: list[str], section: Statement | None, place: EntryPlace) -> dict[str, Statement]:
@@ -232,11 +232,11 @@ def fields_of(lines: list[str], entry: Statement) -> list[Statement]:
 def read_entries(text: str, place: EntryPlace) -> dict[str, Entry]:
     """Return the entries by their names; of their fields those that are strings, or lists of them in one line."""
     lines = read_lines(text)
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for name, entry in entries_of(lines, section_of(lines, place), place).items():
         if not entry.rest or not entry.key:
-            found[name] = {field.key: field_value(field.rest) for field in fields_of(lines, entry)}
-    return found
+            entries[name] = {field.key: field_value(field.rest) for field in fields_of(lines, entry)}
+    return entries
 
 
 def field_value(text: str) -> object:
@@ -350,11 +350,11 @@ def drop_entry(text: str, place: EntryPlace, name: str) -> str:
     if section is None or name not in entries:
         return text
     entry = entries[name]
-    kept = [*lines[: entry.first], *lines[entry.last :]]
+    other_lines = [*lines[: entry.first], *lines[entry.last :]]
     if len(entries) == 1:
-        head = kept[section.first]
-        kept[section.first] = head.replace(":", f": {'[]' if place.is_list else '{}'}", 1)
-    return checked(text, "".join(kept), place, name)
+        head = other_lines[section.first]
+        other_lines[section.first] = head.replace(":", f": {'[]' if place.is_list else '{}'}", 1)
+    return checked(text, "".join(other_lines), place, name)
 
 
 def checked(old: str, new: str, place: EntryPlace, name: str) -> str:

@@ -138,8 +138,8 @@ JSON_FORMS: tuple[tuple[Callable[[object], bool], Callable[[Any], Json]], ...] =
 
 def instead_of(value: object) -> str:
     """Return what to return in place of an object of a known class, an empty string for others."""
-    found = (HELPERS.get((kind.__module__.partition(".")[0], kind.__name__)) for kind in type(value).__mro__)
-    return next(filter(None, found), "")
+    helpers = (HELPERS.get((kind.__module__.partition(".")[0], kind.__name__)) for kind in type(value).__mro__)
+    return next(filter(None, helpers), "")
 
 
 def has_text(value: object) -> bool:
@@ -208,8 +208,10 @@ def fault(value: object, place: str) -> Exception:
     """Return why a part has no JSON form, and what to return instead."""
     kind = type(value)
     if isinstance(value, float):
-        said = "NaN" if value != value else "an infinite number"
-        return ValueError(f"the handler returned {said}{place}, which JSON does not have; return None or a text for it")
+        number = "NaN" if value != value else "an infinite number"
+        return ValueError(
+            f"the handler returned {number}{place}, which JSON does not have; return None or a text for it"
+        )
     if isinstance(value, bytes | bytearray):
         return ValueError(
             f"the handler returned bytes{place} that are not UTF-8; return `base64.b64encode(…).decode()`"

@@ -215,19 +215,19 @@ class WorkerProcess:
         return self._unbegun(self._line.take_back())
 
     def _unbegun(self, sent: list[tuple[int, bytes]]) -> list[WorkerJob]:
-        found = []
+        unbegun = []
         for number, body in sent:
             job = self._jobs.pop(number, None)
             if job is not None and job.done is not None:
                 job.body = body
-                found.append(job)
+                unbegun.append(job)
         for job in self._queue:
             self._jobs.pop(job.number, None)
-        found += (job for job in self._queue if job.done is not None)
+        unbegun += (job for job in self._queue if job.done is not None)
         self._queue.clear()
-        for job in found:
+        for job in unbegun:
             job.worker = None
-        return found
+        return unbegun
 
     def stop(self, job: WorkerJob) -> None:
         """Cancel a call; if it does not end in time, retire this worker."""

@@ -86,16 +86,16 @@ class DatagramSender:
 
     def take_back(self) -> list[tuple[int, bytes]]:
         """Take back every call that the worker has not begun."""
-        found: list[tuple[int, bytes]] = []
+        calls: list[tuple[int, bytes]] = []
         flags = _socket.MSG_DONTWAIT | CLOSED_ON_EXEC
         room = _socket.CMSG_SPACE(DESCRIPTOR_BYTES)
         while True:
             try:
                 data, passed, _, _ = self._theirs.recvmsg(NUMBER_BYTES + DATAGRAM_LIMIT, room, flags)
             except OSError:
-                return found
+                return calls
             number, body = int.from_bytes(data[:NUMBER_BYTES], "little"), data[NUMBER_BYTES:]
-            found.append((number, read_file_and_close(int.from_bytes(passed[0][2][:4], "little")) if passed else body))
+            calls.append((number, read_file_and_close(int.from_bytes(passed[0][2][:4], "little")) if passed else body))
 
     def unbegun_calls(self) -> list[tuple[int, bytes]]:
         """Return the calls that a worker did not begin before it ended."""
@@ -268,16 +268,16 @@ def read_file_and_close(descriptor: int) -> bytes:
 
 def take_frames(buffer: bytearray) -> list[bytes] | None:
     """Remove and return the complete frames of `buffer`; None if the first exceeds the limit."""
-    found: list[bytes] = []
+    frames: list[bytes] = []
     at = 0
     while len(buffer) - at >= 4:
         length = int.from_bytes(buffer[at : at + 4], "little")
-        if length > FRAME_LIMIT and not found:
+        if length > FRAME_LIMIT and not frames:
             return None
         end = at + 4 + length
         if len(buffer) < end:
             break
-        found.append(bytes(memoryview(buffer)[at + 4 : end]))  # one copy of a large body
+        frames.append(bytes(memoryview(buffer)[at + 4 : end]))  # one copy of a large body
         at = end
     del buffer[:at]
-    return found
+    return frames

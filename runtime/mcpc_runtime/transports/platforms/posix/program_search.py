@@ -100,6 +100,6 @@ def installed_pythons(minor: str) -> Iterator[str]:
 
 def lasting_path(path: str) -> str:
     """Return the path by which the same Python is found after an upgrade."""
-    found = re.fullmatch(CELLAR, path)  # the first call of a program searches for it, and needs no `re`
-    link = f"{found[1]}/bin/{found[2]}" if found else ""
+    formula = re.fullmatch(CELLAR, path)  # the first call of a program searches for it, and needs no `re`
+    link = f"{formula[1]}/bin/{formula[2]}" if formula else ""
     return link if link and os.path.exists(link) else path

@@ -170,7 +170,7 @@ def number_type(code: str) -> Any:
     return number_types[code]
 
 
-number_types: dict[str, Any] = {}
+number_types: dict[str, object] = {}
 
 
 def most_descriptors() -> int:

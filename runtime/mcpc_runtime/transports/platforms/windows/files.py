@@ -91,8 +91,8 @@ def make_private_folders(path: str) -> None:
 
 def own_folders() -> list[str]:
     """Return the folders that only this user can change."""
-    found = (system.environ.get(name, b"").decode("utf-8", "surrogatepass") for name in PROFILE)
-    return [os.path.normcase(os.path.abspath(folder)) for folder in found if folder]
+    folders = (system.environ.get(name, b"").decode("utf-8", "surrogatepass") for name in PROFILE)
+    return [os.path.normcase(os.path.abspath(folder)) for folder in folders if folder]
 
 
 def check_unshared(path: str) -> None:
@@ -237,14 +237,14 @@ def make_folder(folder: str) -> str:
 
 def left_over(folder: str) -> list[str]:
     """Return the folders of servers that have ended without removing them."""
-    found = []
+    leftovers = []
     with nt.scandir(folder) as entries:
         for _, entry in zip(range(MAX_ENTRIES), entries, strict=False):
             digits = entry.name.removeprefix(PREFIX)
             is_named_so = len(digits) == 2 * RANDOM_BYTES and entry.name != digits and DIGITS.issuperset(digits)
             if is_named_so and entry.is_dir(follow_symlinks=False) and not is_locked(f"{folder}/{entry.name}{LOCK}"):
-                found.append(f"{folder}/{entry.name}")
-    return found
+                leftovers.append(f"{folder}/{entry.name}")
+    return leftovers
 
 
 def is_locked(path: str) -> bool:

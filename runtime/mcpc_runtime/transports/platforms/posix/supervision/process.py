@@ -223,14 +223,14 @@ class SupervisorProcess:
         """End the processes of a call at the end of this turn: all calls that end in it share one snapshot."""
         if pid > 1 or mark:
             self._endings.append(Termination(pid, mark))
-        kept = []
+        remaining = []
         for row in self._waiting:
             if mark and self._groups.call_mark_in(row[1][3]) == mark:
                 self._wire.send(("failed", row[1][1], "stopped before it started"))
                 close_all(row[2])
             else:
-                kept.append(row)
-        self._waiting = kept
+                remaining.append(row)
+        self._waiting = remaining
 
     def _kill(self, endings: list[Termination], tries: int) -> None:
         """Kill the remaining processes, repeatedly: they may have started more meanwhile."""

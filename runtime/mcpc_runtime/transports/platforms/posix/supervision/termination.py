@@ -116,8 +116,8 @@ def call_mark(pid: int) -> bytes:
     """Return the call that a process was started for, or nothing."""
     table = process_table()
     block = b"" if table is None else table.environment_block(pid)
-    _, found, rest = (b"\0" + block).partition(PREFIX)
-    return rest.partition(b"\0")[0] if found else b""
+    _, prefix, rest = (b"\0" + block).partition(PREFIX)
+    return rest.partition(b"\0")[0] if prefix else b""
 
 
 def signal_group(pid: int, number: int) -> bool:

@@ -13,7 +13,7 @@ KEY, VALUE = "SOFTWARE\\GitForWindows", "InstallPath"
 
 def git_folders() -> list[str]:
     """Return the folders of the machine's Git and of the user's, as far as they are installed."""
-    found = []
+    folders = []
     for root in (winreg.HKEY_LOCAL_MACHINE, winreg.HKEY_CURRENT_USER):
         for view in (winreg.KEY_WOW64_64KEY, winreg.KEY_WOW64_32KEY):
             try:
@@ -21,6 +21,6 @@ def git_folders() -> list[str]:
                     folder = winreg.QueryValueEx(key, VALUE)[0]
             except OSError:
                 continue
-            if type(folder) is str and folder not in found:
-                found.append(folder)
-    return found
+            if type(folder) is str and folder not in folders:
+                folders.append(folder)
+    return folders

@@ -147,9 +147,9 @@ def terminate_job(job: int) -> None:
 
 def job_size(job: int) -> int:
     """Return how many processes are in a job."""
-    found = JobCounts()
-    checked(library.QueryInformationJobObject(job, BASIC_COUNTS, ctypes.byref(found), ctypes.sizeof(found), None))
-    return int(found.ActiveProcesses)
+    counts = JobCounts()
+    checked(library.QueryInformationJobObject(job, BASIC_COUNTS, ctypes.byref(counts), ctypes.sizeof(counts), None))
+    return int(counts.ActiveProcesses)
 
 
 def resume(thread: int) -> None:

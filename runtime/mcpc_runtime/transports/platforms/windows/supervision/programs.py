@@ -168,26 +168,26 @@ def quoted(word: str) -> str:
     """Return a word, in quotes if need be: backslashes before a quote are doubled, and the quote gets one more."""
     if word and not any(character in word for character in BLANKS):
         return word
-    made, backslashes = '"', 0
+    text, backslashes = '"', 0
     for character in word:
         if character == "\\":
             backslashes += 1
         elif character == '"':
-            made += "\\" * (backslashes + 1)
+            text += "\\" * (backslashes + 1)
             backslashes = 0
         else:
             backslashes = 0
-        made += character
-    return made + "\\" * backslashes + '"'
+        text += character
+    return text + "\\" * backslashes + '"'
 
 
 def batch_line(interpreter: str, words: Iterable[str]) -> str:
     """Return the line that runs a batch file; raise ValueError for a word that the interpreter would act on."""
     inner = []
     for word in words:
-        found = next((character for character in word if character in UNSAFE_IN_BATCH), None)
-        if found is not None:
-            raise ValueError(f"a batch file cannot safely be given the character {found!r}")
+        unsafe = next((character for character in word if character in UNSAFE_IN_BATCH), None)
+        if unsafe is not None:
+            raise ValueError(f"a batch file cannot safely be given the character {unsafe!r}")
         inner.append(f'"{word}"')
     return f'{quoted(interpreter)} /d /v:off /s /c "{" ".join(inner)}"'
 
