@@ -6,9 +6,8 @@ The packer writes them in place of imports whose names functions only call, take
     finish_call = lazy("mcpc_runtime.protocol.calls:finish_call")
 
 `finish_call(…)` imports the module, replaces the `lazy` object by the function, and calls it. A string without a colon
-names a module: its attributes can be used as usual. Rows of tables are strings, too; `resolve` imports one. A table of
-functions that are only called may contain `lazy` objects.  Written by hand, beside an import for type checkers, they
-stand for packages that are not in every file, and for modules that import each other.
+names a module: its attributes can be used as usual. Rows of tables are strings, too; `resolve` imports one. No module
+writes `lazy` itself.
 """
 
 from __future__ import annotations

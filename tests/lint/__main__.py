@@ -7,13 +7,12 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lint import late_imports, locks, pages, stripped_code, system_names, vocabulary
+from lint import locks, pages, stripped_code, system_names, vocabulary
 from support.needs import ROOT
 
 CHECKS: tuple[Callable[[Path], Iterable[str]], ...] = (
     vocabulary.check,
     system_names.check,
-    late_imports.check,
     stripped_code.check,
     pages.check,
     locks.check,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lint import late_imports, locks, pages, stripped_code, vocabulary
+from lint import locks, pages, stripped_code, vocabulary
 from lint.system_names import foreign_names
 from lint.vocabulary import GLOSSARY, MOST_TERMS, REPLACED_WORDS, read_rules
 
@@ -92,33 +92,6 @@ def test_a_glossary_has_few_terms_of_one_sentence() -> None:
 )
 def test_foreign_systems_are_found(path: str, source: str, names: list[str]) -> None:
     assert [text for _, text in foreign_names(path, source)] == names
-
-
-LATE = """
-if TYPE_CHECKING:
-    from a.b import c, d as e, {seen}
-    import shlex
-else:
-    c = lazy("a.b:c")
-    e = lazy("a.b:d", "e")
-    g = lazy("a.b:f")
-    shlex = lazy("shlex")
-c(), e(), shlex.quote
-{use}
-"""
-
-
-@pytest.mark.parametrize(
-    ("seen", "use", "offences"),
-    [
-        ("f as g", "g()", ["g is imported by another name"]),
-        ("g", "x: g", ["g: 'a.b:f', and a type checker sees 'a.b:g'", "g is imported by another name"]),
-        ("f as g", "x = c", ["g is imported by another name", "line 11: c is imported late and not called"]),
-    ],
-)
-def test_late_imports_that_lie_are_found(tmp_path: Path, seen: str, use: str, offences: list[str]) -> None:
-    write(tmp_path, "runtime/mcpc_runtime/x.py", LATE.format(seen=seen, use=use))
-    assert [*late_imports.check(tmp_path)] == [f"runtime/mcpc_runtime/x.py: {offence}" for offence in offences]
 
 
 def test_docstrings_and_annotations_in_bytecode_are_found() -> None:

@@ -4,8 +4,8 @@ The modules import what they use as any module does.  In a built file each impor
 
 - **left out**: only annotations use the name.  So do aliases of types and classes that only say what others look like.
 - **late**: functions call the name, take an attribute of it, or test by `isinstance` with it if it is a class of the
-  runtime, and nothing else does.  `name = lazy("module:name")`
-  stands for the import, and imports the module when the name is first used.
+  runtime, and nothing else does.  `name = lazy("module:name")` stands for the import, and imports the module when the
+  name is first used.
 - **eager**: all others, those of one module of the start by another, and those of modules that Python has anyway.
 
 Lines keep their numbers, for tracebacks.  O(bytes of the runtime), once for each version of it (`packed_modules`).

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.pack import late_imports
-from mcpc.pack.carried import START_MODULES, runtime_modules
+from mcpc.pack.carried import START_MODULES, runtime_modules, source_files
 from mcpc.pack.late_imports import packed_modules
 from mcpc_runtime.systems.fastmcp.standins import exports
 
@@ -149,6 +149,11 @@ def test_the_whole_runtime_compiles_and_its_start_is_eager() -> None:
         assert "\nfrom typing" not in texts.get(name, "")
     assert not [name for name, text in texts.items() if ".supervision" in name and "= lazy(" in text]
     assert sum(text.count("= lazy(") for text in texts.values()) > 500
+
+
+def test_no_module_says_itself_what_is_late() -> None:
+    written = [name for name, data in source_files().items() if b"import lazy\n" in data or b"lazy(f" in data]
+    assert written == []
 
 
 def test_no_name_that_a_stand_in_exports_is_late() -> None:
