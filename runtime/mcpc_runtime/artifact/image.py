@@ -13,6 +13,7 @@ from mcpc_runtime.transports.platforms.artifact_file import entry_reader, watch_
 def open_image(loader: zipimporter, index: Index) -> Image:
     """Return the image of an archive; `loader` is the zip importer that loaded this module."""
     archive = loader.archive
+    # One descriptor for all reads: a file that takes the name later is another server.
     descriptor = system.open(archive, system.O_RDONLY)
     known = watch_archive(archive)
 

@@ -97,6 +97,7 @@ class Endpoint:
         budget, name = self.driver.settings.budget, request.principal.name
         account = MemoryAccount(budget, name)
         if len(body) <= SMALL:
+            # Most bodies: they are charged only once it is certain that the request stays for longer.
             account.due = WAITING_COST + len(body) * SMALL_FACTOR
         else:
             refused = refuse_values(body)
@@ -207,6 +208,7 @@ class Endpoint:
                 return refuse(400, f"Invalid request: {reason}")
             answer = response.receive_batch(message)
         else:
+            # It is received here, too, which does no harm: only the process that has the request acts on it.
             if self.driver.events is not None and is_for_other_process(message, session):
                 self.driver.events.publish(PublishChange(MESSAGE, f"{conversation.name} {encode(message).decode()}"))
             answer = response.receive(message)
@@ -251,6 +253,7 @@ class Endpoint:
     def _open_stream(self, conversation: HttpConversation, principal: Principal) -> GetStream:
         """Open a new stream; discard the events of streams that the client has left."""
         sessions = self.driver.sessions
+        # A client that opens a new stream without Last-Event-ID does not resume an old one any more.
         for stream in [stream for stream in conversation.streams if stream.response is None]:
             conversation.streams.remove(stream)
             sessions.discard_events(stream)

@@ -25,6 +25,7 @@ def receive_batch(session: SessionState, messages: list[Json], receive: Receive)
     effects: list[Effect] = []
     for message in messages:
         for effect in receive(message, batch):
+            # Not `isinstance`: a SendMessage is no reply, and leaves at once.
             if type(effect) is SendResponse:
                 batch["replies"].append(effect.data)
             else:

@@ -54,6 +54,7 @@ def call_tool(session: SessionState, request: Request) -> bytes | Failure | Call
     if tool is None:
         return refuse(request, "tool_unknown" if is_valid_tool_name(name) else "tool_name_malformed", name)
     arguments = request.params.get("arguments")
+    # `null` stands for no arguments: clients send it, though the schema of the protocol has an object only.
     if arguments is None:
         arguments = {}
     if type(arguments) is not dict:

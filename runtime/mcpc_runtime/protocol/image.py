@@ -107,6 +107,7 @@ class ProtocolRevision:
             number = page_number(cursor, fingerprint, pages)
             if number < 0 and not self._image.lenient_cursors:
                 return None
+        # With lenient cursors an unknown one means the first page, as in the framework of such a server.
         number = max(number, 0)
         row = self._image.read(table + 8 * number, 8)
         items = self._image.read(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
@@ -283,12 +284,14 @@ class Image:
             return None
         if not buckets:
             return None
+        # The length of a key is one byte in the table.
         if len(key) > MAX_KEY_LENGTH:
             key = b"sha256:" + sha256(key).hexdigest().encode()
         bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
         start = int.from_bytes(bounds[:4], "little")
         entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)
         at = 0
+        # The entries of a bucket: the length of the key, the key, the reference.
         while at < len(entries):
             end = at + 1 + entries[at]
             if entries[at + 1 : end] == key:

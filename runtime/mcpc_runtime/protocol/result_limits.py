@@ -61,6 +61,7 @@ def limited(request: Request, tool: Definition, outcome: Outcome) -> Outcome:
     if whole > limit and not is_mirrored:
         cut.content = cut_content(outcome.content, limit - MARK_ROOM)
     visible_size = text_size(cut.content)
+    # The texts were short enough; what is cut is the structured content, so its sizes are named.
     if visible_size == whole:
         visible_size, whole = len(encode(cut.structured)), len(encoded)  # type: ignore[arg-type]
     cut.content = [*marked(cut.content, MARK.format(shown=visible_size, whole=whole, advice=advice)), *link]

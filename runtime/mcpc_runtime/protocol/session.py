@@ -38,7 +38,6 @@ from mcpc_runtime.protocol.effects import (
     TaskRequest,
 )
 from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
-from mcpc_runtime.protocol.forwarding import forward_request, is_forwarded
 from mcpc_runtime.protocol.image import Image, ProtocolRevision
 from mcpc_runtime.protocol.jsonrpc import (
     Json,
@@ -50,7 +49,7 @@ from mcpc_runtime.protocol.jsonrpc import (
 from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.protocol.notifications import notification_effects as notes_note
 from mcpc_runtime.protocol.requests import Batch, Request, SendResponse
-from mcpc_runtime.protocol.run_time_lists import request_list
+from mcpc_runtime.protocol.run_time_lists import forward_request, is_forwarded, request_list
 from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
 from mcpc_runtime.protocol.tolerance import is_known_client
 from mcpc_runtime.protocol.values import has_too_many_values
@@ -111,6 +110,7 @@ class Session:
 
     def receive(self, data: bytes) -> list[Effect]:
         """Return the effects of one line."""
+        # Counted before parsing, because values take far more memory than their text: `[]` is two bytes long.
         if len(data) > MAX_VALUES and has_too_many_values(data):
             return error_response(None, INVALID_REQUEST, TOO_MANY_VALUES)
         try:
@@ -136,6 +136,7 @@ class Session:
         identifier = message.get("id") if type(message) is dict else None
         if type(identifier) is not str and type(identifier) is not int:
             identifier = None
+        # A notification has no response, not even one to an error.
         if type(message) is dict and "id" not in message:
             return []
         return error_response(identifier, INTERNAL_ERROR, f"Internal error: {type(problem).__name__}: {problem}")
@@ -147,6 +148,7 @@ class Session:
         if "method" not in message and ("result" in message or "error" in message):
             return self._take_response(message)
         method, params, identifier = message.get("method"), message.get("params", {}), message.get("id")
+        # A `bool` is an `int` for `isinstance`, and no id for JSON-RPC; so types are compared here.
         readable = identifier if type(identifier) is str or type(identifier) is int else None
         is_complete = readable is not None or "id" not in message
         if type(method) is not str or message.get("jsonrpc") != "2.0" or not is_complete:
@@ -160,6 +162,7 @@ class Session:
     def _receive_request(
         self, identifier: str | int, method: str, params: dict[str, Json], batch: Batch | None
     ) -> list[Effect]:
+        # Two answers under one id could not be told apart, and a cancellation would stop either.
         if identifier in self.running or identifier in self.listening:
             return error_response(identifier, INVALID_REQUEST, "Invalid request: a request with this id is running")
         wire = self._envelope(method, params)
@@ -214,6 +217,7 @@ class Session:
         if method in METHODS and method in wire.methods:
             row = METHODS[method]
             if isinstance(row, str):
+                # The table of the process is changed: the next request of any session finds the function.
                 row = METHODS[method] = resolve(row)
             return row(self, request)
         answer = wire.answer(method)
@@ -240,6 +244,7 @@ class Session:
         """Return the effects of a cancelled request."""
         self.listening.pop(identifier, None)
         call = self.running.pop(identifier, None)
+        # The request of a task was answered when the task was created; `tasks/cancel` ends the task.
         if call is None or call.is_task:
             return []
         return [StopHandler(call), *close_batch(call, None)]

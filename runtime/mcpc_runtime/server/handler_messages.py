@@ -231,6 +231,7 @@ class ClientRequests:
     def ask(self, running_call: RunningCall, requests: dict[str, Json], take: Take) -> None:
         """Send client requests of a call; `take` is called with `{"answers": …}` or `{"error": …}`."""
         call = running_call.handler_call
+        # Numbers are unique in the process, so that a late answer never meets the question of another call.
         self._number += 1
         signer = self.token_signer
         asked: dict[str, Json] | list[Effect] | Ending | None = None

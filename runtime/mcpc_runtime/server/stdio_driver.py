@@ -110,6 +110,7 @@ class StdioDriver(Driver):
             else:
                 self._turn(self.reactor)
             self.run_queued()
+        # Subscriptions of the stateless era are open requests: each has to be answered before the end.
         if self.session.listening and not self.over:
             self.post_effects(close_listening(self.session, True))
             self.run_queued()
@@ -151,6 +152,7 @@ class StdioDriver(Driver):
     def _read(self) -> None:
         """Queue the lines that the client sent."""
         try:
+            # Reversed, because `run_queued` takes lines from the end, which is cheap.
             self.lines[:0] = reversed(self.channel.read())
         except OSError as problem:
             self._break(problem)

@@ -107,6 +107,7 @@ class Channel:
             return self._complete(b"") if self._chunks or self._overflow else []
         *complete, rest = data.split(b"\n")
         lines: list[bytes | None] = []
+        # Only a line that was begun earlier, or a huge read, needs its length counted piece by piece.
         if self._size or len(data) > self._limit:
             for piece in complete:
                 lines += self._complete(piece)
@@ -208,6 +209,7 @@ def read_available(descriptor: int) -> bytes:
     """Return what can be read without waiting; raise OSError if nothing is there, or the system does not tell."""
     if not NO_WAIT:
         raise BlockingIOError
+    # With the offset -1 `preadv` reads where the file is, as pipes need it; unlike `read` it takes flags.
     buffer = bytearray(FIRST_READ_SIZE)
     return bytes(buffer[: system.preadv(descriptor, [buffer], -1, NO_WAIT)])
 

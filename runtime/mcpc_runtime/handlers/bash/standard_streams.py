@@ -59,6 +59,7 @@ class PrefixedNotes:
                 self._notes(line + line_break)
                 self._is_note = not line_break
                 continue
+            # A note is a line that begins with a random prefix; all else is output for the log.
             text, prefix, data = data.partition(self.prefix)
             if not prefix:
                 size = common_length(text, self.prefix)

@@ -47,6 +47,7 @@ def ask_client(call: Call, number: int, questions: Questions, signer: StateToken
     unanswered = {key: question for key, question in questions.items() if key not in recorded}
     if not unanswered:
         return {"answers": record_answers(call, prefix, recorded)}
+    # Answers in hand are recorded now, because the next round carries them in its state.
     record_answers(call, prefix, recorded)
     if call.request.wire.stateless:
         return input_required(call, prefix, unanswered, signer)
@@ -210,6 +211,7 @@ def input_required(call: Call, prefix: str, questions: Questions, signer: StateT
     kept_keys = root.answers.kept_keys if isinstance(root.answers, ClientAnswers) else root.answers.keys()
     requested: list[Json] = [f"{prefix}{key}" for key in questions]
     answers: Object = {key: answer for key, answer in root.answers.items() if key in kept_keys}
+    # Only answers to questions of this call: a client may send others, which nothing has validated.
     payload = encode([*state_binding(root, signer), requested, answers])
     if len(payload) > MAX_STATE_BYTES:
         message = f"Internal error: the answers so far take {len(payload)} bytes; the maximum is {MAX_STATE_BYTES}"
@@ -257,6 +259,7 @@ def resume_call(call: Call, signer: StateTokens) -> Failure | None:
 
 def open_state(call: Call, state: Json, signer: StateTokens) -> tuple[list[str], Object] | str:
     """Return the keys requested in the last round and the answers of earlier ones; or why the state is refused."""
+    # Twice, because a token is base64 of its payload, with a signature.
     if type(state) is not str or len(state) > 2 * MAX_STATE_BYTES:
         return "it must be a string issued by this server"
     payload = signer.verify(token_purpose(PURPOSE, call.request.session.image), state)

@@ -212,6 +212,7 @@ class Worker:
 
     def _cancel(self, number: int) -> None:
         """Cancel a call, now or when it arrives; a call that has ended is ignored."""
+        # Control messages have a channel of their own, so a cancellation can be here before its call.
         self._cancelled_early.add(number)
         call = self.calls.get(number)
         if call is not None or number <= self._last_number:
@@ -263,6 +264,7 @@ class WorkerCall:
 
     def _guarded(self) -> bytes | None:
         """Return the result frame, None if the event loop will write it; later interrupts do not reach this thread."""
+        # From here to `leave`, and nowhere else, an interrupt may stop this thread.
         self._section.enter()
         try:
             if self.cancelled:
