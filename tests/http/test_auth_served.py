@@ -16,6 +16,7 @@ from mcpc_runtime.http.auth.configure import authenticator
 from mcpc_runtime.http.auth.oauth import WELL_KNOWN
 from mcpc_runtime.http.principals import Denied, deny
 from mcpc_runtime.http.settings import HttpSettings
+from mcpc_runtime.protocol.image import Image
 from support.artifact import build
 from support.asgi import HOST, TYPE, Client, mirrors, stateless
 from support.files import write_files

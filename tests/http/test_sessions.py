@@ -14,6 +14,7 @@ from mcpc_runtime.http.sessions import Sessions
 from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.protocol.batches import MAX_MESSAGES
 from mcpc_runtime.protocol.effects import PublishChange
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.replicas import signed_tokens as seals
 from support.asgi import LEGACY, Answer, Client, Doorman, mirrors, reply, request, served, stateless, written

@@ -14,8 +14,7 @@ from mcpc_runtime.handlers.python.bindings.named import call_by_names
 from mcpc_runtime.protocol import tolerance
 from mcpc_runtime.protocol.constants import CLIENT_INFO_KEY
 from mcpc_runtime.protocol.effects import Failure, Outcome, StartHandler
-from mcpc_runtime.protocol.forwarding import MAX_METHOD, forward_request, is_forwarded
-from mcpc_runtime.protocol.run_time_lists import KEYS
+from mcpc_runtime.protocol.run_time_lists import KEYS, MAX_METHOD, forward_request, is_forwarded
 from mcpc_runtime.protocol.session import METHODS, Session
 from support.images import MODERN, archive, ask, image_of, project, request, small_archive, small_session, tool
 
