@@ -24,6 +24,15 @@ AUTO, ADAPTER, ORIGINAL = WAYS = ("auto", "adapter", "original")
 """What handles the calls of a program for FastMCP or the SDK (`Options.framework`)."""
 
 
+COMMON = "common"
+"""A value of `--platform`: the machines that clients run on."""
+ANY_SYSTEM = "any system"
+COMMON_PLATFORMS = (
+    *("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "musllinux_1_2_x86_64", "musllinux_1_2_aarch64"),
+    *("macosx_11_0_arm64", "macosx_11_0_x86_64", "win_amd64"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Build options.  A page size of 0 disables paging.
@@ -32,7 +41,8 @@ class Options:
 
     `validate`: check input schemas even for systems that only list them. `assert_formats`: enforce `format`.
     `defaults`: fill in defaults of the input schema before a handler is called. `platforms`: platform tags of the
-    native modules to bundle (`manylinux2014_x86_64`); empty for the platform and the Python of the build.
+    native modules to bundle (`manylinux2014_x86_64`), or `common`; empty for that of the build. `every_python`: bundle
+    them for all Pythons that the project allows, if `python` names none; else for that of the build.
 
     `allow`: patterns of tools that may be called, for systems that allow none by default. `hooks`: run a program of the
     project during the build to list definitions. `kb`: the folder of the knowledge base. `script`: the script of the
@@ -74,6 +84,7 @@ class Options:
     assert_formats: bool = False
     defaults: bool = True
     platforms: tuple[str, ...] = ()
+    every_python: bool = False
     allow: tuple[str, ...] = ()
     hooks: bool = False
     kb: str = ""
@@ -106,14 +117,10 @@ class Options:
         return minor_versions(self.python)
 
     @property
-    def targets(self) -> tuple[str, ...]:
-        """The platforms of native modules, for each requested minor version; one may name another Python itself."""
-        named = self.platforms or ("",)
-        if not self.minors:
-            return self.platforms
-        tags = (f"-cp{minor.replace('.', '')}" for minor in self.minors)
-        each = [platform if "-cp" in platform else platform + tag for tag in tags for platform in named]
-        return tuple(dict.fromkeys(each))
+    def platform_tags(self) -> tuple[str, ...]:
+        """The tags of the platforms that are named; none for that of the build."""
+        tags = (tag for name in self.platforms for tag in (COMMON_PLATFORMS if name == COMMON else (name,)))
+        return tuple(dict.fromkeys(tags))
 
     @property
     def serving(self) -> tuple[str, ...]:

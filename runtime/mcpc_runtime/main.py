@@ -11,6 +11,7 @@ from zipimport import zipimporter
 from mcpc_runtime.artifact.image import open_image
 from mcpc_runtime.artifact.settings import report_settings
 from mcpc_runtime.artifact.start_options import use_start_options
+from mcpc_runtime.artifact.wheel_tags import fits
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
 from mcpc_runtime.protocol.image import Image
@@ -18,12 +19,15 @@ from mcpc_runtime.protocol.run_time_lists import list_at_run_time
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.tools.cli.console import greet, run_command
+from mcpc_runtime.tools.cli.other_machine import refuse_machine
 from mcpc_runtime.tools.clients.installing import how_to_set_in_clients
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.stdio import Channel
 
 OPTIONS = ("--tools", "--toolsets", "--read-only", "--tolerant", "--max-result")
 """Options of serving, which begin a command line without a command; `start_options` reads them."""
+RUNNING = ("serve", "call", "read", "prompt", "complete")
+"""Commands that run handlers."""
 VARIABLES = (b"MCPC_TOOLS", b"MCPC_TOOLSETS", b"MCPC_READ_ONLY", b"MCPC_TOLERANT", b"MCPC_MAX_RESULT")
 
 
@@ -35,7 +39,10 @@ def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[st
         arguments, image.program_arguments = arguments[:place], arguments[place + 1 :]
         for kind in index.get("run_time", {}).get("by_arguments", ()):
             list_at_run_time(image, kind)
-    if arguments and arguments[0].partition("=")[0] not in OPTIONS:
+    is_command = bool(arguments) and arguments[0].partition("=")[0] not in OPTIONS
+    if "natives" in index and not (is_command and arguments[0] not in RUNNING) and not fits(index["natives"]):
+        status = refuse_machine(image, archive, arguments)
+    elif is_command:
         status = run_command(image, archive, arguments)
     else:
         if system.isatty(0):

@@ -374,7 +374,7 @@ def test_a_folder_that_cannot_be_written_to_is_reported(shop: Path, monkeypatch:
 
 
 def test_what_was_not_used_for_long_goes_first(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_dir, "MAX_ENTRIES", 2)
+    monkeypatch.setitem(cache_dir.MAX_ENTRIES_BY_KIND, "packages", 2)
     one = staged("demo-base==1.0")
     two = staged("demo-base==2.0")
     os.utime(two.root.parent, (1, 1))

@@ -21,7 +21,8 @@ from types import SimpleNamespace
 import pytest
 
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
-from mcpc_runtime.artifact.packages import activate_packages, folders, native_packages, tags
+from mcpc_runtime.artifact import wheel_tags as tags
+from mcpc_runtime.artifact.packages import activate_packages, folders, native_packages
 from mcpc_runtime.artifact.packages.folders import (
     CACHE_VARIABLE,
     UnusableFolderError,
@@ -396,7 +397,7 @@ def test_what_carries_nothing_is_left_alone(tmp_path: Path) -> None:
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     def become(system: str, arch: str, *, libc: tuple[int, int] | None = None, release: str = "6.1") -> None:
         monkeypatch.setattr(sys, "platform", system)
-        monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=arch, release=release))
+        monkeypatch.setattr(tags.system, "uname", lambda: SimpleNamespace(machine=arch, release=release))
         monkeypatch.setattr(tags, "glibc_version", lambda: libc)
         monkeypatch.setattr(tags, "get_platform", lambda: arch)
 
@@ -457,5 +458,5 @@ def test_which_pythons_fit(tag: str, answer: bool) -> None:
 def test_this_machine_fits_the_wheels_that_were_installed_on_it() -> None:
     lines = (metadata.distribution("pydantic-core").read_text("WHEEL") or "").splitlines()
     found = [line.removeprefix("Tag: ") for line in lines if line.startswith("Tag: ")]
-    assert tags.find_variant([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
-    assert tags.find_variant([{"tags": ["cp399-cp399-any"]}]) is None
+    assert native_packages.find_variant([{"tags": ["cp399-cp399-any"]}, {"tags": found}]) == {"tags": found}
+    assert native_packages.find_variant([{"tags": ["cp399-cp399-any"]}]) is None

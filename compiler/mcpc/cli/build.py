@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mcpc.pack.cache import CachedBuild
 
 
-REPORTED_NOTES = ("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP425", "MCP427", "MCP428", "MCP712")
+REPORTED_NOTES = ("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP425", "MCP427", "MCP428", "MCP429", "MCP712")
 """Codes of notes that a build prints: on what is in the file, on its start, and on code that the build ran."""
 
 HEAVY_BYTES = 1_000_000
@@ -136,7 +136,9 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         target = default_output(target, embedding, is_program=is_program)
     place, options = (
         output_path(target),
-        command_options.with_relative_lock(command_options.read_options(given), project),
+        command_options.with_relative_lock(
+            command_options.read_options({**given, "every_python": embedding is None and not given["live"]}), project
+        ),
     )
     if is_program:
         check_python_of_program(options)
@@ -158,7 +160,9 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         )
         click.echo(json.dumps({**problems, "built": build_facts(build, target)}, indent=2, ensure_ascii=False))
     elif output == "text" and not quiet:
-        print_summary(build, target, time.monotonic() - started)
+        print_summary(
+            build, target, time.monotonic() - started, "" if embedding else report.runs_on(build.runs_on, options)
+        )
 
 
 def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_program: bool) -> Path:
@@ -195,8 +199,8 @@ def build_facts(build: CachedBuild, target: Path) -> dict[str, Any]:
     }
 
 
-def print_summary(build: CachedBuild, target: Path, seconds: float) -> None:
-    """Print what was built; the last line counts its definitions."""
+def print_summary(build: CachedBuild, target: Path, seconds: float, runs_on: str) -> None:
+    """Print what was built: the last lines count its definitions, and say what it runs on, if that is known."""
     for note in build.diagnostics:
         if note.code in REPORTED_NOTES:
             click.echo(f"note: {visible(note.message)}: {visible(note.hint)}", err=True)
@@ -206,6 +210,8 @@ def print_summary(build: CachedBuild, target: Path, seconds: float) -> None:
     tick = click.style("built", fg="green", bold=True) if report.has_colours() else "built"
     size = f"{len(build.data) / 1_000_000:.1f} MB"
     click.echo(f"{tick} {target}: {offers}, {size} in {seconds:.1f} s", err=True)
+    if runs_on:
+        click.echo(runs_on, err=True)
 
 
 EXACT_PYTHON = re.compile(r"python3\.(\d+)")
@@ -234,7 +240,7 @@ def windows_program(archive: bytes, options: Options, minor: str = "") -> bytes:
 
 def machine_of(options: Options) -> str:
     """Return the machine whose launcher is used: arm64 if the file is built for it alone; others run x64's, too."""
-    windows = {tag.partition("-")[0] for tag in options.platforms if tag.startswith("win_")}
+    windows = {tag.partition("-")[0] for tag in options.platform_tags if tag.startswith("win_")}
     return "arm64" if windows == {"win_arm64"} else "x64"
 
 

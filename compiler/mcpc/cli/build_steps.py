@@ -104,6 +104,7 @@ def build_checked(analysed: pipeline.CheckResult, options: Options, tell: Callab
         tools=len(server.tools),
         prompts=len(server.prompts),
         resources=len(server.readable),
+        runs_on=server.runs_on,
         diagnostics=analysed.diagnostics,
     )
 

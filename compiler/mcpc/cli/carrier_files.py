@@ -46,7 +46,7 @@ def read_built_server(path: Path) -> BuiltServer:
 
 def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
     """Return the built file that a command names, or that of the project that it names."""
-    with built_artifact(target, given) as path, report_unusable():
+    with built_artifact(target, {**given, "every_python": True}) as path, report_unusable():
         return read_built_server(path)
 
 

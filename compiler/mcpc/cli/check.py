@@ -19,7 +19,7 @@ from mcpc.frontends import frontends_of
 def command(output: str, **given: Any) -> None:
     """Check PROJECT (a folder; this one by default) without building it."""
     project = given["project"]
-    analysed, options = analyse_arguments(given)
+    analysed, options = analyse_arguments({**given, "every_python": True})
     report.report(report.decisive(analysed.diagnostics, options), analysed.sources, output, project)
     report.exit_if_refused(analysed.diagnostics, options)
     if output == "text" and analysed.server is not None:
@@ -29,3 +29,4 @@ def command(output: str, **given: Any) -> None:
         for frontend in frontends_of(server.format):
             for line in frontend.summary(server, analysed.diagnostics):
                 click.echo(f"  {visible(line)}", err=True)
+        click.echo(report.runs_on(server.runs_on, options), err=True)

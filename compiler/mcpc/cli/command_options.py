@@ -296,7 +296,11 @@ BUILD_OPTIONS = (
         "--redis", is_flag=True, default=None, help="Include the Redis client, to store tasks in Redis or Valkey."
     ),
     shared_option(
-        "--platform", "platforms", multiple=True, metavar="TAG", help="Include native modules for this platform."
+        "--platform",
+        "platforms",
+        multiple=True,
+        metavar="TAG",
+        help="Include native modules for this platform, or for all usual ones: `common`.",
     ),
     shared_option("--extra", "extras", multiple=True, metavar="NAME", help="Include what this extra requires."),
     shared_option(

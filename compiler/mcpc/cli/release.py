@@ -114,7 +114,8 @@ def with_declared_options(context: click.Context, given: dict[str, Any], words: 
 
 def build_server(project: Path, given: dict[str, Any], scratch: Path) -> BuiltServer:
     """Build a project, start it once, and return the built file."""
-    build, files = load_or_build(project, command_options.read_options(given), "text", None)
+    options = command_options.read_options({**given, "every_python": True})
+    build, files = load_or_build(project, options, "text", None)
     report.report(report.notable_diagnostics(build.diagnostics, "text"), files, "text", project)
     write_artifact(build, scratch / BUILT)
     return read_built_server(scratch / BUILT)

@@ -16,6 +16,8 @@ from mcpc.cli import messages
 from mcpc.diagnostics import Severity, has_errors
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.text import BLOCKS, as_blocks
+from mcpc.diagnostics.formats.visible import visible
+from mcpc.options import ANY_SYSTEM, COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -131,3 +133,9 @@ def progress_reporter(quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield tell
     finally:
         timer.cancel()
+
+
+def runs_on(described: str, options: Options) -> str:
+    """Return the line that says what a built file runs on, and how it runs on other systems, too."""
+    is_here_only = not options.platforms and not described.endswith(ANY_SYSTEM)
+    return f"runs on: {visible(described)}" + (f"; others: --platform {COMMON}" if is_here_only else "")

@@ -225,6 +225,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP426": DiagnosticCode("warning", "locked file has no digest"),
     "MCP427": DiagnosticCode("note", "requirements.txt is not read"),
     "MCP428": DiagnosticCode("note", "two packages have a file of one name"),
+    "MCP429": DiagnosticCode("note", "package has no wheel for a Python or platform"),
     "MCP430": DiagnosticCode("error", "no interpreter for a self-contained file"),
     "MCP431": DiagnosticCode("error", "executable cannot be linked"),
     "MCP432": DiagnosticCode("error", "self-contained file cannot include a package"),

@@ -30,6 +30,7 @@ from mcpc.emit.static_answers import LENIENT_CURSORS, REFUSALS, place_static_res
 from mcpc.emit.templates import PRELUDE, ArtifactFile, render, template_text
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.model.ir import ExternalHandler, PythonFunction
+from mcpc.model.ir.layer import common_targets
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import compact_json
 from mcpc_runtime.handlers.python.authoring import PUBLIC
@@ -117,6 +118,7 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         **({"takes_arguments": True} if server.traits.takes_arguments else {}),
         **({"imports_from_disk": True} if server.imports_from_disk else {}),
         **({"serial": True} if server.traits.serial else {}),
+        **({"natives": natives} if (natives := native_wheels(server)) else {}),
         **({"run_time": add_run_time(server.run_time, server, blob)} if server.run_time is not None else {}),
     }
     wanted = unpacked_files(server)
@@ -125,6 +127,15 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
     elif wanted:
         index["unpack"] = wanted
     return index
+
+
+def native_wheels(server: Server) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the tags of the wheels with machine code that each target uses; of one that uses none its own tag."""
+    targets = common_targets([layer for layer in (server.layer, server.serving) if layer is not None])
+    if not any(target.wheels for target in targets):
+        return ()
+    others = {target: (f"cp{target.python.replace('.', '')}-none-{target.platform}",) for target in targets}
+    return tuple(target.wheels or (others[target],) for target in targets)
 
 
 def toolset_rows(server: Server) -> dict[str, PlainData]:

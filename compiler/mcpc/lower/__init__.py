@@ -104,7 +104,7 @@ def _server(
         resources_page_size=options.resources_page_size,
         changes=declared_changes(definition, options),
         tools_page_size=options.tools_page_size,
-        platforms=options.platforms,
+        platforms=options.platform_tags,
         prompts_page_size=options.prompts_page_size,
         environment=definition_variables(definition),
         sources=definition.sources,

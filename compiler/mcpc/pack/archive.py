@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import re
 import zipfile
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ def content_digest(entries: Sequence[ArchiveEntry], packages: Mapping[str, str] 
     """Return the digest of an archive's content: of its `sha256sum` lines, sorted by name.
 
     Packages count with their files instead of the archives in which they are, and the manifest does not: so the digest
-    is independent of the implementation of zlib. `packages`: the digests of these files, if they are known.
+    is independent of the implementation of zlib and of lzma. `packages`: the digests of these files, if they are known.
     """
     rows = dict(content_rows(entries, archives=packages is None)) | dict(packages or {})
     lines = (f"{rows[name]}  ".encode() + name.encode() + b"\n" for name in sorted(rows, key=str.encode))
@@ -86,7 +87,9 @@ def content_rows(entries: Iterable[ArchiveEntry], *, archives: bool) -> Iterator
         if entry.name in PACKAGE_ARCHIVES:
             if archives:
                 with zipfile.ZipFile(io.BytesIO(entry.data)) as nested:
-                    yield from ((f"{entry.name}/{name}", sha256_hex(nested.read(name))) for name in nested.namelist())
+                    for name in nested.namelist():
+                        data = lzma.decompress(nested.read(name)) if is_variant_archive(name) else nested.read(name)
+                        yield f"{entry.name}/{name}", sha256_hex(data)
         elif without_tag(entry.name) not in PLACES:
             yield entry.name, sha256_hex(entry.data)
 
@@ -103,9 +106,21 @@ PACKAGE_ARCHIVES = frozenset(folder + name for folder in PACKAGES for name in AR
 PLACES = frozenset({MANIFEST, *(folder + DIRECTORY for folder in PACKAGES)})
 """The entries that depend on the bytes of nested archives."""
 EXTRACTED_FOLDER = ".extracted/"
+PACKAGE_END, VARIANTS = "+", ".xz"
+"""What separates a package from its platform in the name of an archive of variants, and what the name ends in."""
 FILES, HANDLERS = "folded/", "handlers.zip"
 TAG = re.compile(r"\.cpython-\d+\Z")
 """What the name of an entry ends in that replaces one for another Python (see `mcpc_runtime.select_bytecode`)."""
+
+
+def archive_of_variants(package: str, platform: str) -> str:
+    """Return the name below EXTRACTED_FOLDER of the archive of a package's variants for other Pythons."""
+    return f"{package}{PACKAGE_END}{platform}{VARIANTS}"
+
+
+def is_variant_archive(name: str) -> bool:
+    """Tell whether a file of EXTRACTED is an archive of variants; files of packages are in folders."""
+    return "/" not in name and name.endswith(VARIANTS)
 
 
 def without_tag(name: str) -> str:

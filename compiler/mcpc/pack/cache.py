@@ -37,7 +37,7 @@ KIND = "builds"
 
 @dataclass(frozen=True, slots=True)
 class CachedBuild:
-    """A finished build: the artifact, its content digest, its counts, and its diagnostics."""
+    """A finished build: the artifact, its content digest, its counts, what it runs on, and its diagnostics."""
 
     data: bytes
     content_digest: str
@@ -46,6 +46,7 @@ class CachedBuild:
     tools: int
     prompts: int
     resources: int
+    runs_on: str
     diagnostics: Diagnostics
 
 

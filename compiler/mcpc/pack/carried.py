@@ -55,6 +55,8 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.inline_runner": lambda server: runs_inline(server),
     "mcpc_runtime.http": lambda server: serves_http(server),
     "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,
+    "mcpc_runtime.artifact.wheel_tags": lambda server: server.layer is not None or server.serving is not None,
+    "mcpc_runtime.tools.cli.other_machine": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.protocol.completion": lambda server: server.completes,
     "mcpc_runtime.protocol.static_results": lambda server: "known" in used_contracts(server),
     "mcpc_runtime.protocol.dynamic_resource_list": lambda server: bool(server.live_lists),

@@ -83,6 +83,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
         "prompts": len(server.prompts),
         "handlers": [*sorted({definition.handler.contract for definition in server.definitions})],
         "python": {"requires": PYTHON, "bytecode": bytecode_versions(minors)},
+        "runsOn": server.runs_on,
         "mcpc": __version__,
         "sourceDigest": source,
     }
@@ -184,7 +185,7 @@ def all_packages(server: Server) -> list[Package]:
 
 UNRECORDED = frozenset({"allow_empty", "build_environment", "find_links", "imports", "locked", "offline", "strict"})
 BUILD_ENVIRONMENT = "build_environment"
-ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms"})
+ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms", "every_python"})
 CHECKS = frozenset({"validate", "assert_formats", "defaults"})
 PAGES = frozenset({"tools_page_size", "prompts_page_size", "resources_page_size"})
 ACCEPTED = ADDED_PARTS | CHECKS | PAGES

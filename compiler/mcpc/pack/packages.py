@@ -15,6 +15,7 @@ import json
 import marshal
 import sys
 import zlib
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from mcpc.emit import bytecode
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.interpreters import HERE, cache_tag, compile_at_once, compile_for, tag_suffix
 from mcpc.pack.archive import EXTRACTED_FOLDER, LAYER, ArchiveEntry, content_rows, nest_entries
+from mcpc.pack.variant_archives import other_variants, variant_archive
 from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY
 
@@ -66,18 +68,37 @@ def layer_digest(layer: Layer, folder: str, minors: Sequence[str]) -> str:
     """Return the digest of all that decides what a layer is packed as: it, the Pythons, the code, and zlib."""
     pythons = [sys.version if minor == HERE else minor for minor in minors]
     code = code_digest(Path(bytecode.__file__).parent, Path(__file__).parent)
-    inputs = [code, zlib.ZLIB_RUNTIME_VERSION, pythons, folder, layer.index, sorted(layer.digests.items())]
+    inputs = [
+        code,
+        zlib.ZLIB_RUNTIME_VERSION,
+        pythons,
+        folder,
+        layer.index,
+        sorted(layer.digests.items()),
+        [*map(astuple, layer.targets)],
+    ]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
 def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> dict[str, bytes]:
     """Return the files of a layer's packages in a folder of the archive, with bytecode and an index."""
-    sources = {f"{folder}/{path}": data for path, data in layer.files.items() if path.endswith(".py")}
-    files = dict(layer.files)
+    archives = other_variants(layer, minors)
+    others = {
+        f"{each['folder']}/{path}" for variants in archives.values() for each in variants for path in each["files"]
+    }
+    files = {path: data for path, data in layer.files.items() if path not in others}
+    sources = {f"{folder}/{path}": data for path, data in files.items() if path.endswith(".py")}
     for minor in minors:
         for path, data in compile_all(sources, minor):
             files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data
-    index = bytecode.dump_data(with_bytecode(layer.index, files))
+    places: dict[str, dict[str, Any]] = {}
+    for name, variants in archives.items():
+        paths = [f"{each['folder']}/{path}" for each in variants for path in each["files"]]
+        files[name], found = variant_archive({path: layer.files[path] for path in paths})
+        for each in variants:
+            own = {path: found[f"{each['folder']}/{path}"] for path in each["files"]}
+            places[each["folder"]] = {"archive": name, "places": own}
+    index = bytecode.dump_data(with_bytecode(layer.index, files, places))
     return {f"{folder}/{path}": data for path, data in sorted({**files, LAYER: index}.items())}
 
 
@@ -89,10 +110,18 @@ def bytecode_path(compiled: str, minor: str, minors: Sequence[str]) -> str:
     return f"{folder}/__pycache__/{name.removesuffix('.pyc')}.{cache_tag(minor)}.pyc"
 
 
-def with_bytecode(index: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return an index whose extracted packages have all their files, the bytecode included."""
+def with_bytecode(
+    index: Mapping[str, Any], files: Mapping[str, bytes], places: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return an index whose extracted packages have all their files, the bytecode included, or their places."""
     packages = [
-        {**package, "variants": [{**variant, "files": digests(variant, files)} for variant in package["variants"]]}
+        {
+            **package,
+            "variants": [
+                {**each, **(places.get(each["folder"]) or {"files": digests(each, files)})}
+                for each in package["variants"]
+            ],
+        }
         for package in index["parcels"]
     ]
     return {**index, "parcels": packages}

@@ -11,14 +11,13 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from mcpc.diagnostics import Diagnostic, has_errors
+from mcpc.diagnostics import has_errors
 from mcpc.diagnostics.model import nearest
 from mcpc.model.ir import Layer
 from mcpc.model.ir.layer import Origins, RequestedPackage
 from mcpc.packages.downloads import earliest
 from mcpc.packages.model import Distribution, StagedPackages
 from mcpc.packages.module_packages import COMMON, NEAR, OWN_MODULES, PACKAGES, handler_files, needs_models
-from mcpc.packages.platforms import parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.model.ir import Server
     from mcpc.options import Options
+    from mcpc.packages.targets import PlatformTargets
     from mcpc.reading import Source, SourceTree
 
 __all__ = [
@@ -120,11 +120,16 @@ def stage_packages(
 
 def include_packages(server: Server, tree: SourceTree, options: Options) -> tuple[Server, Diagnostics]:
     """Return the server with the packages of its Python handlers, and those for its transports."""
-    server, problems = include_handler_packages(server, tree, options)
-    if not options.serving:
-        return server, problems
-    found: tuple[Server, Diagnostics] = resolve_name("mcpc.packages.serving:with_serving_packages")(server, options)
-    return found[0], (*problems, *found[1])
+    known = resolve_name("mcpc.packages.targets:allowed_pythons")(tree)
+    groups, problems = resolve_name("mcpc.packages.targets:build_targets")(options, known)
+    if has_errors(problems):
+        return replace(server, layer=Layer(complete=False)), problems
+    server, problems = include_handler_packages(server, tree, groups)
+    if options.serving:
+        server, more = resolve_name("mcpc.packages.serving:with_serving_packages")(server, options, groups)
+        problems += more
+    layers = [layer for layer in (server.layer, server.serving) if layer is not None]
+    return replace(server, runs_on=resolve_name("mcpc.packages.targets:runs_on")(layers, known)), problems
 
 
 def declare_packages(server: Server, tree: SourceTree, _options: Options) -> tuple[Server, Diagnostics]:
@@ -135,19 +140,19 @@ def declare_packages(server: Server, tree: SourceTree, _options: Options) -> tup
     return server, problems
 
 
-def include_handler_packages(server: Server, tree: SourceTree, options: Options) -> tuple[Server, Diagnostics]:
+def include_handler_packages(
+    server: Server, tree: SourceTree, groups: Sequence[PlatformTargets]
+) -> tuple[Server, Diagnostics]:
     """Return the server with the packages that its Python handlers need."""
     wanted, problems = read_requirements(tree, handler_files(server))
     if server.requirements is not None:
         wanted, problems = server.requirements, ()
-    targets = map(parse_target, options.targets)
-    problems += tuple(found for found in targets if isinstance(found, Diagnostic))
     if has_errors(problems):
         return replace(server, layer=Layer(complete=False)), problems
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
     wanted = tuple(with_origins(item, tree.options) for item in wanted)
-    carried: tuple[Server, Diagnostics] = resolve_name("mcpc.packages.layer:with_layer")(server, wanted, options, tree)
+    carried: tuple[Server, Diagnostics] = resolve_name("mcpc.packages.layer:with_layer")(server, wanted, groups, tree)
     layer = carried[0].layer
     found = {package.name: package.version for package in layer.packages} if layer is not None else {}
     return carried[0], (*with_versions(problems, found), *carried[1])

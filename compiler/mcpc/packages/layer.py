@@ -39,7 +39,7 @@ from mcpc.packages.package_contents import (
     packages_of_requirements,
 )
 from mcpc.packages.pep508 import find_closure
-from mcpc.packages.platforms import Target, parse_target
+from mcpc.packages.staged_targets import stage_targets
 from mcpc.packages.staging import installed_package, stage_packages
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.model.ir import Server
-    from mcpc.options import Options
     from mcpc.packages.model import StagedPackages
     from mcpc.packages.native_packages import SplitPackage, Wheel, WheelVariant
+    from mcpc.packages.staged_targets import StagedTargets
+    from mcpc.packages.targets import PlatformTargets
     from mcpc.reading import Json, SourceTree
 
 SITE = "site-packages/"
@@ -60,21 +61,21 @@ HOW_TO_SPLIT = "install it from wheels that differ only in native modules, or na
 
 
 def with_layer(
-    server: Server, wanted: Sequence[RequestedPackage], options: Options, tree: SourceTree
+    server: Server, wanted: Sequence[RequestedPackage], groups: Sequence[PlatformTargets], tree: SourceTree
 ) -> tuple[Server, Diagnostics]:
     """Return the server with a layer of the required packages, and of pydantic if a handler uses models."""
     problems: Diagnostics = ()
     models = (ANY_PYDANTIC,) if needs_models(server) and all(item.name != PYDANTIC for item in wanted) else ()
-    locked = packages_from_lock((*wanted, *models), build_targets(options), tree)
-    staged = [*locked.staged]
+    locked = packages_from_lock((*wanted, *models), groups, tree)
+    found = locked.installation
     if locked.record is not None:
         wanted = (*wanted, *models)
     elif not has_errors(locked.problems):
         if needs_models(server):
             wanted, problems = with_pydantic(wanted)
-        staged, more = stage_for_platforms(wanted, options)
-        problems += more
-    problems += locked.problems
+        found = stage_for_targets(wanted, groups)
+    staged = found.folders
+    problems += (*found.problems, *locked.problems)
     if needs_models(server):
         problems += unsupported_versions(staged, wanted)
     if has_errors(problems):
@@ -84,7 +85,8 @@ def with_layer(
     except UnfitPackageError as problem:
         unknown = replace(server, layer=Layer(complete=False))
         return unknown, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
-    return replace(server, layer=replace(layer, lock=locked.record, resolved=locked.resolved)), problems
+    layer = replace(layer, lock=locked.record, resolved=locked.resolved, targets=found.targets)
+    return replace(server, layer=layer), problems
 
 
 def kept_or_new(staged: Sequence[StagedPackages], wanted: Sequence[RequestedPackage], own: frozenset[str]) -> Layer:
@@ -107,19 +109,9 @@ def _own_names(server: Server) -> frozenset[str]:
     return frozenset(file.source.path.partition("/")[0].partition(".")[0] for file in server.files)
 
 
-def stage_for_platforms(
-    wanted: Sequence[RequestedPackage], options: Options
-) -> tuple[list[StagedPackages], Diagnostics]:
-    """Return the packages staged for each platform that the options name; without one, for this machine."""
-    found = [stage_packages(wanted, platform, "") for platform in dict.fromkeys(options.targets or ("",))]
-    staged = [packages for packages, _ in found if packages is not None]
-    return staged, tuple(problem for _, problems in found for problem in problems)
-
-
-def build_targets(options: Options) -> tuple[Target, ...]:
-    """Return the targets that the options name; without one, this machine."""
-    found = (parse_target(platform) for platform in dict.fromkeys(options.targets or ("",)))
-    return tuple(target for target in found if isinstance(target, Target))
+def stage_for_targets(wanted: Sequence[RequestedPackage], groups: Sequence[PlatformTargets]) -> StagedTargets:
+    """Return the packages staged for each target."""
+    return stage_targets(groups, wanted, lambda asked, goal: stage_packages(asked, goal.platform, goal.python))
 
 
 def split_packages(staged: Iterable[StagedPackages], extracted: Iterable[str]) -> tuple[SplitPackage, ...]:

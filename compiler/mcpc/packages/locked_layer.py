@@ -47,6 +47,7 @@ from mcpc.packages.pep508 import find_closure, normalised_name
 from mcpc.packages.platforms import HERE_AND_NOW, Target, marker_values
 from mcpc.packages.required_python import required_python
 from mcpc.packages.sdists import BuildError, BuiltWheel, build_wheel, check_fits, unpack
+from mcpc.packages.staged_targets import NOTHING, StagedTargets, stage_targets
 from mcpc.packages.staging import (
     PackageRequest,
     importable_names,
@@ -58,6 +59,7 @@ from mcpc.packages.staging import (
     stage_packages,
     write_wheel,
 )
+from mcpc.packages.targets import PlatformTargets
 from mcpc.packages.toml_tables import written_dependencies
 from mcpc.packages.uv import HashMismatchError, InstallError, NoWheelError, UvRequest
 from mcpc.sandbox.cache_dir import cache_folder
@@ -80,44 +82,41 @@ WHEEL = ".whl"
 class LockInstallation:
     """The packages that were installed from a lock, and their files; without a `record` it is not used."""
 
-    staged: tuple[StagedPackages, ...] = ()
+    installation: StagedTargets = NOTHING
     problems: Diagnostics = ()
     record: LockRecord | None = None
     resolved: tuple[ResolvedPackage, ...] = ()
 
 
 def packages_from_lock(
-    wanted: Sequence[RequestedPackage], targets: Sequence[Target], tree: SourceTree
+    wanted: Sequence[RequestedPackage], groups: Sequence[PlatformTargets], tree: SourceTree
 ) -> LockInstallation:
     """Return the packages of a project's lock for some targets."""
     source = lock_source(tree)
     if source is None:
-        return LockInstallation((), (missing_lock(tree),) if tree.options.locked else ())
+        return LockInstallation(problems=(missing_lock(tree),) if tree.options.locked else ())
     try:
         lock = read_lock(source, tree.options.extras, tree.options.groups)
     except LockError as problem:
-        return LockInstallation((), (unreadable_lock(source.path, str(problem)),))
-    found: list[StagedPackages] = []
+        return LockInstallation(problems=(unreadable_lock(source.path, str(problem)),))
     try:
         check_pythons(lock, tree)
         check_requirements(lock, tree)
-        for target in targets:
-            staged, problems = stage_locked(wanted, target, lock, tree.root)
-            if staged is None:
-                return LockInstallation((), problems)
-            found.append(staged)
+        found = stage_targets(groups, wanted, lambda asked, target: stage_locked(asked, target, lock, tree.root))
     except LockError as problem:
-        return LockInstallation((), lock_problem(problem, lock, wanted, locked=tree.options.locked))
-    resolved = {item for staged in found for item in resolved_packages(staged, wanted, lock)}
+        return LockInstallation(problems=lock_problem(problem, lock, wanted, locked=tree.options.locked))
+    if not found.installed:
+        return LockInstallation(problems=found.problems)
+    resolved = {item for staged, asked in found.installed for item in resolved_packages(staged, asked, lock)}
     ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
     unhashed = tuple(
         without_digest(item, lock, wanted, locked=tree.options.locked) for item in ordered if not item.sha256
     )
     if has_errors(unhashed):
-        return LockInstallation((), unhashed)
+        return LockInstallation(problems=unhashed)
     notes = tuple(built_of_sources(item, lock) for item in ordered if not item.file.endswith(WHEEL))
     known = tuple(item for item in ordered if item.sha256)
-    return LockInstallation(tuple(found), (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
+    return LockInstallation(found, (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
 
 
 def without_digest(
@@ -142,9 +141,9 @@ def stage_project_packages(
 
     A warning about a lock that does not fit is reported where the packages are bundled.
     """
-    locked = packages_from_lock(wanted, (HERE_AND_NOW,), tree)
-    if locked.staged:
-        return locked.staged[0], ()
+    locked = packages_from_lock(wanted, (PlatformTargets(HERE_AND_NOW),), tree)
+    if locked.installation.installed:
+        return locked.installation.folders[0], ()
     return (None, locked.problems) if has_errors(locked.problems) else stage_packages(wanted, "", "")
 
 

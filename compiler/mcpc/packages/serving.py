@@ -17,16 +17,17 @@ from mcpc.diagnostics import diagnose, has_errors
 from mcpc.model.ir.layer import RequestedPackage
 from mcpc.packages import with_origins
 from mcpc.packages.installed_files import UnfitPackageError
-from mcpc.packages.layer import HOW_TO_SPLIT, build_layer, split_packages, stage_for_platforms
+from mcpc.packages.layer import HOW_TO_SPLIT, build_layer, split_packages, stage_for_targets
 from mcpc.packages.pep508 import normalised_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mcpc.diagnostics import Diagnostics
     from mcpc.model.ir import Server
     from mcpc.options import Options
     from mcpc.packages.model import StagedPackages
+    from mcpc.packages.targets import PlatformTargets
 
 HTTP = ("h11", "uvicorn")
 UNUSED = frozenset({"click"})
@@ -34,7 +35,9 @@ UNUSED = frozenset({"click"})
 REINSTALL = "reinstall mcpc from its wheel or its sources, so that its metadata lists the requirements"
 
 
-def with_serving_packages(server: Server, options: Options) -> tuple[Server, Diagnostics]:
+def with_serving_packages(
+    server: Server, options: Options, groups: Sequence[PlatformTargets]
+) -> tuple[Server, Diagnostics]:
     """Return the server with the packages that the options require."""
     wanted = tuple(
         with_origins(RequestedPackage(normalised_name(requirement.name), pinned_requirement(requirement)), options)
@@ -45,15 +48,17 @@ def with_serving_packages(server: Server, options: Options) -> tuple[Server, Dia
         return server, (
             diagnose("MCP405", None, f"the metadata of mcpc lacks the requirements of `--{absent[0]}`", "", REINSTALL),
         )
-    staged, problems = stage_for_platforms(wanted, options)
+    found = stage_for_targets(wanted, groups)
+    problems = found.problems
     if has_errors(problems):
         return server, problems
-    staged = [without_unused(packages) for packages in staged]
+    staged = [without_unused(packages) for packages in found.folders]
     try:
         parts = split_packages(staged, ())
     except UnfitPackageError as problem:
         return server, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
-    return replace(server, serving=build_layer(parts, staged, frozenset())), problems
+    layer = replace(build_layer(parts, staged, frozenset()), targets=found.targets)
+    return replace(server, serving=layer), problems
 
 
 def option_requirements(chosen: Iterable[str]) -> Iterator[Pin]:

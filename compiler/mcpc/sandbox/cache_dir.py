@@ -24,7 +24,7 @@ from mcpc_runtime.transports.platforms import files as ownership
 
 DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})
 """The suffixes of files that decide what the compiler does."""
-MAX_ENTRIES_BY_KIND = {"builds": 16, "imports": 2, "models": 64, "packed": 8, "runtime": 8}
+MAX_ENTRIES_BY_KIND = {"builds": 16, "imports": 2, "models": 64, "packages": 128, "packed": 8, "runtime": 8}
 MAX_ENTRIES = 32
 """Maximum number of entries by kind, and for all other kinds; the most recently used ones are kept."""
 

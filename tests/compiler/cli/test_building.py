@@ -48,7 +48,17 @@ NOTE = Diagnostic("MCP291", Severity.NOTE, None, "a note", hint="do this")
 HEAVY = Diagnostic("MCP205", Severity.NOTE, None, "a heavy note", size=1_000_001)
 LIGHT = replace(HEAVY, message="a light note", size=1_000_000)
 WARNING = Diagnostic("MCP108", Severity.WARNING, Span("tools.json", 3, 4), "a warning")
-BUILD = CachedBuild(b"archive" * 60_000, "sha256:c", "demo", "1.2", 1, 2, 3, (NOTE, HEAVY, LIGHT, WARNING))
+BUILD = CachedBuild(
+    b"archive" * 60_000,
+    "sha256:c",
+    "demo",
+    "1.2",
+    1,
+    2,
+    3,
+    "Python 3.11 to 3.14, any system",
+    (NOTE, HEAVY, LIGHT, WARNING),
+)
 WRONG: dict[str, object] = {
     "server.json": SERVER_JSON,
     "tools.json": {"tools": [{"name": "t", "inputSchema": {"type": "nonsense"}}]},
@@ -87,10 +97,10 @@ def test_a_build_is_loaded_tested_and_written(passed: dict[str, Any], tmp_path: 
     done = run("build", tmp_path, "-o", tmp_path / "a.pyz", "--strict")
     place = tmp_path.resolve() / "a.pyz"
     assert done.exit_code == 0
-    assert passed["load_or_build"] == (tmp_path, Options(strict=True), "text", place, False)
+    assert passed["load_or_build"] == (tmp_path, Options(strict=True, every_python=True), "text", place, False)
     assert passed["require_repeatable"] == (
         BUILD,
-        BuildParameters(tmp_path, Options(strict=True), place, None, False),
+        BuildParameters(tmp_path, Options(strict=True, every_python=True), place, None, False),
         False,
         False,
     )
@@ -103,6 +113,7 @@ def test_a_build_is_loaded_tested_and_written(passed: dict[str, Any], tmp_path: 
     assert rest.splitlines()[2:] == [
         f"sha256 {hashlib.sha256(BUILD.data).hexdigest()}",
         f"built {tmp_path / 'a.pyz'}: 1 tool, 2 prompts, 3 resources, 0.4 MB in 0.0 s",
+        "runs on: Python 3.11 to 3.14, any system",
     ]
     assert done.stdout == ""
 

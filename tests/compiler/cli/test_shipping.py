@@ -374,7 +374,7 @@ def test_a_release_is_built_written_and_listed(released: dict[str, Any], tmp_pat
         "",
     )
     assert wanted == ("pyz", "sbom")
-    assert released["load_or_build"] == [(project, Options(http=True), "text", None)]
+    assert released["load_or_build"] == [(project, Options(http=True, every_python=True), "text", None)]
     assert [path.name for _, path in released["write_artifact"]] == ["server.pyz"]
     assert released["self_contained_file"][0][1] == "linux_x86_64"
     assert "read_commit" not in released
@@ -411,7 +411,7 @@ def test_options_of_a_release_are_those_of_the_command_line_then_those_declared(
     project = write_files(tmp_path / "p", SMOKETEST)
     released["plan"] = ReleasePlan(("pyz",), (), ("--http", "--tools-page-size", "5", "--allow", "a"))
     assert run("release", project, "--dist", tmp_path / "d", "--tools-page-size", "7").exit_code == 0
-    assert released["load_or_build"][0][1] == Options(http=True, tools_page_size=7, allow=("a",))
+    assert released["load_or_build"][0][1] == Options(http=True, tools_page_size=7, allow=("a",), every_python=True)
     released["plan"] = ReleasePlan(("pyz",), (), ("--nonsense",))
     assert run("release", project, "--dist", tmp_path / "d").exit_code == 2
 

@@ -148,7 +148,7 @@ def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
         ".extracted/p/a.py": b"x = 1\n", ".extracted/p/large.txt": b"0" * 999, ".extracted/p/b.txt": b"0",
         ".extracted/pq/c.py": b"", "q.py": b"y = 1\n", "bad.py": b"x =\n", "data.txt": b"data",
     }  # fmt: skip
-    parcels = [{"name": "p", "variants": [{"folder": ".extracted/p", "tag": "any"}]}]
+    parcels = [{"name": "p", "variants": [{"folder": ".extracted/p", "tags": ["py3-none-any"]}]}]
     layer = Layer(index={"modules": ["p", "q"], "parcels": parcels}, files=files)
     written = layer_files(layer, "site", (HERE,))
     tag = cache_tag(HERE)

@@ -6,6 +6,7 @@ TESTS_CHANGES=20000 tries so many of each kind of file: 120,000, in half an hour
 import io
 import os
 import random
+import shutil
 import struct
 import zipfile
 import zlib
@@ -39,6 +40,7 @@ KINDS = {
     "HTTP": ("--http",),
     "compact": ("--compact",),
     "two Pythons": ("--python", "3.11,3.12"),
+    "machine code for others": ("--platform", "manylinux2014_x86_64", "--platform", "manylinux2014_aarch64"),
     "Windows": (),
     "self-contained": (),
 }
@@ -66,14 +68,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def native(project: Path) -> Path:
+    """The same with a package that has machine code for two machines."""
+    folder = shutil.copytree(project, project.with_name("native"))
+    for arch in ("x86_64", "aarch64"):
+        files = {"nat/__init__.py": "", f"nat/lib{arch}.so": f"native {arch} " * 99}
+        wheels.wheel(folder.parent / "shop", "nat", "1.0", files, tag=f"py3-none-manylinux2014_{arch}")
+    with (folder / "requirements.txt").open("a") as file:
+        file.write("nat==1.0\n")
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(CHANGES)  # a second for each
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_with_a_changed_byte_is_another_file(
-    kind: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, project: Path, native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ArtifactContents, "altered_entries", lambda self: ())  # as if the manifest had been corrected
-    data = build(project, tmp_path / "server.pyz", *KINDS[kind]).read_bytes()
+    wheels.only(native.with_name("shop"), monkeypatch)
+    chosen = native if "--platform" in KINDS[kind] else project
+    data = build(chosen, tmp_path / "server.pyz", *KINDS[kind]).read_bytes()
     try:
         data = PROGRAMS.get(kind, bytes)(data)
     except CannotEmbedError as problem:

@@ -10,8 +10,18 @@ from typing import Any
 import pytest
 
 from mcpc.emit.bytecode import dump_data
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, nest_entries, sha256_hex
+from mcpc.pack.archive import (
+    EXTRACTED_FOLDER,
+    MANIFEST,
+    ArchiveEntry,
+    archive_of_variants,
+    build_archive,
+    is_variant_archive,
+    nest_entries,
+    sha256_hex,
+)
 from mcpc.pack.manifest import FACTS, SBOM, checksum_line
+from mcpc.pack.variant_archives import variant_archive
 from mcpc.release.trust import contents
 from mcpc.release.trust.comparison import (
     COMPRESSED,
@@ -85,6 +95,18 @@ OTHERS: dict[str, bytes] = {
     "a nested archive with a local name": with_nested(lambda data: data.replace(b"a.pyc", b"b.pyc", 1)),
     "a nested archive with a comment": with_nested(lambda data: data[:-2] + b"\1\0#"),
 }
+
+
+def test_an_archive_of_machine_code_is_compared_by_what_it_contains() -> None:
+    name = EXTRACTED_FOLDER + archive_of_variants("nat", "win_amd64")
+    packed, places = variant_archive({"nat-1/a.so": b"a" * 99, "nat-2/a.so": b"b" * 99, "nat-2/b.so": b"a" * 99})
+    assert places == {"nat-1/a.so": (0, 99), "nat-2/a.so": (99, 99), "nat-2/b.so": (0, 99)}
+    assert is_variant_archive(name.removeprefix(EXTRACTED_FOLDER))
+    data = built(nest_entries({**ENTRIES, f"site/{name}": packed}))
+    assert take_apart(data).entries[f"site/{name}"].data == b"a" * 99 + b"b" * 99
+    for wrong in (packed + b"0", packed[:-1], packed + packed):
+        with pytest.raises(UnreadableArtifactError):
+            take_apart(built(nest_entries({**ENTRIES, f"site/{name}": wrong})))
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -11,7 +11,15 @@ from mcpc.model.ir.handlers import (
     ProgramRequirement,
     PythonFunction,
 )
-from mcpc.model.ir.layer import Layer, LockRecord, Package, PackageContents, PackageRequirement, ResolvedPackage
+from mcpc.model.ir.layer import (
+    Layer,
+    LayerTarget,
+    LockRecord,
+    Package,
+    PackageContents,
+    PackageRequirement,
+    ResolvedPackage,
+)
 from mcpc.model.ir.metadata import (
     Annotations,
     Capability,
@@ -61,6 +69,7 @@ __all__ = [
     "Icon",
     "Implementation",
     "Layer",
+    "LayerTarget",
     "Located",
     "LockRecord",
     "Metadata",

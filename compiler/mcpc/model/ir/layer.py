@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from mcpc.diagnostics import Span
-    from mcpc.reading import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +151,43 @@ class ResolvedPackage:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerTarget:
+    """A platform (its tag, empty for that of the build) with a Python that packages are for.
+
+    `wheels`: the tags of each wheel with machine code that is used there.
+    """
+
+    platform: str
+    python: str
+    wheels: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """All bundled packages: what is written below `site/`.
 
     `modules`: the top-level names that can be imported; `index`: what `mcpc_runtime.artifact.packages` reads; `files`:
     the bytes of each file by its name below `site/`, and `digests` its SHA-256. `complete` is false if packages are
     missing for a reported reason, so that their modules are unknown. `asked` and `contents`: what each requirement
-    brings, and the content of each package by name.  `lock` and `resolved`: the lock that they were installed from, and
-    its files.
+    brings, and the content of each package by name.  `targets`: what they are for; the first one decided the
+    versions. `lock` and `resolved`: the lock that they were installed from, and its files.
     """
 
     packages: tuple[Package, ...] = ()
     modules: frozenset[str] = frozenset()
-    index: Mapping[str, Json] = field(default_factory=dict, repr=False, hash=False)
+    index: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False, hash=False)
     digests: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     complete: bool = True
     asked: tuple[PackageRequirement, ...] = ()
     contents: Mapping[str, PackageContents] = field(default_factory=dict, repr=False, hash=False)
+    targets: tuple[LayerTarget, ...] = ()
     lock: LockRecord | None = None
     resolved: tuple[ResolvedPackage, ...] = ()
+
+
+def common_targets(layers: Sequence[Layer]) -> list[LayerTarget]:
+    """Return the targets that all packages of a file are for, with the wheels of all."""
+    known = [{(each.platform, each.python): each.wheels for each in layer.targets} for layer in layers if layer.targets]
+    shared = [key for key in known[0] if all(key in each for each in known)] if known else []
+    return [LayerTarget(*key, tuple(wheel for each in known for wheel in each[key])) for key in shared]

@@ -300,7 +300,8 @@ class Server:
     definitions that are not known at build. `imported`: the Python files of the project that a program imports before
     it serves, or that handlers may import from disk (`imports_from_disk`), so that they find files. `platforms`: the
     tags of the platforms that were requested. `settings`: what the person who installs the server sets.
-    `toolsets`: groups of tools that an operator can choose. `project`: what its carriers say about it.
+    `toolsets`: groups of tools that an operator can choose. `project`: what its carriers say about it. `runs_on`: the
+    Pythons and systems that its packages are for, in words.
     """
 
     format: str
@@ -341,6 +342,7 @@ class Server:
     settings: tuple[Setting, ...] = ()
     toolsets: tuple[Toolset, ...] = ()
     project: ProjectMetadata | None = None
+    runs_on: str = ""
 
     @property
     def name(self) -> str:

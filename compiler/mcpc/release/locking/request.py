@@ -125,7 +125,7 @@ def lock_targets(tree: SourceTree, options: Options) -> list[Target | Diagnostic
         return [*before]
     python = required_python(tree)
     minors = options.minors or (python.minors if python else MINORS) or MINORS
-    named = options.platforms or ("",)
+    named = options.platform_tags or ("",)
     chosen: dict[Target | Diagnostic, None] = {}
     for platform in named:
         for minor in minors if not re.search(r"-cp3\d+$", platform) else ("",):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.pack.archive import (
@@ -27,6 +28,7 @@ from mcpc.pack.archive import (
     PLACES,
     REGULAR_FILE,
     UNIX,
+    is_variant_archive,
     place_tables,
     sha256_hex,
     without_tag,
@@ -106,11 +108,17 @@ def take_apart(data: bytes) -> ArtifactContents:
             before, inner, is_inner_exact = read_archive(entry.data, budget)
             budget -= deflated_size(inner)
             is_exact &= is_inner_exact and not before
-            entries.update((place.format(name=path), each) for path, each in inner.items())
+            for path, each in inner.items():
+                entries[place.format(name=path)] = each
+                if name.endswith(EXTRACTED) and is_variant_archive(path):
+                    machine_code = decompressed(each.data, budget)
+                    budget -= len(machine_code)
+                    entries[place.format(name=path)] = replace(each, data=machine_code)
         is_exact &= has_own_places(top)
     except (
         zipfile.BadZipFile,
         zlib.error,
+        lzma.LZMAError,
         struct.error,
         KeyError,
         ValueError,
@@ -154,6 +162,15 @@ def read_archive(data: bytes, budget: int) -> tuple[bytes, dict[str, PackedEntry
         header = (info.external_attr, info.date_time, info.create_system, info.flag_bits, info.compress_type)
         entries[info.filename] = PackedEntry(inflated(info, stored), stored, header)
     return data[:start], entries, is_canonical(data, start, rows)
+
+
+def decompressed(packed: bytes, budget: int) -> bytes:
+    """Return what an archive of variants contains, which is all that its bytes contain."""
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    data = decompressor.decompress(packed, budget + 1)
+    if len(data) > budget or not decompressor.eof or decompressor.unused_data:
+        raise zipfile.BadZipFile("an archive of machine code is too long, or has bytes behind its content")
+    return data
 
 
 def deflated_size(entries: Mapping[str, PackedEntry]) -> int:

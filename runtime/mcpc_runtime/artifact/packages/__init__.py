@@ -13,10 +13,15 @@ from importlib.metadata import DistributionFinder
 from zipimport import ZipImportError
 
 from mcpc_runtime.artifact.packages.importer import add_packages, namespace_spec
-from mcpc_runtime.artifact.packages.native_packages import Variant, extracted_package, find_module_spec
+from mcpc_runtime.artifact.packages.native_packages import (
+    Variant,
+    extracted_package,
+    find_module_spec,
+    find_variant,
+    unsupported_text,
+)
 from mcpc_runtime.artifact.packages.package_files import NativePackage, PackageFiles
 from mcpc_runtime.artifact.packages.paths import BundledDistribution, PackagePath
-from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
 
 SITE, SERVING = "site", "serving"
 """The folders of packages: those that handlers import, and those that the server itself does."""

@@ -5,20 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from mcpc_runtime.artifact.packages.folders import CACHE_VARIABLE, write_memory_file
+from mcpc_runtime.artifact.packages.variant_archives import archive_reader
+from mcpc_runtime.artifact.wheel_tags import describe_platform, matches_tag
 from mcpc_runtime.transports.platforms.files import UnusableFolderError
 
 
 class Variant(TypedDict):
-    """A native package for the platforms of one wheel: tags, folder in the archive, and the digest of each file."""
+    """A native package for the platforms of one wheel: tags, folder in the archive, and the digest of each file.
+
+    `archive`, `places`: the compressed archive that has the files, and the offset and the length of each in it.
+    """
 
     tags: list[str]
     folder: str
     files: dict[str, str]
+    archive: NotRequired[str]
+    places: NotRequired[dict[str, tuple[int, int]]]
 
 
 Read = Callable[[str], bytes]
@@ -34,12 +41,24 @@ VERIFIED_FOLDERS: dict[str, str] = {}
 """The extracted folder of each native package that this process has verified, by its folder in the archive."""
 
 
+def find_variant(variants: Sequence[Variant]) -> Variant | None:
+    """Return the first variant that can be loaded on this machine, or None."""
+    return next((variant for variant in variants if any(map(matches_tag, variant["tags"]))), None)
+
+
+def unsupported_text(variants: Sequence[Variant]) -> str:
+    """Return why no variant can be loaded: their tags, and this platform."""
+    tags = ", ".join(tag for variant in variants for tag in variant["tags"])
+    here = describe_platform()
+    return f"the server contains it for {tags}, but this is {here}; use `mcpc build --platform` to add platforms"
+
+
 def find_module_spec(name: str, variant: Variant, read: Read) -> ModuleSpec | None:
     """Return the spec of a module of a native package; raise ImportError, with a remedy, if it cannot be loaded."""
     try:
         extracted = extracted_package(name, variant, read)
     except UnusableFolderError as problem:
-        return load_from_memory(name, variant, read, str(problem))
+        return load_from_memory(name, variant, file_reader(name, variant, read), str(problem))
     return PathFinder.find_spec(name, [os.path.join(extracted, *name.split(".")[:-1])])
 
 
@@ -51,6 +70,7 @@ def extracted_package(name: str, variant: Variant, read: Read) -> str:
 def extract_package(name: str, variant: Variant, read: Read) -> str:
     """Return the folder of a native package, extracted to the first usable location; raise UnusableFolderError."""
     reasons = []
+    read = file_reader(name, variant, read)
     for base, names in cache_roots():
         try:
             path = extract_folder(
@@ -64,6 +84,18 @@ def extract_package(name: str, variant: Variant, read: Read) -> str:
         VERIFIED_FOLDERS[variant["folder"]] = path
         return path
     raise UnusableFolderError("; ".join(reasons))
+
+
+def file_reader(name: str, variant: Variant, read: Read) -> Read:
+    """Return what reads the files of a native package; raise ImportError if this Python cannot decompress them."""
+    if "archive" not in variant:
+        return read
+    try:
+        return archive_reader(variant["folder"], variant["places"], lambda: read(variant["archive"]))
+    except ImportError:
+        python = ".".join(map(str, sys.version_info[:2]))
+        advice = f"install a Python that has it, or use `mcpc build --python {python}`"
+        raise ImportError(f"{name} cannot be extracted: this Python lacks the module lzma; {advice}") from None
 
 
 def read_checked(path: str, variant: Variant, read: Read) -> bytes:

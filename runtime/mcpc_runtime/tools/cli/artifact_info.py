@@ -26,7 +26,7 @@ def build_info(image: Image) -> Object:
 
 
 UNKNOWN_BUILD: Object = {
-    **dict.fromkeys(("name", "version", "mcpc", "sourceDigest"), "?"),
+    **dict.fromkeys(("name", "version", "runsOn", "mcpc", "sourceDigest"), "?"),
     **dict.fromkeys(("tools", "prompts"), 0),
     **dict.fromkeys(("revisions", "handlers"), ()),
     "python": {"requires": "?", "bytecode": "?"},

@@ -28,10 +28,11 @@ def info(image: Image, archive: str, arguments: list[str]) -> int:
         ("revisions", ", ".join(build["revisions"])),
         ("offers", ", ".join(definition_counts(build))),
         ("handlers", ", ".join(build["handlers"]) or "none"),
-        ("python", f"{build['python']['requires']}, fastest on {build['python']['bytecode']}"),
+        ("runs on", build["runsOn"]),
+        ("fastest", f"on Python {build['python']['bytecode']}"),
         *running_rows(build),
         *setting_rows(build),
-        *package_rows(build),
+        *([("packages", ", ".join(build["packages"]))] if build.get("packages") else []),
         ("built by", f"mcpc {build['mcpc']}"),
         ("sources", build["sourceDigest"]),
     ]
@@ -89,12 +90,6 @@ HANDLER_ROWS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "maxResult": ("results", lambda size: f"at most {size:,} bytes"),
 }
 """Fields of handler options that differ from the default: the row, and the text of the value."""
-
-
-def package_rows(build: Object) -> list[tuple[str, str]]:
-    """Return rows about bundled packages and the platforms of their native modules."""
-    rows = (("packages", ", ".join(build.get("packages", ()))), ("native", ", ".join(build.get("platforms", ()))))
-    return [row for row in rows if row[1]]
 
 
 def check(image: Image, archive: str, arguments: list[str]) -> int:

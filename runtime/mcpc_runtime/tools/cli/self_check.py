@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 
 from mcpc_runtime.artifact.extraction import ExtractionError, file_reader
-from mcpc_runtime.artifact.packages.tags import find_variant, unsupported_text
+from mcpc_runtime.artifact.packages.native_packages import find_variant, unsupported_text
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.handlers.program_requirements import ProgramRequirements
 from mcpc_runtime.handlers.runner_context import RunnerContext

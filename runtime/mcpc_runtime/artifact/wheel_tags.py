@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from sysconfig import get_platform
 
-from mcpc_runtime.artifact.packages.native_packages import Variant
+from mcpc_runtime.transports.platforms import system
 
 PYTHON_TAG = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 ABI_FLAGS = getattr(sys, "abiflags", "")
@@ -16,23 +15,16 @@ LEGACY_GLIBC = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014":
 """The minimum glibc version of the legacy platform names (PEP 600)."""
 
 
-def find_variant(variants: Sequence[Variant]) -> Variant | None:
-    """Return the first variant that can be loaded on this machine, or None."""
-    return next((variant for variant in variants if any(map(matches_tag, variant["tags"]))), None)
+def fits(targets: Sequence[Sequence[Sequence[str]]], running: str = PYTHON_TAG) -> bool:
+    """Tell whether this machine is one of some targets, each the tags of its wheels; `running`: the tag of a Python."""
+    return any(all(any(matches_tag(tag, running) for tag in tags) for tags in wheels) for wheels in targets)
 
 
-def unsupported_text(variants: Sequence[Variant]) -> str:
-    """Return why no variant can be loaded: their tags, and this platform."""
-    tags = ", ".join(tag for variant in variants for tag in variant["tags"])
-    here = describe_platform()
-    return f"the server contains it for {tags}, but this is {here}; use `mcpc build --platform` to add platforms"
-
-
-def matches_tag(tag: str) -> bool:
-    """Tell whether a wheel with this tag can be loaded on this machine."""
+def matches_tag(tag: str, running: str = PYTHON_TAG) -> bool:
+    """Tell whether a wheel with this tag can be loaded on this machine; `running`: the tag of a Python."""
     python, abi, platform = tag.split("-")
     matches_system = SYSTEMS.get(sys.platform)
-    return matches_python(python, abi) and (
+    return matches_python(python, abi, running) and (
         platform == "any" or (matches_system is not None and matches_system(platform))
     )
 
@@ -45,15 +37,15 @@ def describe_platform() -> str:
     return f"{name} {PYTHON_TAG[2]}.{PYTHON_TAG[3:]}{ABI_FLAGS} on {sys.platform} {machine()}{version}"
 
 
-def matches_python(python: str, abi: str) -> bool:
-    """Tell whether modules with this python and abi tag can be loaded by this interpreter."""
+def matches_python(python: str, abi: str, running: str) -> bool:
+    """Tell whether modules with this python and abi tag can be loaded by an interpreter of this kind."""
     if abi == "none":
-        return python in ("py3", f"py{PYTHON_TAG[2:]}", PYTHON_TAG)
+        return python in ("py3", f"py{running[2:]}", running)
     if sys.implementation.name != "cpython":
         return False
     if abi == "abi3":
-        return python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= sys.version_info[1]
-    return python == PYTHON_TAG and abi == PYTHON_TAG + ABI_FLAGS
+        return python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= int(running[3:])
+    return python == running and abi == running + ABI_FLAGS
 
 
 def matches_linux(platform: str) -> bool:
@@ -84,13 +76,13 @@ def matches_windows(platform: str) -> bool:
 
 def machine() -> str:
     """Return what kind of machine this is: `x86_64`, `arm64`; on Windows the interpreter's, `amd64`."""
-    return get_platform().rpartition("-")[2] if sys.platform == "win32" else os.uname().machine
+    return get_platform().rpartition("-")[2] if sys.platform == "win32" else system.uname().machine
 
 
 def glibc_version() -> tuple[int, int] | None:
     """Return the version of glibc; None if the C library is another one."""
     try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+        name, _, version = (system.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
         major, minor = version.split(".")[:2]
     except (AttributeError, OSError, ValueError):
         return None
@@ -99,7 +91,7 @@ def glibc_version() -> tuple[int, int] | None:
 
 def macos_version() -> tuple[int, int]:
     """Return the version of macOS, derived from the kernel's: Darwin 20 is 11, Darwin 25 is 26."""
-    darwin = int(os.uname().release.partition(".")[0])
+    darwin = int(system.uname().release.partition(".")[0])
     if darwin < 20:
         return 10, darwin - 4
     return (darwin - 9 if darwin < 25 else darwin + 1), 0
