@@ -126,6 +126,8 @@ def test_attributes_of_classes_are_looked_for_too():
     said = {
         "fastmcp.FastMCP.tool": True, "fastmcp.FastMCP.as_proxy": False, "fastmcp.FastMCP.from_openapi": False,
         "mcp.types.Tool.model_validate": True, "fastmcp.settings.port": True, "fastmcp.nothing": False,
+        "fastmcp.Context.sample": True, "fastmcp.Context.sample(tools)": False, "fastmcp.Context.sample_step": False,
+        "mcp.types.GetTaskRequest": False,
     }  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "runtime")}
     command = [sys.executable, "-c", LOOK, "fastmcp4", *said]

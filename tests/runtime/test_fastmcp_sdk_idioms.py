@@ -135,7 +135,7 @@ def test_options_about_authorization_are_noted(generation, module):
 from {module} import {name}
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.auth.settings import AuthSettings
-from mcpc_runtime.systems.fastmcp.engine.server import notes
+from mcpc_runtime.systems.fastmcp.engine.server import taken_notes as notes
 class Verifier(TokenVerifier):
     async def verify_token(self, token): return AccessToken(token=token, client_id="c", scopes=[])
 {name}("a", token_verifier=Verifier(), auth=AuthSettings(issuer_url="https://i", resource_server_url="https://r"))

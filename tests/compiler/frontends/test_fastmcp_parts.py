@@ -18,7 +18,7 @@ from mcpc.frontends.fastmcp import frameworks
 from mcpc.frontends.fastmcp.build_environment import baked_values
 from mcpc.frontends.fastmcp.entry_points import EntryPoint, find_entry, read_project_settings
 from mcpc.frontends.fastmcp.frameworks import version_problems
-from mcpc.frontends.fastmcp.late_imports import framework_names
+from mcpc.frontends.fastmcp.late_imports import framework_names, http_uses
 from mcpc.frontends.fastmcp.packages import ProgramPackages, program_packages, with_brought_packages, with_late_packages
 from mcpc.frontends.fastmcp.program import Offered, ProgramDescription
 from mcpc.model.ir.layer import RequestedPackage
@@ -130,6 +130,14 @@ ONE = {
     "a relative import": ("from .mcp import Tool\n", []),
     "another package": ("import mcps\nmcps.tool()\n", []),
     "not Python": ("from mcp import\n", []),
+    "what tools ask of a model": (
+        "import fastmcp as f\nctx.sample('a', tools=[f])\nctx.sample('a', **{})\nctx.sample('a', b=1)\nctx.sample_step('a')\n",
+        ["fastmcp", "fastmcp.Context.sample(**)", "fastmcp.Context.sample(tools)", "fastmcp.Context.sample_step"],
+    ),
+    "the low-level server": (
+        "import fastmcp\nm._mcp_server.run()\nm._mcp_server.version = '1'\nm._mcp_server.request_context.session\n",
+        ["fastmcp", "fastmcp.FastMCP._mcp_server(run)", "fastmcp.FastMCP._mcp_server(version)"],
+    ),
 }
 
 
@@ -142,6 +150,14 @@ def test_what_counts_as_a_name(name: str) -> None:
     text, names = ONE[name]
     found = framework_names(tree({"server.py": text}), EntryPoint("file", "server.py", file="server.py"))
     assert [row[0] for row in found] == names
+
+
+def test_what_is_used_of_http() -> None:
+    text = "from fastmcp import FastMCP\nfrom fastmcp.server.dependencies import get_http_headers as headers\n"
+    text += "FastMCP('a').custom_route('/a', ['GET'])\n"
+    files = {"server.py": f"import other\n{text}", "other.py": "import web\nweb.custom_route('/')\n"}
+    found = http_uses(tree(files), EntryPoint("file", "server.py", file="server.py"))
+    assert [(name, line) for name, _, line in found] == [("get_http_headers", 3), ("custom_route", 4)]
 
 
 INSTALLED = {

@@ -35,7 +35,7 @@ from mcpc.frontends.fastmcp.frameworks import (
     version_problems,
 )
 from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framework
-from mcpc.frontends.fastmcp.late_imports import missing_late_imports, reached_files
+from mcpc.frontends.fastmcp.late_imports import http_uses, missing_late_imports, reached_files
 from mcpc.frontends.fastmcp.packages import program_packages, program_scripts, project_information
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, entry_row
 from mcpc.frontends.fastmcp.run_time_lists import NOTE as MACHINE_NOTE
@@ -194,7 +194,8 @@ def described(
     definition = replace(definition, beside=sources, runtime_settings=((SETTINGS, row),), imported=result.imported)
     definition = with_routes(with_run_time(definition, result, settings, entry, is_original=is_original), result)
     told = original_framework(framework, fault) if is_original else version_problems(framework)
-    more = (*list_notes(result, settings, tree), *told, *hidden_routes(result, entry))
+    lost = without_http(tree, entry) if is_original else ()
+    more = (*list_notes(result, settings, tree), *told, *lost, *hidden_routes(result, entry))
     return Compiled(definition, (*seen(run, result, entry, tree), *unusable, *more))
 
 
@@ -323,6 +324,13 @@ def with_routes(definition: Definition, found: ProgramDescription) -> Definition
         requirements=(*(definition.requirements or ()), *more),
         traits=definition.traits | hooks,
     )
+
+
+def without_http(tree: SourceTree, entry: EntryPoint) -> Iterator[Diagnostic]:
+    """Yield what a program gets of HTTP, and has not with the framework itself: that speaks MCP over pipes."""
+    for name, source, line in http_uses(tree, entry):
+        message = f"`{name}` has no effect: the framework itself speaks MCP over pipes, and sees no request of HTTP"
+        yield diagnose("MCP287", line_span(source, line), message)
 
 
 def hidden_routes(found: ProgramDescription, entry: EntryPoint) -> Iterator[Diagnostic]:

@@ -77,10 +77,29 @@ def _imported_files(source: Source, entry: EntryPoint, tree: SourceTree) -> Iter
 
 FRAMEWORKS = ("fastmcp", "mcp", "mcp_types")
 """The packages with stand-ins whose names are asked for."""
-METHODS = frozenset({"add_provider", "add_transform", "add_tool_transformation", "local_provider"})
-"""Attributes that only servers of FastMCP have, of any object in a file that imports it."""
+METHODS = {
+    **dict.fromkeys(("add_provider", "add_transform", "add_tool_transformation", "local_provider"), "FastMCP"),
+    **dict.fromkeys(("_components", "_mounted_servers", "_tool_manager"), "FastMCP"),
+    **dict.fromkeys(("_prompt_manager", "_resource_manager"), "FastMCP"),
+    **dict.fromkeys(("create_resource", "resolve_security"), "resources.ResourceTemplate"),
+    "sample_step": "Context",
+}
+"""Attributes that only objects of FastMCP have, of any object in a file that imports it, with their classes."""
+ARGUMENTS = {"sample": frozenset({"tools", "result_type", "execute_tools", "**"})}
+"""Arguments of methods of the context that have no stand-in, by the methods."""
 HOOKS = frozenset({"on_initialize"})
 """Methods that middleware of FastMCP may define."""
+LOW_LEVEL = "_mcp_server"
+LOW_LEVEL_NAMES = frozenset({"request_context", "name", "version", "instructions"})
+"""What the adapter has of the low-level server in one of FastMCP."""
+ROUTES = "custom_route"
+HTTP_NAMES = frozenset(
+    {
+        *("get_http_request", "get_http_headers", "get_access_token", "CurrentRequest", "CurrentHeaders"),
+        *("CurrentAccessToken", "TokenClaim", ROUTES),
+    }
+)
+"""What a program has of requests over HTTP."""
 Named = tuple[str, int]
 """A dotted name, and its line."""
 
@@ -93,6 +112,19 @@ def framework_names(tree: SourceTree, entry: EntryPoint) -> list[list[object]]:
         named = {} if parsed is None else dict(sorted(names_in(parsed), reverse=True))
         rows += ([name, source.path, line] for name, line in sorted(named.items()))
     return rows
+
+
+def http_uses(tree: SourceTree, entry: EntryPoint) -> Iterator[tuple[str, Source, int]]:
+    """Yield what the files that an entry reaches use of requests over HTTP, each once in a file, with its line."""
+    for source in reached_files(tree, entry):
+        parsed = parse_python(source)
+        nodes = [] if parsed is None else [*ast.walk(parsed)]
+        attributes = [(node.attr, node.lineno) for node in nodes if isinstance(node, ast.Attribute)]
+        named = [] if parsed is None else [(name.rpartition(".")[2], line) for name, line in names_in(parsed)]
+        routes = [(name, line) for name, line in attributes if name == ROUTES and named]
+        for name, line in dict(sorted((*named, *routes), reverse=True)).items():
+            if name in HTTP_NAMES:
+                yield name, source, line
 
 
 def names_in(parsed: ast.Module) -> Iterator[Named]:
@@ -115,8 +147,26 @@ def names_in(parsed: ast.Module) -> Iterator[Named]:
             first, *rest = _attributes(node)
             if first in meant:
                 yield ".".join((meant[first], *rest)), node.lineno
-            elif node.attr in METHODS and is_fastmcp:
-                yield f"fastmcp.FastMCP.{node.attr}", node.lineno
+            elif is_fastmcp:
+                yield from _lacking_attributes(node, rest)
+        elif isinstance(node, ast.Call) and is_fastmcp:
+            yield from _lacking_arguments(node)
+
+
+def _lacking_attributes(node: ast.Attribute, names: list[str]) -> Iterator[Named]:
+    """Yield an attribute that only objects of FastMCP have; `names`: that of `a.b.c` without the first."""
+    if node.attr in METHODS:
+        yield f"fastmcp.{METHODS[node.attr]}.{node.attr}", node.lineno
+    is_set = isinstance(node.ctx, ast.Store)
+    if LOW_LEVEL in names[:-1] and (is_set or node.attr not in LOW_LEVEL_NAMES) and names[-2] == LOW_LEVEL:
+        yield f"fastmcp.FastMCP.{LOW_LEVEL}({node.attr})", node.lineno
+
+
+def _lacking_arguments(node: ast.Call) -> Iterator[Named]:
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    for name in [each.arg or "**" for each in node.keywords] if method in ARGUMENTS else ():
+        if name in ARGUMENTS[method]:
+            yield f"fastmcp.Context.{method}({name})", node.lineno
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str, str, int]]:

@@ -91,7 +91,6 @@ async def call_chosen(server: ProgramServer, name: str, values: Object, call: Ca
 
 
 def get_prompt(program: Program, name: str, values: Object, session: Object, context: Context) -> Awaitable[Object]:
-    """Return the messages of a prompt."""
     server, call = served_server(program, context), CallOfWorker(context, session)
     return reported(server.mcpc_get_prompt(name, values, call), call)
 
@@ -103,7 +102,6 @@ def read_resource(program: Program, name: str, values: Object, session: Object, 
 
 
 def complete(program: Program, name: Object, values: Object, session: Object, context: Context) -> Awaitable[Object]:
-    """Return the values that complete an argument."""
     more = {"arguments": values["arguments"]} if values["arguments"] else {}
     server = served_server(program, context)
     return server.mcpc_complete(name["ref"], name["argument"], more, CallOfWorker(context, session))
@@ -198,7 +196,6 @@ class CallOfWorker:
         self._context.log(level, data, logger)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Report the progress of the call."""
         self._context.report_progress(progress, total, message)
 
     async def elicit(self, message: str, schema: Object | None, url: str = "") -> Object:

@@ -16,7 +16,7 @@ from inspect import isfunction
 from typing import Any, TypeGuard
 
 from mcpc_runtime.artifact.build_time.raised import relative
-from mcpc_runtime.systems.fastmcp.engine.middleware import HOOKS
+from mcpc_runtime.systems.fastmcp.engine.mounts import HOOKS
 from mcpc_runtime.systems.fastmcp.engine.server import place_of
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Note, Object
 from mcpc_runtime.systems.fastmcp.project_code import (
@@ -126,7 +126,6 @@ def of_another_server(kinds: Iterable[str]) -> Iterator[Reason]:
 
 
 def is_of_project(function: Any) -> TypeGuard[Function]:
-    """Tell whether a function is not one of a framework."""
     return function is not None and function.__module__.partition(".")[0] not in FRAMEWORKS
 
 
@@ -139,7 +138,7 @@ def overriding(owner: type) -> Iterator[Reason]:
                 yield kind, Note(f"the list of {kind} is made by `{name}` of the project", *place_of(function))
 
 
-def wrapping(middleware: Iterable[Any]) -> Iterator[Reason]:
+def wrapping(middleware: Iterable[object]) -> Iterator[Reason]:
     """Yield the lists that middleware of the project may change."""
     for each in middleware:
         if isfunction(each):
@@ -227,7 +226,7 @@ def lists_after_lifespan(server: object, folder: str) -> dict[str, Note]:
     return {}
 
 
-def low_level_lists(server: Any, folder: str) -> Iterator[Reason]:
+def low_level_lists(server: object, folder: str) -> Iterator[Reason]:
     """Yield the lists of low-level handlers that may return another one each time."""
     low = getattr(server, "inner", server)
     find = getattr(low, "mcpc_list_function", None)

@@ -251,7 +251,6 @@ def module_at(path: str) -> ModuleType:
 
 
 def attribute(found: Any, name: str) -> Any:
-    """Return an attribute by its dotted name."""
     for part in name.split("."):
         found = getattr(found, part)
     return found

@@ -23,7 +23,7 @@ MAX_FUNCTIONS = 200
 """How many functions are followed from one at most."""
 
 
-def plain_function(found: Any) -> FunctionType | None:
+def plain_function(found: object) -> FunctionType | None:
     """Return the function of a method, or within decorators; None for anything else."""
     found = inspect.unwrap(found) if callable(found) else found
     found = found.__func__ if isinstance(found, MethodType) else found
@@ -39,7 +39,7 @@ def is_of_project(found: object, folder: str) -> bool:
     return str(getattr(module, "__file__", None) or "").startswith(f"{folder}/")
 
 
-def project_functions(found: Any, folder: str, depth: int = MAX_LAYERS) -> Iterator[FunctionType]:
+def project_functions(found: object, folder: str, depth: int = MAX_LAYERS) -> Iterator[FunctionType]:
     """Yield the project's functions in a value: itself, or those that functions or lifespans of a framework hold."""
     function = plain_function(found)
     if function is not None and is_of_project(function, folder):
@@ -322,7 +322,7 @@ def is_plain_class(found: type) -> bool:
     return issubclass(found, enum.Enum) or hasattr(found, "model_fields") or found.__module__ == "builtins"
 
 
-def is_fixed(value: Any, depth: int = 0) -> bool:
+def is_fixed(value: object, depth: int = 0) -> bool:
     """Tell whether a value is data, or a class, a module or a function."""
     if depth > MAX_DEPTH:
         return False

@@ -15,7 +15,6 @@ class ProgramRunner(WorkerRunner):
     """A worker runner whose invocations get the folder of the unpacked files, and the program's arguments."""
 
     def start(self, invocation: Invocation, done: Callable[[FunctionResult], None], note: Notify) -> WorkerJob:
-        """Send an invocation to a worker."""
         try:
             program = invocation.arguments["program"]
             if type(program) is dict:

@@ -97,7 +97,7 @@ def checker(reader: ArgumentReader) -> Any:
     return adapter.validate_python
 
 
-def echo(target: Any, parameters: list[inspect.Parameter], hints: Object) -> Any:
+def echo(target: object, parameters: list[inspect.Parameter], hints: Object) -> Any:
     """Return a function with another one's name, and some parameters, that returns its arguments by name."""
 
     def arguments(**values: Any) -> Object:
@@ -134,7 +134,7 @@ def prompt_values(reader: ArgumentReader, arguments: Object) -> Object:
     return arguments if version.prompt_arguments_unchecked else reader.read(arguments)
 
 
-def converted(reader: ArgumentReader, name: str, value: Any) -> Any:
+def converted(reader: ArgumentReader, name: str, value: object) -> Any:
     """Return an argument as the type of its parameter: from JSON, or from the text itself."""
     parameter = reader.parameters.get(name)
     if parameter is None or parameter.annotation in (EMPTY, str) or not isinstance(value, str):

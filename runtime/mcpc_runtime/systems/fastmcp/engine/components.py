@@ -6,7 +6,7 @@ The frameworks' public classes are subclasses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import copy as shallow_copy
 from typing import Any, Self
 
@@ -16,7 +16,6 @@ from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Origin
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.program import current_program
 
 
 class Unset:
@@ -95,20 +94,6 @@ class Component:
         """The same as the framework gives it: in some versions with the kind and the version."""
         return f"{self.kind}:{self.identifier}@" if behaviour().whole_keys else self.identifier
 
-    def mcpc_meta(self) -> Object | None:
-        """Return the metadata for the list."""
-        return self.meta
-
-    def enable(self) -> None:
-        """Show the component."""
-        self.enabled = True
-        current_program.note_change(self.kind)
-
-    def disable(self) -> None:
-        """Hide the component."""
-        self.enabled = False
-        current_program.note_change(self.kind)
-
     def copy(self, update: Object | None = None, **changes: object) -> Self:
         """Return a copy with some attributes changed."""
         made = shallow_copy(self)
@@ -145,7 +130,6 @@ class Tool(Component):
         exclude_args: Iterable[str] | None = None,
         task: str | None = None,
         seconds: float | None = None,
-        serializer: Callable[[Any], str] | None = None,
         **common: Any,
     ) -> None:
         super().__init__(name, **common)
@@ -155,7 +139,6 @@ class Tool(Component):
         self.exclude_args = frozenset(exclude_args or ())
         self.task = task
         self.seconds = seconds
-        self.serializer = serializer
 
     @property
     def parameters(self) -> Object:
@@ -168,7 +151,6 @@ class Tool(Component):
 
     @property
     def output_schema(self) -> Object | None:
-        """The schema of the result."""
         return entries.tool_output(self, selected())
 
     @output_schema.setter
@@ -210,7 +192,6 @@ class Resource(Component):
 
     @property
     def identifier(self) -> str:
-        """The address."""
         return self.uri
 
 
@@ -226,5 +207,4 @@ class Template(Component):
 
     @property
     def identifier(self) -> str:
-        """The template of the address."""
         return self.uri_template

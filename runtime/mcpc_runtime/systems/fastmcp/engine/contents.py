@@ -34,7 +34,6 @@ def wire(value: Any) -> Any:
 
 
 def is_block(value: object) -> bool:
-    """Tell whether a value is a content block of the SDK."""
     return hasattr(value, "model_dump") and is_class(type(value), CONTENT)
 
 
@@ -114,7 +113,6 @@ class Helper:
         return self.path.read_bytes() if self.path is not None else self.data or b""
 
     def block(self, mime_type: str | None = None, annotations: object = None) -> Object:
-        """Return the content block as it is on the wire."""
         data = b64encode(self.content()).decode()
         block = {"type": self.family, "data": data, "mimeType": mime_type or self._mime_type}
         return self.annotated(block, annotations)
@@ -212,7 +210,6 @@ class File(Helper):
         return f"file:///{quote(self._name if Path(self._name).suffix else self._name + extension)}"
 
     def block(self, mime_type: str | None = None, annotations: object = None) -> Object:
-        """Return the content block as it is on the wire."""
         kind = mime_type or self._mime_type
         raw = self.content()
         resource = {"uri": self.address(), "mimeType": kind}

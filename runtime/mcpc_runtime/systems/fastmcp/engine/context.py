@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import elicitation
-from mcpc_runtime.systems.fastmcp.engine.contents import wire
+from mcpc_runtime.systems.fastmcp.engine.contents import TYPES, wire
 from mcpc_runtime.systems.fastmcp.engine.errors import FastMCPError, ProtocolError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
@@ -34,7 +34,7 @@ class BaseContext:
         self._state: Object = dict(parent._state) if parent is not None else {}
         self._method: str = parent._method if parent is not None else ""
 
-    def mcpc_inner(self, server: Any) -> BaseContext:
+    def mcpc_inner(self, server: object) -> BaseContext:
         """Return the context of a mounted server in the same call."""
         return type(self)(server, self._call, self)
 
@@ -47,7 +47,6 @@ class BaseContext:
 
     @property
     def fastmcp(self) -> Any:
-        """The server."""
         if self._server is None:
             raise RuntimeError("FastMCP instance is no longer available")
         return self._server
@@ -59,7 +58,6 @@ class BaseContext:
 
     @property
     def request_id(self) -> str:
-        """The identifier of the request."""
         return self.mcpc_call.request_id
 
     @property
@@ -69,7 +67,6 @@ class BaseContext:
 
     @property
     def session_id(self) -> str:
-        """The identifier of the session."""
         return self.mcpc_call.session_id
 
     @property
@@ -139,7 +136,6 @@ def outside() -> Exception:
 
 
 def current_context() -> BaseContext | None:
-    """Return the context of the current call."""
     return current.get()
 
 
@@ -154,7 +150,6 @@ def entered(context: BaseContext) -> Iterator[BaseContext]:
 
 
 SDK = "mcpc_runtime.systems.fastmcp.standins.mcp"
-TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.selected"
 
 
 async def request_result(answer: Awaitable[Answer]) -> Answer:
@@ -167,7 +162,7 @@ async def request_result(answer: Awaitable[Answer]) -> Answer:
 
 def sdk_error(problem: ProtocolError) -> Exception:
     """Return an error as the SDK's exception, which projects catch."""
-    made: Exception = resolve(f"{SDK}.parts.exceptions:coded_error")(problem.code, problem.message, problem.data)
+    made: Exception = resolve(f"{SDK}.parts.session:coded_error")(problem.code, problem.message, problem.data)
     return made
 
 
@@ -195,7 +190,7 @@ def request_context(context: Any) -> object:
             meta=meta,
             **common,
         )
-    known = resolve(f"{TYPES}:find_type")("RequestParams.Meta")
+    known = resolve(TYPES)().find("RequestParams.Meta")
     meta = known.model_validate(call.meta) if call.meta else None
     return resolve(f"{SDK}.parts.requests:RequestContext")(request_id=call.request_id, meta=meta, **common)
 

@@ -1,18 +1,20 @@
 """Docstrings divided into a description and the descriptions of parameters.
 
-Three styles are known: that of Google (`Args:` and an indented block), of NumPy (`Parameters` over a line of dashes)
-and of Sphinx (`:param name: text`).  The first style in which a docstring has a section is the one it is read in.
+Two styles are known: that of Google (`Args:` and an indented block) and of Sphinx (`:param name: text`).  The first
+style in which a docstring has a section is the one it is read in.  That of NumPy is one that the adapter does not have.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
+from mcpc_runtime.systems.fastmcp.engine.behaviour import rules
+from mcpc_runtime.systems.fastmcp.engine.server import lack
 from mcpc_runtime.systems.fastmcp.generation import Generation
 from mcpc_runtime.systems.fastmcp.interfaces import Function
 
@@ -36,13 +38,6 @@ EXAMPLES = "examples"
 """The section that is read as text, not as items."""
 UNNAMED = frozenset({"returns", "yields", "receives"})
 """The sections of Google's style whose items need no name."""
-NUMPY = frozenset(
-    {
-        *("deprecated", PARAMETERS, "other parameters", "type parameters", "returns", "yields", "receives", "raises"),
-        *("warns", "examples", "attributes", "functions", "methods", "classes", "type aliases", "modules"),
-    }
-)
-"""The titles of sections in NumPy's style."""
 SPHINX: dict[str, tuple[int, ...]] = {
     "type": (),
     **dict.fromkeys(("param", "parameter", "arg", "argument", "key", "keyword"), (0,)),
@@ -54,17 +49,16 @@ SPHINX: dict[str, tuple[int, ...]] = {
 """The fields of Sphinx's style: of how many words one has to be to make a section.  0: it describes a parameter."""
 TITLE = re.compile(r"^(?P<kind>\w[\s\w-]*):(\s+\S.*)?\s*$")
 """A line that begins a section or a note in Google's style."""
-NUMPY_NAMES = re.compile(r"[*]{0,2}[_a-z][_a-z0-9]*(?:,\s[*]{0,2}[_a-z][_a-z0-9]*)*", re.IGNORECASE)
-"""The names at the beginning of an item in NumPy's style."""
 
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring's parts.  `sections`: it has sections, of parameters or others."""
+    """A docstring's parts.  `sections`: it has sections, of parameters or others; `is_numpy`: in a style not read."""
 
     description: str | None = None
     parameters: dict[str, str] = field(default_factory=dict)
     sections: bool = False
+    is_numpy: bool = False
 
 
 @dataclass(slots=True)
@@ -83,7 +77,6 @@ class DocstringReading:
         self.text = []
 
     def result(self) -> Docstring:
-        """Return the parts."""
         self.close()
         return Docstring(self.texts[0] if self.texts else None, self.parameters, self.sections)
 
@@ -96,7 +89,10 @@ def divided(function: Function, until: str) -> Docstring:
     while until == SECTION and isinstance(function, functools.partial) and "__doc__" not in vars(function):
         function = function.func
     text = inspect.getdoc(function)
-    return read(text, until) if text else Docstring()
+    found = read(text, until) if text else Docstring()
+    if found.is_numpy:
+        lack("docstrings in NumPy's style")
+    return found
 
 
 def description_of(given: str | None, function: Function, kind: str, generation: Generation) -> str | None:
@@ -126,11 +122,11 @@ def described(function: Function, until: str) -> str | None:
 def read(text: str, until: str) -> Docstring:
     """Return the parts of a docstring's text."""
     lines = inspect.cleandoc(text.rstrip()).split("\n")
-    for reader in (read_google, read_numpy, read_sphinx):
+    for reader in (read_google, read_sphinx):
         found = reader(lines)
         if found.parameters or (found.sections and until == SECTION):
             return found
-    return Docstring(text)
+    return Docstring(text, is_numpy=any(dashes(line) and not blank(title) for title, line in itertools.pairwise(lines)))
 
 
 def read_google(lines: Sequence[str]) -> Docstring:
@@ -219,83 +215,6 @@ def read_items(lines: Sequence[str], at: int) -> tuple[list[list[str]], int]:
             items[-1].append(line[min(indentation(line), 2 * indent) :])
         else:
             items.append([line[indent:]])
-        end += 1
-    return items, end - 1
-
-
-def read_numpy(lines: Sequence[str]) -> Docstring:
-    """Return the parts of a docstring in NumPy's style."""
-    reading = DocstringReading()
-    at, in_code, note = 0, False, False
-    while at < len(lines):
-        line = lines[at]
-        fence = line.lstrip(" ").startswith("```")
-        in_code ^= fence
-        if fence or in_code or blank(line) or at + 1 == len(lines) or not dashes(lines[at + 1]):
-            reading.text.append("" if blank(line) and not in_code else line)
-        else:
-            end_of_text(reading, note=note)
-            note = line.lower() not in NUMPY
-            at = at + 1 if note else read_numpy_section(lines, at, line.lower(), reading)
-        at += 1
-    end_of_text(reading, note=note)
-    return reading.result()
-
-
-def end_of_text(reading: DocstringReading, *, note: bool) -> None:
-    """End the open text.  `note`: it was below a title that is not one of the known, which makes a section too."""
-    if note:
-        reading.sections = True
-        reading.text = []
-    else:
-        reading.close()
-
-
-def read_numpy_section(lines: Sequence[str], at: int, title: str, reading: DocstringReading) -> int:
-    """Read a section in NumPy's style; return its last line."""
-    if at + 2 >= len(lines):
-        return at + 2
-    if title == EXAMPLES:
-        reading.sections = True
-        return end_of_numpy_text(lines, at + 2)
-    items, end = read_numpy_items(lines, at + 2)
-    if title != PARAMETERS:
-        reading.sections = reading.sections or bool(items)
-        return end
-    for item in items:
-        match = NUMPY_NAMES.match(item[0])
-        for name in match[0].split(", ") if match else ():
-            reading.parameters[name] = "\n".join(item[1:]).rstrip()
-    return end
-
-
-def end_of_numpy_text(lines: Sequence[str], at: int) -> int:
-    """Return the last line of a section that is text: a blank line before the next title ends it."""
-    while at < len(lines):
-        if blank(lines[at]) and any(dashes(line) for line in lines[at + 1 : at + 3]):
-            break
-        at += 1
-    return at - 1
-
-
-def read_numpy_items(lines: Sequence[str], at: int) -> tuple[list[list[str]], int]:
-    """Return the items of a section in NumPy's style, and the last line's number."""
-    while at < len(lines) and blank(lines[at]):
-        at += 1
-    if at == len(lines):
-        return [], at - 1
-    items = [[lines[at]]]
-    end = at + 1
-    while end < len(lines):
-        line = lines[end]
-        if blank(line):
-            items[-1].append("")
-        elif line.startswith(" "):
-            items[-1].append(line[min(indentation(line), 4) :])
-        elif end + 1 < len(lines) and dashes(lines[end + 1]):
-            break
-        else:
-            items.append([line])
         end += 1
     return items, end - 1
 

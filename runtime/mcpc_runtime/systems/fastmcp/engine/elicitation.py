@@ -95,7 +95,6 @@ def titled(choices: Object) -> list[Object]:
 
 
 def value_schema(schema: Object) -> Object:
-    """Return the schema of an answer with one value."""
     return {"type": "object", "properties": {"value": schema}, "required": ["value"]}
 
 
@@ -107,7 +106,6 @@ def read_nothing(content: object) -> object:
 
 
 def read_value(content: object) -> object:
-    """Return the value of an answer with one value."""
     if not isinstance(content, dict) or "value" not in content:
         raise ValueError("Elicitation response missing required 'value' field.")
     return content["value"]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Protocol
 
-from mcpc_runtime.systems.fastmcp.engine.schema_references import dereferenced
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
+from mcpc_runtime.systems.fastmcp.engine.behaviour import SchemaRules, rules
+from mcpc_runtime.systems.fastmcp.engine.schema_types import dereferenced
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import Generation
@@ -152,7 +152,6 @@ def resource_entry(resource: ResourceLike, generation: Generation) -> Object:
 
 
 def template_entry(template: TemplateLike, generation: Generation) -> Object:
-    """Return the entry of a template of resources."""
     version = rules(generation)
     fields = {
         "name": template.name,

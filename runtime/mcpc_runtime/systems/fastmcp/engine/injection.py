@@ -40,7 +40,7 @@ def function_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(THREADS, "function")
 
 
-async def in_thread(function: Function, **values: Any) -> Any:
+async def in_thread(function: Function, **values: object) -> Any:
     """Return the result of a function that runs in another thread, in this context."""
     run = functools.partial(copy_context().run, function, **values)
     return await asyncio.get_running_loop().run_in_executor(function_threads(), run)
@@ -99,14 +99,6 @@ class Depends(Dependency):
         self.bindings = bindings
 
 
-class CallArgument(Dependency):
-    """Gives an argument of the call: that of the parameter's own name, or of another one."""
-
-    def __init__(self, name: str | None = None, *, optional: bool = False) -> None:
-        self.name = name
-        self.optional = optional
-
-
 class FunctionDependency(Dependency):
     """Gives what a function without parameters returns; `name` is shown in messages."""
 
@@ -118,7 +110,6 @@ class FunctionDependency(Dependency):
 
 
 def CurrentContext() -> FunctionDependency:  # noqa: N802 - the framework's name
-    """Stand for the current context."""
     return FunctionDependency(required_context)
 
 
@@ -136,7 +127,6 @@ def required_context() -> BaseContext:
 
 
 def is_context(annotation: object) -> bool:
-    """Tell whether an annotation is a context class."""
     kind = get_origin(annotation) or annotation
     return isinstance(kind, type) and issubclass(kind, BaseContext)
 
@@ -195,14 +185,14 @@ def injected_parameters(function: object) -> frozenset[str]:
 
 
 @asynccontextmanager
-async def entered_dependencies(function: Any, dependencies: Object, arguments: Object) -> AsyncIterator[Object]:
+async def entered_dependencies(function: Any, dependencies: Object) -> AsyncIterator[Object]:
     """Enter the dependencies of a call of a function; give their values by parameter."""
     async with AsyncExitStack() as stack:
-        resolution = Resolution(stack, arguments, dependencies)
+        resolution = Resolution(stack)
         values = {}
         for name, source in dependencies.items():
             try:
-                values[name] = await resolution.value_of(name, source)
+                values[name] = await resolution.value_of(source)
             except Exception as problem:
                 if is_raised_on_purpose(problem):
                     raise
@@ -211,26 +201,17 @@ async def entered_dependencies(function: Any, dependencies: Object, arguments: O
         yield values
 
 
-class CycleError(Exception):
-    """Dependencies ask for one another; the message names them."""
-
-
 class Resolution:
     """The dependencies of one call, each function of them called once."""
 
-    def __init__(self, stack: AsyncExitStack, arguments: Object, dependencies: Object) -> None:
+    def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
-        self._arguments = arguments
-        self._dependencies = dependencies
-        self._asked: list[str] = []
         self._cache: dict[Function, object] = {}
 
-    async def value_of(self, name: str, source: Any) -> object:
+    async def value_of(self, source: Any) -> object:
         """Return the value of a parameter's dependency."""
         if source is CONTEXT:
             return current_context()
-        if isinstance(source, CallArgument):
-            return await self._argument(source, source.name or name)
         if not isinstance(source, Depends):
             return await self._stack.enter_async_context(source)
         if source.use_cache and source.dependency in self._cache:
@@ -240,24 +221,9 @@ class Resolution:
             self._cache[source.dependency] = value
         return value
 
-    async def _argument(self, source: CallArgument, name: str) -> object:
-        if name in self._dependencies:
-            if name in self._asked:
-                raise CycleError(" -> ".join([*self._asked, name]))
-            self._asked.append(name)
-            try:
-                return await self.value_of(name, self._dependencies[name])
-            finally:
-                self._asked.pop()
-        if name not in self._arguments and not source.optional:
-            raise ValueError(f"the call has no argument {name!r}")
-        return self._arguments.get(name)
-
     async def _result_of(self, function: Any, bindings: Object) -> object:
         sources = {**find_dependencies(function), **bindings}
-        values = {
-            name: source if is_plain(source) else await self.value_of(name, source) for name, source in sources.items()
-        }
+        values = {name: source if is_plain(source) else await self.value_of(source) for name, source in sources.items()}
         found = innermost(function)
         if inspect.isasyncgenfunction(found):
             return await self._stack.enter_async_context(asynccontextmanager(function)(**values))

@@ -26,7 +26,6 @@ PLAIN = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Templ
 
 
 async def lists_of(server: Host) -> Lists:
-    """Return what a server offers."""
     found = {name: await entries_of(server, kind) for kind, name in KINDS.items()}
     return Lists(
         **found,
@@ -37,7 +36,6 @@ async def lists_of(server: Host) -> Lists:
 
 
 async def entries_of(server: Host, kind: str) -> tuple[ListEntry, ...]:
-    """Return the entries of a kind's list."""
     make = getattr(entries, f"{kind}_entry")
     components = deduplicated(await server.mcpc_listed(kind))
     return tuple(
@@ -52,7 +50,7 @@ def described(component: Any) -> Any:
     made.__dict__.update(component.__dict__)
     made.annotations = wire(component.annotations) or None
     made.icons = wire(component.icons) or None
-    made.meta = wire(component.mcpc_meta())
+    made.meta = wire(component.meta)
     return made
 
 
@@ -140,7 +138,6 @@ async def find_any(server: Host, kind: str, key: str) -> Any:
 
 
 async def find_address(server: Host, uri: str) -> FoundResource | None:
-    """Return the resource, or the template, of an address."""
     resource = await server.mcpc_get("resource", uri)
     if resource is not None:
         return FoundResource(resource)

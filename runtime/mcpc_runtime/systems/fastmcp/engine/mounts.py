@@ -1,20 +1,123 @@
-"""Servers mounted in others: components under other names, rules that hide some, and what calls need of a server."""
+"""What runs around calls and lists (middleware); servers mounted in others, and rules that hide components."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from types import GenericAlias
+from typing import Any, ClassVar, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
 from mcpc_runtime.systems.fastmcp.interfaces import Component, Function, Object
 
+CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
+
+
+class NextCall:
+    """The class that annotations give to the next function (`CallNext[Request, Result]`)."""
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+
+
+HOOKS = {
+    "tools/call": "on_call_tool",
+    "resources/read": "on_read_resource",
+    "prompts/get": "on_get_prompt",
+    "tools/list": "on_list_tools",
+    "resources/list": "on_list_resources",
+    "resources/templates/list": "on_list_resource_templates",
+    "prompts/list": "on_list_prompts",
+}
+"""The method of a middleware for each method of the protocol."""
+
+
+@dataclass(kw_only=True, frozen=True)
+class MiddlewareContext:
+    """A message, and where it comes from."""
+
+    message: object
+    fastmcp_context: object = None
+    source: str = "client"
+    type: str = "request"
+    method: str | None = None
+    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+
+    def copy(self, **changes: Any) -> MiddlewareContext:
+        """Return a copy with some attributes changed."""
+        return dataclasses.replace(self, **changes)
+
+
+class Middleware:
+    """The base of middleware: each method calls the next one."""
+
+    async def __call__(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run the methods for a message: `on_message`, then `on_request`, then the one of its method."""
+        chain = call_next
+        if context.method in HOOKS:
+            chain = partial(getattr(self, HOOKS[context.method]), call_next=chain)
+        kind = self.on_request if context.type == "request" else self.on_notification
+        chain = partial(kind, call_next=chain)
+        return await self.on_message(context, call_next=chain)
+
+    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around every message."""
+        return await call_next(context)
+
+    async def on_request(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around every request."""
+        return await call_next(context)
+
+    async def on_notification(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around every notification."""
+        return await call_next(context)
+
+    async def on_call_tool(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around a call of a tool."""
+        return await call_next(context)
+
+    async def on_read_resource(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around the reading of a resource."""
+        return await call_next(context)
+
+    async def on_get_prompt(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around a prompt."""
+        return await call_next(context)
+
+    async def on_list_tools(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around the list of tools."""
+        return await call_next(context)
+
+    async def on_list_resources(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around the list of resources."""
+        return await call_next(context)
+
+    async def on_list_resource_templates(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around the list of templates."""
+        return await call_next(context)
+
+    async def on_list_prompts(self, context: MiddlewareContext, call_next: CallNext) -> object:
+        """Run around the list of prompts."""
+        return await call_next(context)
+
+
+async def run_chain(middleware: list[Any], context: MiddlewareContext, last: CallNext) -> object:
+    """Run middleware around the last function, the first one outermost."""
+    chain = last
+    for each in reversed(middleware):
+        chain = partial(each, call_next=chain)
+    return await chain(context)
+
 
 class Host(Protocol):
-    """A server with components: what finds, lists and calls them uses these; see `component_server.py`."""
+    """A server with components: what finds, lists and calls them uses these; see `server_content.py`."""
 
     mcpc_changed_at_run_time: set[str]
     mcpc_completion: Function | None
@@ -39,6 +142,10 @@ class Host(Protocol):
     async def mcpc_get(self, kind: str, key: str) -> Any:
         """Return a component that clients see, or None."""
 
+
+class CallingHost(Host, Protocol):
+    """A server that also answers calls, as the framework's own handlers do."""
+
     async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as the framework's own handler does."""
 
@@ -47,16 +154,6 @@ class Host(Protocol):
 
     async def mcpc_resource_result(self, uri: str) -> Any:
         """Read a resource as the framework's own handler does."""
-
-
-class Renaming(Protocol):
-    """What gives the components of a mounted server other names."""
-
-    def named(self, component: Component) -> Component:
-        """Return a component under its outer name."""
-
-    def inner(self, kind: str, key: str) -> str | None:
-        """Return the inner name or address of an outer one, None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +171,6 @@ class Origin:
         return context
 
     async def call(self, arguments: Object) -> Any:
-        """Call the tool."""
         with self.entered():
             return await self.server.mcpc_tool_result(self.key, arguments)
 
@@ -84,7 +180,6 @@ class Origin:
             return await self.server.mcpc_prompt_result(self.key, arguments)
 
     async def read(self) -> Any:
-        """Read the resource."""
         with self.entered():
             return await self.server.mcpc_resource_result(self.key)
 
@@ -119,29 +214,12 @@ class Prefix:
         return None if name == key else name
 
 
-class ToolNames:
-    """Gives tools other names."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self._outer = names
-        self._inner = {outer: inner for inner, outer in names.items()}
-
-    def named(self, component: Component) -> Component:
-        is_renamed = component.kind == "tool" and component.name in self._outer
-        return component.copy({"name": self._outer[component.name]}) if is_renamed else component
-
-    def inner(self, kind: str, key: str) -> str | None:
-        if kind != "tool" or key in self._inner:
-            return self._inner.get(key, key)
-        return None if key in self._outer else key
-
-
 class Mount:
-    """A server that is mounted in another.  `renamings`: the innermost first."""
+    """A server that is mounted in another, under a prefix if it has one."""
 
-    def __init__(self, server: Any, renamings: Sequence[Renaming]) -> None:
+    def __init__(self, server: Any, prefix: str) -> None:
         self.server = server
-        self._renamings = renamings
+        self._prefix = Prefix(prefix, whole=behaviour().prefixes_names) if prefix else None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.server!r})"
@@ -153,32 +231,17 @@ class Mount:
 
     async def find(self, kind: str, key: str) -> Component | None:
         """Return a component that the server shows, or None."""
-        for renaming in reversed(self._renamings):
-            inner = renaming.inner(kind, key)
-            if inner is None:
-                return None
-            key = inner
+        inner = key if self._prefix is None else self._prefix.inner(kind, key)
+        if inner is None:
+            return None
         with self.server.mcpc_entered():
-            inner_component = await self.server.mcpc_get(kind, key)
+            inner_component = await self.server.mcpc_get(kind, inner)
         return None if inner_component is None else self._delegated(inner_component)
 
     def _delegated(self, component: Component) -> Component:
         """Return a component under its outer name, which runs in its server."""
         outer = component.copy({"origin": Origin(self.server, component.identifier)})
-        for renaming in self._renamings:
-            outer = renaming.named(outer)
-        return outer
-
-
-def mounted(server: object, prefix: str, names: dict[str, str]) -> Mount:
-    """Return a server that is mounted under a prefix; `names`: other names of its tools."""
-    first = behaviour().prefixes_renamed_tools
-    renamings: list[Renaming] = [ToolNames(names)] if names and first else []
-    if prefix:
-        renamings.append(Prefix(prefix, whole=behaviour().prefixes_names))
-    if names and not first:
-        renamings.append(ToolNames({f"{prefix}_{inner}" if prefix else inner: outer for inner, outer in names.items()}))
-    return Mount(server, renamings)
+        return outer if self._prefix is None else self._prefix.named(outer)
 
 
 CRITERIA = ("names", "keys", "tags", "components")
@@ -222,7 +285,6 @@ class Visibility:
         return f"Visibility({', '.join(said)})"
 
     def matches(self, component: Component) -> bool:
-        """Tell whether the criteria match a component."""
         if self.match_all:
             return True
         if all(getattr(self, name) is None for name in CRITERIA):

@@ -13,7 +13,7 @@ from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Re
 from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
-from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
@@ -98,7 +98,6 @@ class Registration:
         return self.mcpc_components[component.kind].add(component)
 
     def mcpc_make(self, kind: str, function: Any, name: str | None, options: Object) -> Any:
-        """Make a component from a function."""
         return make(self.classes[kind], function, name, options)
 
     def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> Any:
@@ -150,20 +149,15 @@ class Registration:
         return decorate
 
     def add_tool(self, tool: Any, name: str | None = None, **options: Any) -> Any:
-        """Add a tool, or a function as one."""
         return self.mcpc_add(component("tool", self.classes["tool"], tool, name, options))
 
     def add_prompt(self, prompt: Any, name: str | None = None, **options: Any) -> Any:
-        """Add a prompt, or a function as one."""
         return self.mcpc_add(component("prompt", self.classes["prompt"], prompt, name, options))
 
     def add_resource(self, resource: Any, **options: Any) -> Any:
-        meta = getattr(resource, "__fastmcp__", None)
-        kind = "resource" if meta is None else kind_of_resource(meta.uri, resource)
-        return self.mcpc_add(component(kind, self.classes[kind], resource, None, options))
+        return self.mcpc_add(component("resource", self.classes["resource"], resource, None, options))
 
     def add_template(self, template: Any) -> Any:
-        """Add a template of resources."""
         return self.mcpc_add(template)
 
     def remove_tool(self, name: str) -> None:
@@ -185,6 +179,8 @@ RENAMED = {"output_schema": "given_output", "timeout": "seconds"}
 """The frameworks' names of options, with ours."""
 NOTED = {"auth": "`auth` of a {kind} has no effect in a built server; its own `auth` settings say who may call it"}
 """Options that a built server does not follow."""
+DECORATED = "__fastmcp__"
+"""The attribute of a function that a decorator was given options for, from FastMCP 3 on."""
 LAMBDA = "You must provide a name for lambda functions"
 PLURALS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resource templates"}
 
@@ -193,12 +189,16 @@ def component(kind: str, cls: Any, given: Any, name: str | None, options: Object
     """Return a given component, or the one made from a given function."""
     if isinstance(given, Component):
         return given
-    meta = getattr(given, "__fastmcp__", None)
-    if meta is not None and not options and name is None:
-        return meta.component(given, cls)
     if not callable(given):
         return given
+    check_plain(given)
     return make(cls, given, name, options)
+
+
+def check_plain(function: object) -> None:
+    """Note a function that a decorator has given options: what else it becomes would have them, too."""
+    if getattr(function, DECORATED, False):
+        lack("functions that a decorator of FastMCP was given options for")
 
 
 def make(cls: Any, function: Any, name: str | None, options: Object) -> Any:

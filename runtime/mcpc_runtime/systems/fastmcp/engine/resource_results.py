@@ -108,7 +108,6 @@ def converted_resource(resource: Resource | Template, result: object) -> Resourc
 
 
 def is_parts(result: object) -> bool:
-    """Tell whether a result is a list of parts."""
     return isinstance(result, list) and bool(result) and isinstance(result[0], ResourceContent)
 
 
@@ -206,11 +205,10 @@ def message_block(content: object) -> Object:
 
 
 def is_sdk_message(item: object) -> bool:
-    """Tell whether an item is the SDK's message."""
     return is_class(type(item), ("PromptMessage",))
 
 
-def converted_prompt(prompt: Prompt, result: Any) -> PromptResult:
+def converted_prompt(prompt: Prompt, result: object) -> PromptResult:
     """Return a function's result as the result of its prompt."""
     if isinstance(result, PromptResult):
         return result

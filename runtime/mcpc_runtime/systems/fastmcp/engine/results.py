@@ -68,7 +68,6 @@ def simple_structure(tool: Tool) -> Structure | None:
 
 
 def made_structure(tool: Tool) -> Structure:
-    """Return the structure of which the schema is made."""
     function: Any = tool.function
     found = schemas.output_schema(function, selected())
     hint = annotation_of(tool)
@@ -150,23 +149,22 @@ def structured(value: object) -> Object:
     return found
 
 
-def content_of(result: object, serializer: object = None) -> list[Object]:
+def content_of(result: object) -> list[Object]:
     """Return a function's result as content blocks."""
     if result is None:
         return []
     if not isinstance(result, (list, tuple)):
-        return [single_block(result, serializer)]
+        return [single_block(result)]
     if any(map(is_content, result)):
         if not behaviour().blocks_last:
-            return [single_block(item, serializer) for item in result]
+            return [single_block(item) for item in result]
         others = [item for item in result if not is_content(item)]
         blocks = [single_block(item) for item in result if is_content(item)]
-        return [text_block(text_of(others, serializer)), *blocks] if others else blocks
-    return [text_block(text_of(result, serializer))] if result else []  # an empty list is content already
+        return [text_block(text_of(others)), *blocks] if others else blocks
+    return [text_block(text_of(result))] if result else []  # an empty list is content already
 
 
-def single_block(item: object, serializer: object = None) -> Object:
-    """Return an item as a content block."""
+def single_block(item: object) -> Object:
     if is_content(item):
         return block_of(item)
     if isinstance(item, str):
@@ -176,16 +174,10 @@ def single_block(item: object, serializer: object = None) -> Object:
             return text_block(item.decode())
         except UnicodeDecodeError:
             return text_block(b64encode(item).decode())
-    return text_block(text_of(item, serializer))
+    return text_block(text_of(item))
 
 
-def text_of(value: object, serializer: Any = None) -> str:
-    """Return a value as text: by the project's serializer, or as JSON."""
-    if serializer is not None:
-        try:
-            return str(serializer(value))
-        except Exception as problem:
-            log.warning("Error serializing tool result: %s", problem, exc_info=True)
+def text_of(value: object) -> str:
     version = behaviour()
     own = version.aliases == "own"
     return json_text(value, indented=version.indented, by_alias=by_alias_of(value), own_aliases=own)
@@ -213,7 +205,7 @@ def structured_result(tool: Tool, result: object, structure: Structure) -> ToolR
     """Return a function's result as FastMCP makes it."""
     version = behaviour()
     made = ToolResult([])
-    made._blocks = content_of(result, tool.serializer)
+    made._blocks = content_of(result)
     if isinstance(result, bytes) and version.opaque_bytes:
         return made
     content = is_content(result) or (isinstance(result, (list, tuple)) and any(map(is_opaque_item, result)))

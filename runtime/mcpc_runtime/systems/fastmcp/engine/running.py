@@ -1,4 +1,4 @@
-"""Calls of components, of a server's own and of those of servers mounted in it, and completion of arguments."""
+"""Calls of components, completion of arguments, and what a server answers: results on the wire, and errors."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine import listing, resource_results, results
-from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader, check_required, prompt_values
+from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader, check_required, is_tolerated, prompt_values
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
-from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
+from mcpc_runtime.systems.fastmcp.engine.contents import text_block, typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import is_raised_on_purpose, protocol_error, sdk_error
 from mcpc_runtime.systems.fastmcp.engine.errors import (
+    DisabledError,
     FastMCPError,
     NotFoundError,
     PromptError,
@@ -24,10 +26,12 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     ResourceSecurityError,
     ToolError,
     ValidationError,
+    raised_as,
 )
 from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered_dependencies, find_dependencies
-from mcpc_runtime.systems.fastmcp.engine.mounts import Host
+from mcpc_runtime.systems.fastmcp.engine.mounts import CallingHost, Host
 from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 
@@ -63,7 +67,7 @@ async def invoke(component: Component, values: Object, dependencies: Object) -> 
     collects = component.kind == "tool" and behaviour().reads_generators
     if not dependencies:
         return await call_function(function, values, threaded=threaded, collects=collects)
-    async with entered_dependencies(function, dependencies, values) as given:
+    async with entered_dependencies(function, dependencies) as given:
         return await call_function(function, {**values, **given}, threaded=threaded, collects=collects)
 
 
@@ -108,7 +112,7 @@ async def render(prompt: Prompt, arguments: Object | None) -> resource_results.P
         raise PromptError(version.raised_prompt_error.format(name=prompt.name, error=problem)) from problem
 
 
-async def read(resource: Resource, values: Object | None = None) -> resource_results.ResourceResult:
+async def read(resource: Resource) -> resource_results.ResourceResult:
     if resource.origin is not None:
         return await resource.origin.read()  # type: ignore[no-any-return]
     if resource.function is None:
@@ -138,7 +142,7 @@ async def read_function(component: Resource | Template, values: Object) -> resou
     """Read a resource by its function; it may return another resource."""
     result = await invoke(component, values, plan_of(component).dependencies)
     if isinstance(result, Resource):
-        return await result.mcpc_read()  # type: ignore[attr-defined,no-any-return]
+        return await read(result)
     return resource_results.converted_resource(component, result)
 
 
@@ -186,7 +190,7 @@ async def call_tool(server: Host, name: str, arguments: Object) -> results.ToolR
         raise NotFoundError(behaviour().unknown_tool.format(name=name))
     rules = behaviour()
     try:
-        return await (tool.run(arguments) if runs_itself(tool, "run") else run_tool(tool, arguments))
+        return await run_tool(tool, arguments)
     except FastMCPError as problem:
         log.log(problem.log_level, "Error calling tool %r", name)
         raise
@@ -202,7 +206,7 @@ async def render_prompt(server: Host, name: str, arguments: Object | None) -> re
     if prompt is None:
         raise NotFoundError(behaviour().unknown_prompt.format(name=name))
     try:
-        return await (prompt.render(arguments) if runs_itself(prompt, "render") else render(prompt, arguments))
+        return await render(prompt, arguments)
     except FastMCPError:
         raise
     except Exception as problem:
@@ -213,28 +217,19 @@ async def render_prompt(server: Host, name: str, arguments: Object | None) -> re
 
 
 async def read_resource(server: Host, uri: str) -> resource_results.ResourceResult:
-    """Read a resource of a server by its address."""
     found = await listing.find_address(server, uri)
     if found is None:
         raise NotFoundError(UNKNOWN_RESOURCE.format(uri=uri))
     component = found.component
     check_path(server, component, uri, found.values)
     try:
-        if isinstance(component, Template):
-            if runs_itself(component, "mcpc_read_at"):
-                return await component.mcpc_read_at(uri, found.values)  # type: ignore[attr-defined,no-any-return]
-            return await read_template(component, found.values)
-        return await component.mcpc_read() if runs_itself(component, "mcpc_read") else await read(component)
+        is_template = isinstance(component, Template)
+        return await (read_template(component, found.values) if is_template else read(component))
     except Exception as problem:
         if is_raised_on_purpose(problem) and not is_invalid(problem):
             raise
         log.exception("Error reading resource %r", uri)
         raise ResourceError(masked(server, component.kind, problem, uri=uri)) from problem
-
-
-def runs_itself(component: Any, method: str) -> bool:
-    """Tell whether a component has a method that runs it; one of a mounted server runs there."""
-    return component.origin is None and hasattr(component, method)
 
 
 def is_invalid(problem: Exception) -> bool:
@@ -292,3 +287,113 @@ def completion_of(result: Any) -> Object:
     if len(values) > MOST:
         return {"values": values[:MOST], "total": len(values), "hasMore": True}
     return {"values": values}
+
+
+async def input_problem(server: Host, name: str, arguments: Object) -> str:
+    """Return what is wrong with the arguments of a tool; empty if nothing is, or if the project has no `jsonschema`."""
+    if not behaviour().checks_input:
+        return ""
+    tool = await listing.find(server, "tool", name)
+    if tool is None or (tool.function is not None and plan_of(tool).reader.fits(arguments)):
+        return ""
+    try:
+        jsonschema: Any = import_module("jsonschema")
+    except ImportError:
+        return ""
+    try:
+        jsonschema.validate(instance=arguments, schema=tool.parameters)
+    except jsonschema.ValidationError as problem:
+        is_corrected = is_tolerated() and tool.function is not None and can_be_read(tool, arguments)
+        return "" if is_corrected else f"Input validation error: {problem.message}"
+    return ""
+
+
+def can_be_read(tool: Any, arguments: Object) -> bool:
+    """Tell whether the function of a tool takes the arguments, as they are or corrected."""
+    try:
+        plan_of(tool).reader.checked(arguments)
+    except ValidationError:
+        return False
+    return True
+
+
+async def tool_reply(server: CallingHost, name: str, arguments: Object) -> Object:
+    """Return the protocol's CallToolResult."""
+    rules = behaviour()
+    try:
+        problem_of_input = await input_problem(server, name, arguments)
+        if problem_of_input:
+            return failure(problem_of_input)
+        result = await server.mcpc_tool_result(name, arguments)
+        found: Object = result.to_wire()
+        return found
+    except (NotFoundError, DisabledError):
+        return failure(rules.unknown_tool.format(name=name))
+    except Exception as problem:
+        error = protocol_error(problem)
+        if error is not None and (rules.raised_errors or error.code in SERIOUS):
+            raise error from problem
+        return failure(tool_error_text(problem, name))
+
+
+SERIOUS = frozenset({-32042, -32021})
+"""The codes of errors that are never a tool's result: the client has to do something before it calls again."""
+
+
+def tool_error_text(problem: Exception, name: str) -> str:
+    rules = behaviour()
+    if isinstance(problem, ValidationError) and problem.__cause__ is not None:
+        return rules.invalid_arguments.format(name=name, error=problem)
+    return str(problem)
+
+
+def failure(text: str) -> Object:
+    """Return a result that says what went wrong."""
+    return {"content": [text_block(text)], "isError": True}
+
+
+def error_of(problem: Exception, code: int) -> ProtocolError:
+    """Return the protocol's error of an exception; `code`: that of any other exception."""
+    return protocol_error(problem) or ProtocolError(code, str(problem))
+
+
+async def list_reply(server: Host, method: str, cursor: str | None) -> Object:
+    """Return the protocol's result of a list, which has one page."""
+    if cursor is not None:
+        raise ProtocolError(*UNKNOWN_CURSOR)
+    attribute, member = LISTS[method]
+    with raised_as(lambda problem: error_of(problem, behaviour().prompt_error_code)):
+        entries = await listing.entries_of(server, attribute.removesuffix("s"))
+    return {member: [each.entry for each in entries]}
+
+
+async def prompt_reply(server: CallingHost, name: str, arguments: Object) -> Object:
+    """Return the protocol's GetPromptResult."""
+    rules = behaviour()
+
+    def error(problem: Exception) -> ProtocolError:
+        if isinstance(problem, (NotFoundError, DisabledError)):
+            return ProtocolError(rules.unknown_prompt_code, rules.unknown_prompt.format(name=name))
+        return error_of(problem, rules.prompt_error_code)
+
+    with raised_as(error):
+        result = await server.mcpc_prompt_result(name, arguments)
+        found: Object = result.to_wire()
+        return found
+
+
+async def resource_reply(server: CallingHost, uri: str) -> Object:
+    """Return the protocol's ReadResourceResult."""
+    rules = behaviour()
+
+    def error(problem: Exception) -> ProtocolError:
+        if isinstance(problem, (NotFoundError, DisabledError)):
+            text = rules.unread_resource.format(uri=uri, error=problem)
+            data = {"uri": uri} if rules.unknown_resource_has_data else None
+            return ProtocolError(rules.unknown_resource_code, text, data)
+        return error_of(problem, rules.resource_error_code)
+
+    with raised_as(error):
+        result = await server.mcpc_resource_result(uri)
+        found: Object = result.to_wire(uri)
+        return found

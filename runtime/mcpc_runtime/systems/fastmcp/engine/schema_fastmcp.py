@@ -14,20 +14,21 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from mcpc_runtime.systems.fastmcp.engine.behaviour import SchemaRules
 from mcpc_runtime.systems.fastmcp.engine.docstrings import divided
-from mcpc_runtime.systems.fastmcp.engine.schema_references import dereferenced, root_inlined
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     CONTENT,
     HELPERS,
     called,
     contains,
+    dereferenced,
     has_arm,
     hints_of,
     is_bare_sequence,
     is_class,
     is_own,
     is_union,
+    root_inlined,
     unwrapped,
     without_arms,
 )
@@ -71,7 +72,7 @@ def cleaned(schema: Object, rules: SchemaRules, *, titles: bool = True) -> Objec
     return result
 
 
-def clean_node(node: Any, rules: SchemaRules, *, titles: bool) -> Any:
+def clean_node(node: object, rules: SchemaRules, *, titles: bool) -> Any:
     """Clean every object in a schema, whatever its place: the older versions do not know where schemas are."""
     if isinstance(node, list):
         return [clean_node(item, rules, titles=titles) for item in node]
@@ -82,7 +83,7 @@ def clean_node(node: Any, rules: SchemaRules, *, titles: bool) -> Any:
     return {key: clean_node(value, rules, titles=titles) for key, value in kept.items()}
 
 
-def clean_schema(node: Any, rules: SchemaRules) -> Any:
+def clean_schema(node: object, rules: SchemaRules) -> Any:
     """Clean the schemas in a schema, and leave values and extensions as they are."""
     if isinstance(node, list):
         return [clean_schema(item, rules) for item in node]
@@ -92,8 +93,7 @@ def clean_schema(node: Any, rules: SchemaRules) -> Any:
     return {key: clean_value(key, value, rules) for key, value in without(node, rules, title=drop).items()}
 
 
-def clean_value(key: str, value: Any, rules: SchemaRules) -> Any:
-    """Clean the value of a keyword."""
+def clean_value(key: str, value: object, rules: SchemaRules) -> Any:
     if key in NAMED and isinstance(value, dict):
         return {name: clean_schema(schema, rules) for name, schema in value.items()}
     return clean_schema(value, rules) if key in LISTED or key in NESTED else value
@@ -268,7 +268,7 @@ def outer_aliases(annotation: Any) -> bool:
     return True
 
 
-def wrapper_of(annotation: Any, rules: SchemaRules) -> object:
+def wrapper_of(annotation: object, rules: SchemaRules) -> object:
     """Return a class whose only attribute is a result."""
     made = make_dataclass("_WrappedResult", [("result", annotation)])
     if rules.wrapper_description:
@@ -276,7 +276,7 @@ def wrapper_of(annotation: Any, rules: SchemaRules) -> object:
     return made
 
 
-def is_object(schema: Any, root: Object, rules: SchemaRules, seen: frozenset[str] = frozenset()) -> bool:
+def is_object(schema: object, root: Object, rules: SchemaRules, seen: frozenset[str] = frozenset()) -> bool:
     """Tell whether a schema is one of objects, by itself or by what it refers to."""
     if not isinstance(schema, dict):
         return False

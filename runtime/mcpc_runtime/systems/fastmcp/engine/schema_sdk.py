@@ -15,8 +15,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError
 
-from mcpc_runtime.systems.fastmcp.engine.schema_references import root_inlined
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules
+from mcpc_runtime.systems.fastmcp.engine.behaviour import SchemaRules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     CONTENT,
     HELPERS,
@@ -26,6 +25,7 @@ from mcpc_runtime.systems.fastmcp.engine.schema_types import (
     is_class,
     is_union,
     resolved,
+    root_inlined,
     unwrapped,
     without_arms,
 )
@@ -41,7 +41,6 @@ class StrictSchema(GenerateJsonSchema):
     """Makes schemas, and refuses what pydantic only warns of: a default that is not JSON, for example."""
 
     def emit_warning(self, kind: str, detail: str) -> NoReturn:
-        """Refuse."""
         raise ValueError(f"{kind}: {detail}")
 
 

@@ -21,8 +21,8 @@ from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from mcpc_runtime.systems.fastmcp.engine import schema_fastmcp, schema_sdk
+from mcpc_runtime.systems.fastmcp.engine.behaviour import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import add_descriptions, cleaned, parameters_schema
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import SchemaRules, rules
 from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, hints_of, resolved
 from mcpc_runtime.systems.fastmcp.generation import Generation
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
@@ -72,7 +72,6 @@ def output_schema(
 
 
 def prompt_arguments(function: Function, injected: frozenset[str], generation: Generation) -> list[Object]:
-    """Return the arguments of a prompt, as the list of prompts has them."""
     if generation.family == "sdk":
         return arguments_of(schema_sdk.arguments_model(function, injected).model_json_schema())
     return noted_arguments(function, injected, rules(generation))
@@ -104,7 +103,6 @@ MORE_NAMES: Object = {"Literal": Literal, "Sequence": Sequence}
 
 
 def arguments_of(schema: Object) -> list[Object]:
-    """Return the arguments that a schema describes."""
     required = schema.get("required", ())
     return [
         argument(name, found.get("description"), required=name in required)
@@ -113,7 +111,6 @@ def arguments_of(schema: Object) -> list[Object]:
 
 
 def argument(name: str, description: str | None, *, required: bool, title: str | None = None) -> Object:
-    """Return an argument of a prompt."""
     found = {"name": name, "title": title, "description": description, "required": required}
     return {key: value for key, value in found.items() if value is not None}
 

@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from inspect import unwrap
 from types import FrameType
 
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Note, Object
+from mcpc_runtime.systems.fastmcp.program import current_program
 
 LISTS = {
     "tools/list": ("tools", "tools"),
@@ -79,9 +81,6 @@ def taken_notes() -> tuple[Note, ...]:
     return tuple(_notes)
 
 
-notes = taken_notes
-
-
 def place_of(function: Function) -> tuple[str, int]:
     """Return the file and line of a function."""
     code = getattr(unwrap(getattr(function, "__func__", function)), "__code__", None)
@@ -94,3 +93,14 @@ def running_place() -> tuple[str, int]:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (OWN, "importlib"):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
+
+
+touched: dict[str, tuple[str, int]] = {}
+"""The names without a stand-in that code has touched, each with its first place."""
+
+
+def lack(feature: str) -> None:
+    """Record that code uses what the adapter does not have; refuse it while the server runs."""
+    if current_program.is_serving:
+        raise UnsupportedFeatureError(feature)
+    touched.setdefault(feature, running_place())

@@ -184,7 +184,6 @@ class ResourceSecurity:
         return None
 
     def rejects(self, text: str) -> bool:
-        """Tell whether a value is not permitted."""
         return (
             (self.reject_null_bytes and "\0" in text)
             or (self.reject_path_traversal and leaves_folder(text))
@@ -204,7 +203,7 @@ def leaves_folder(path: str) -> bool:
 
 def is_absolute(path: str) -> bool:
     """Tell whether a path is absolute on some system: with a slash, a backslash or a drive at its begin."""
-    return path[:1] in ("/", "\\") if path[1:2] != ":" else path[0].isascii() and path[0].isalpha()
+    return path.startswith(("/", "\\")) or re.match("[A-Za-z]:", path) is not None
 
 
 DEFAULT = ResourceSecurity()

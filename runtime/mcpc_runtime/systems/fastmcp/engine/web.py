@@ -142,7 +142,7 @@ def below(path: str) -> list[str]:
     return [path or "/", f"{path.rstrip('/')}/{REST}"]
 
 
-def leads_to_mcp(found: Any) -> bool:
+def leads_to_mcp(found: object) -> bool:
     """Tell whether an application is the framework's own, or a function that hands requests to its transports."""
     if type(found).__module__.startswith("mcpc_runtime."):
         return True
@@ -153,7 +153,6 @@ def leads_to_mcp(found: Any) -> bool:
 
 
 def application(server: ProgramServer) -> Any:
-    """Return the ASGI application of a server."""
     served: Any = current_program.application
     if served is None:
         served = server.mcpc_application = server.mcpc_application or own_application(server)
@@ -188,7 +187,6 @@ def response(status: int, headers: list[list[str]], body: bytes) -> Object:
 
 
 def scope_of(request: Object) -> Object:
-    """Return the ASGI scope of a request."""
     raw: bytes = request["path"].encode("latin-1")
     return {
         "type": "http",

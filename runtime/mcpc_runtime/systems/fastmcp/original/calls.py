@@ -67,7 +67,6 @@ async def call_tool(program: Program, name: str, values: Object, session: Object
 
 
 async def get_prompt(program: Program, name: str, values: Object, session: Object, context: Context) -> Object:
-    """Return the messages of a prompt."""
     return await forward("prompts/get", {"name": name, "arguments": values}, program, CallListener(context, session))
 
 
@@ -77,7 +76,6 @@ async def read_resource(program: Program, name: str, values: Object, session: Ob
 
 
 async def complete(program: Program, name: Object, values: Object, session: Object, context: Context) -> Object:
-    """Return the values that complete an argument."""
     more = {"context": {"arguments": values["arguments"]}} if values["arguments"] else {}
     params = {"ref": name["ref"], "argument": name["argument"], **more}
     found = await forward("completion/complete", params, program, CallListener(context, session))

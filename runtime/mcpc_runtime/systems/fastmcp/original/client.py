@@ -191,7 +191,6 @@ class ProgramClient:
         return listeners[-1] if len({listener.client for listener in listeners}) == 1 else None
 
     async def _answer(self, identifier: object, method: str, params: Object) -> None:
-        """Answer a request of the program."""
         try:
             reply: Object = {"result": await self._client_answer(method, params)}
         except Exception as problem:  # noqa: BLE001 - whatever fails is the program's to handle

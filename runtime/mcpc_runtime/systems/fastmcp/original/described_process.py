@@ -40,7 +40,7 @@ INNER = ("providers", "_inner")
 """The attributes of a provider with those that are in it."""
 
 
-def high_level_lists(server: Any, folder: str) -> Iterator[Reason]:
+def high_level_lists(server: object, folder: str) -> Iterator[Reason]:
     """Yield the lists of a server that are not only those of what was registered."""
     providers = [*sources(getattr(server, "providers", ()))]
     if is_proxy(server) or any(map(is_proxy, providers)):
@@ -69,7 +69,7 @@ def sources(providers: Iterable[Any]) -> Iterator[Any]:
             yield from sources(found if isinstance(found, list | tuple) else (found,))
 
 
-def providing(sources_of_lists: Iterable[Any], folder: str) -> Iterator[Reason]:
+def providing(sources_of_lists: Iterable[object], folder: str) -> Iterator[Reason]:
     """Yield the lists that providers and transforms of the project make."""
     changed = changed_names(folder)
     for source in sources_of_lists:
@@ -210,7 +210,6 @@ class NothingOpened(dict[str, object]):
         raise NotEnteredError
 
     def get(self, *_: object) -> NoReturn:
-        """Refuse."""
         raise NotEnteredError
 
     def __contains__(self, key: object) -> NoReturn:

@@ -93,7 +93,7 @@ class AdoptedServers:
         module = import_module(STDIO)
         self._transport = enter = getattr(module, STDIO_SERVER)
 
-        def stdio_server(*arguments: Any, **named: Any) -> Any:
+        def stdio_server(*arguments: object, **named: object) -> Any:
             self.begin(None)
             return enter(*arguments, **named)
 
@@ -145,7 +145,6 @@ class AdoptedServers:
 
 
 def class_of(row: str) -> Any:
-    """Return the class that a row names."""
     module, _, name = row.partition(":")
     return getattr(import_module(module), name)
 

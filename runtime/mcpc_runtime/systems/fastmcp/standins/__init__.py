@@ -32,7 +32,6 @@ class StandInLoader:
     """Loads a module of a project's framework as a second name of its stand-in."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the stand-in, or a placeholder."""
         stand_in = f"{__name__}.{spec.name}"
         if not has_module(stand_in):
             return PlaceholderModule(spec.name)

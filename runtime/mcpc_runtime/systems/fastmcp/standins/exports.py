@@ -16,12 +16,9 @@ from typing import Any, NoReturn
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import running_place
+from mcpc_runtime.systems.fastmcp.engine.server import running_place, touched
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins import fastmcp_modules, mcp_modules
-
-touched: dict[str, tuple[str, int]] = {}
-"""The names without a stand-in that code has touched, each with its first place."""
 
 
 class PlaceholderMeta(type):

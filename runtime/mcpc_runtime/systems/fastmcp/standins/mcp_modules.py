@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 TYPES = (
-    "CallToolRequest ClientCapabilities ClientNotification ClientRequest ClientResult CompleteRequest "
-    "CreateMessageRequest CreateMessageResult CreateMessageResultWithTools ErrorData GetPromptRequest GetPromptResult "
-    "Implementation IncludeContext InitializeRequest InitializeResult InitializedNotification JSONRPCError "
-    "JSONRPCRequest JSONRPCResponse ListPromptsRequest ListPromptsResult ListResourcesRequest ListResourcesResult "
-    "ListToolsResult LoggingLevel LoggingMessageNotification Notification PingRequest ProgressNotification "
-    "PromptsCapability ReadResourceRequest ReadResourceResult Resource ResourcesCapability ResourceUpdatedNotification "
-    "RootsCapability SamplingCapability SamplingContent SamplingContextCapability SamplingMessage "
-    "SamplingMessageContentBlock SamplingRole=Role SamplingToolsCapability ServerCapabilities ServerNotification "
-    "ServerRequest ServerResult SetLevelRequest StopReason SubscribeRequest Tool ToolChoice ToolResultContent "
-    "ToolsCapability ToolUseContent UnsubscribeRequest"
+    "CallToolRequest ClientCapabilities CompleteRequest CreateMessageRequest CreateMessageResult "
+    "CreateMessageResultWithTools ErrorData GetPromptRequest GetPromptResult Implementation IncludeContext "
+    "InitializeRequest InitializeResult InitializedNotification ListPromptsRequest ListPromptsResult "
+    "ListResourcesRequest ListResourcesResult ListToolsResult LoggingLevel LoggingMessageNotification Notification "
+    "PingRequest ProgressNotification PromptsCapability ReadResourceRequest ReadResourceResult Resource "
+    "ResourcesCapability ResourceUpdatedNotification RootsCapability SamplingCapability SamplingContent "
+    "SamplingContextCapability SamplingMessage SamplingMessageContentBlock SamplingRole=Role SamplingToolsCapability "
+    "ServerCapabilities ServerNotification ServerResult SetLevelRequest StopReason SubscribeRequest Tool ToolChoice "
+    "ToolResultContent ToolsCapability ToolUseContent UnsubscribeRequest"
 )
 URL_ERROR = (
     "UrlElicitationRequiredError@sdk1=McpUrlElicitationRequiredError "
     "UrlElicitationRequiredError@sdk2=MCPUrlElicitationRequiredError"
 )
 MESSAGES = "AssistantMessage Message UserMessage"
-FILES = "BinaryResource DirectoryResource FileResource FunctionResource HttpResource Resource TextResource"
-SECURITY = "DEFAULT_RESOURCE_SECURITY@sdk2 ResourceSecurity@sdk2"
+FILES = "BinaryResource FileResource FunctionResource Resource TextResource"
+SECURITY = {"e:uris": "DEFAULT_RESOURCE_SECURITY@sdk2=DEFAULT ResourceSecurity@sdk2"}
 SERVERS = {"decorated": "Server@sdk1", "constructed": "Server@sdk2"}
 ERRORS = "InvalidSignature ResourceError ToolError"
 ELICITATION = "AcceptedElicitation ElicitationResult"
@@ -30,13 +29,13 @@ CONTEXT = "Context"
 Row = dict[str, str]
 HIGH_LEVEL: dict[str, Row] = {
     "context": {"context": CONTEXT},
-    "prompts": {"prompts": "Prompt PromptManager"},
-    "prompts.base": {"prompts": f"{MESSAGES} Prompt", "types": "PromptArgument"},
-    "prompts.manager": {"prompts": "PromptManager"},
-    "resources": {"resources": f"{FILES} ResourceManager ResourceTemplate {SECURITY}"},
+    "prompts": {"tools": "Prompt PromptManager"},
+    "prompts.base": {"tools": f"{MESSAGES} Prompt", "types": "PromptArgument"},
+    "prompts.manager": {"tools": "PromptManager"},
+    "resources": {"resources": f"{FILES} ResourceManager ResourceTemplate", **SECURITY},
     "resources.base": {"resources": "Resource"},
     "resources.resource_manager": {"resources": "ResourceManager"},
-    "resources.templates": {"resources": f"ResourceTemplate {SECURITY}"},
+    "resources.templates": {"resources": "ResourceTemplate", **SECURITY},
     "resources.types": {"resources": FILES},
     "tools": {"tools": "Tool ToolManager"},
     "tools.base": {"tools": "Tool ToolManager"},
@@ -50,12 +49,10 @@ HIGH_LEVEL: dict[str, Row] = {
 MODULES: dict[str, Row] = {
     "": {
         "types": TYPES,
-        "exceptions": f"MCPDeprecationWarning MCPError@sdk2 McpError@sdk1 {URL_ERROR}",
-        "session": "ServerSession",
+        "session": f"MCPDeprecationWarning MCPError@sdk2 McpError@sdk1 {URL_ERROR} ServerSession",
         "low_level": "stdio_server",
     },
     "types": {"types": "*"},
-    "types.jsonrpc": {"t:jsonrpc": "*"},
     "types.version": {"t:version": "*"},
     "server": {
         **SERVERS,
@@ -71,15 +68,14 @@ MODULES: dict[str, Row] = {
         "e:elicitation": ANSWERS,
         "session": ELICITATION,
         "mcpserver": "MCPServer",
-        "tools": "Audio Image",
-        "prompts": MESSAGES,
+        "tools": f"Audio Image {MESSAGES}",
         "types": "Icon",
-        "resources": SECURITY,
+        **SECURITY,
     },
     "server.mcpserver.server": {"context": CONTEXT, "mcpserver": "MCPServer"},
     "server.mcpserver.exceptions": {
         "e:errors": f"MCPServerError=FastMCPError {ERRORS} ResourceNotFoundError",
-        "exceptions": "UnexpectedResourceError UnexpectedToolError",
+        "session": "UnexpectedResourceError UnexpectedToolError",
     },
     **{f"server.{package}.{name}": row for package in ("fastmcp", "mcpserver") for name, row in HIGH_LEVEL.items()},
     "server.lowlevel": {**SERVERS, "requests": "NotificationOptions"},
@@ -126,7 +122,7 @@ MODULES: dict[str, Row] = {
     },
     "shared.context": {"requests": "RequestContext SessionT LifespanContextT RequestT"},
     "shared.exceptions": {
-        "exceptions": f"McpError MCPError MCPDeprecationWarning {URL_ERROR}",
+        "session": f"McpError MCPError MCPDeprecationWarning {URL_ERROR}",
     },
     "shared.message": {"requests": "SessionMessage"},
     "shared.metadata_utils": {"requests": "get_display_name"},

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import find_in
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.sdk2 import DEFINITIONS
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import DEFINITIONS, find_in
 
 
 def __getattr__(name: str) -> Any:
     """Return a type, an alias or a constant."""
-    return find_in("mcp_types", name, DEFINITIONS)
+    return find_in("mcp_types", name, DEFINITIONS["sdk2"])

@@ -1,20 +1,11 @@
-"""Makes the protocol's pydantic models from a table of definitions, each when its name is first used.
-
-A table is text, one definition after another; a line that begins with a blank continues the one above:
-
-    Name = expression                    an alias, or a constant
-    Name: field: Type; field: Type = 1   a model on the table's base
-    Name(Base, …): field: Type?          a model on these bases; `Type?` is `Type | None = None`
-    Name << method Params?               a request (or a notification, by its name): its method, and its parameters
-
-A field `meta` without a type is an optional object; its alias is `_meta`.
-"""
+"""Makes the protocol's pydantic models of a version of the SDK (`table.py`), each when its name is first used."""
 
 from __future__ import annotations
 
 import ast
-import types
-from collections.abc import Callable, Mapping
+import re
+import types as python_types
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -22,6 +13,8 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.table import BOTH, SDK1, SDK2, TABLE
 
 TYPE_CHECKING = False
 OBJECT = dict[str, Any]
@@ -35,7 +28,6 @@ class ContentAsList:
 
     @property
     def content_as_list(self) -> list[Any]:
-        """The content as a list of blocks."""
         return self.content if isinstance(self.content, list) else [self.content]
 
 
@@ -55,33 +47,23 @@ def leaves() -> Object:
         "RootModel": pydantic.RootModel,
         "Share": Annotated[float, pydantic.Field(ge=0.0, le=1.0)],
         "StrictInt": Annotated[int, pydantic.Field(strict=True)],
-        "TypeAdapter": Adapters(),
         "Uri": Annotated[pydantic.AnyUrl, networks.UrlConstraints(host_required=False)],
         "MethodT": TypeVar("MethodT", bound=str),
         "NotificationParamsT": TypeVar("NotificationParamsT"),
         "RequestParamsT": TypeVar("RequestParamsT"),
-        "datetime": __import__("datetime").datetime,
     }
-
-
-class Adapters:
-    """`TypeAdapter[Type]` in a table: the adapter itself."""
-
-    def __getitem__(self, of: Any) -> Any:
-        return __import__("pydantic").TypeAdapter(of)
 
 
 @dataclass(eq=False)
 class Definitions:
-    """The models of one generation of the SDK, by name.
+    """The models of one version of the SDK (`1` or `2`), by name.
 
-    `module`: where the models say that they are from; `base`: what a model without bases has as its base; `config`:
-    pydantic's configuration of the model with a name; `extra`: functions that make what a table cannot say.
+    `module`: where the models say that they are from; `config`: pydantic's configuration of the model with a name;
+    `extra`: functions that make what a table cannot say.
     """
 
+    version: str
     module: str
-    table: str
-    base: str
     descriptions: Mapping[str, str]
     config: Callable[[str], Object]
     extra: Mapping[str, Callable[[Definitions], Any]]
@@ -90,11 +72,11 @@ class Definitions:
 
     @cached_property
     def rows(self) -> dict[str, tuple[str, str, str]]:
-        """The table's definitions by name: kind, bases, body."""
-        return dict(row(text) for text in unfold(self.table))
+        """The definitions of the version by name: kind, bases, body."""
+        texts = [of_version(text, self.version) for text in TABLE.strip().replace("\n  ", " ").split("\n")]
+        return {name: row for text in texts if text for name, row in rows_of(text, self.version)}
 
     def names(self) -> list[str]:
-        """Return the public names, sorted."""
         return sorted({name for name in (*self.rows, *self.extra) if not name.startswith("_") and "." not in name})
 
     def find(self, name: str) -> Any:
@@ -104,7 +86,6 @@ class Definitions:
         return self.made[name]
 
     def leaf(self, name: str) -> object:
-        """Return what is in no table."""
         self.leaves = self.leaves or leaves()
         return self.leaves[name]
 
@@ -117,7 +98,7 @@ class Definitions:
             return self.evaluate(body)
         if kind == "<<":
             return self.message(name, body)
-        return self.model(name, bases or self.base, fields_of(body))
+        return self.model(name, bases or BASES[self.version], fields_of(body))
 
     def message(self, name: str, body: str) -> Any:
         """Make a request or a notification; `body`: its method, and its parameters; it is paginated if it has none."""
@@ -131,7 +112,6 @@ class Definitions:
         return self.model(name, f"{base}[{given}, {literal}]", [*own, ("params", parameters)])
 
     def model(self, name: str, bases: str, fields: list[tuple[str, str]]) -> Any:
-        """Make a model class."""
         resolved = self.evaluate(f"({bases},)")
         namespace: Object = {"__module__": self.module, "__qualname__": name, "__annotations__": {}}
         if (config := self.config(name)) and not bases.startswith("RootModel"):
@@ -143,7 +123,7 @@ class Definitions:
                 namespace[inner.rpartition(".")[2]] = self.find(inner)
         for name_of_field, text in fields:
             self.add_field(namespace, name_of_field, text)
-        return types.new_class(name.rpartition(".")[2], resolved, {}, lambda into: into.update(namespace))
+        return python_types.new_class(name.rpartition(".")[2], resolved, {}, lambda into: into.update(namespace))
 
     def add_field(self, namespace: Object, name: str, text: str) -> None:
         """Add a field to the namespace of a class; `text`: its type, and perhaps ` = ` and its default value."""
@@ -177,19 +157,49 @@ class Definitions:
                 return ast.literal_eval(node)
 
 
-def unfold(table: str) -> list[str]:
-    """Return a table's definitions, those on several lines joined."""
-    return table.strip().replace("\n  ", " ").split("\n")
+BASES = {"1": "BaseModel", "2": "MCPModel"}
+"""What a model without bases has as its base, by version."""
+EARLIER_BASES = {"CacheableResult": "Result", "InputResponseRequestParams": "RequestParams", "MCPModel": "BaseModel"}
+"""Bases that only version 2 has, with what version 1 has in their place where there is no other base."""
 
 
-def row(text: str) -> tuple[str, tuple[str, str, str]]:
-    """Return a definition's name, and its kind, bases and body."""
-    head = text.split(maxsplit=2)
-    if len(head) == 3 and head[1] in ("=", "<<"):
-        return head[0], (head[1], "", head[2])
-    name, _, body = split_head(text)
-    name, _, bases = name.partition("(")
-    return name, (":", bases[:-1], body.strip())
+def of_version(text: str, version: str) -> str:
+    """Return a definition, a field or a type without its mark; nothing if it is one of the other version."""
+    return text if text[:2] not in ("1 ", "2 ") else text[2:] if text[0] == version else ""
+
+
+def rows_of(text: str, version: str) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Yield the names that a definition defines, each with its kind, bases and body."""
+    name, kind, body = [*text.split(maxsplit=2), "", ""][:3]
+    if kind == "|=":
+        union = " | ".join(filter(None, (of_version(each, version) for each in body.split(" | "))))
+        if version == "1":
+            yield f"{name}Type", ("=", "", union)
+            yield name, (":", f"RootModel[{name}Type]", "")
+        else:
+            yield name, ("=", "", union)
+    elif kind in ("=", "<<"):
+        yield name, (kind, "", body)
+    else:
+        head, _, body = split_head(text)
+        name, _, bases = head.partition("(")
+        fields = filter(None, (of_version(each, version) for each in body.strip().split("; ")))
+        yield name, (":", own_bases(bases[:-1], version), "; ".join(own_field(each, version) for each in fields))
+
+
+def own_bases(bases: str, version: str) -> str:
+    if version == "2":
+        return bases
+    first, *others = bases.split(", ")
+    kept = [EARLIER_BASES.get(first, first), *(each for each in others if each != "CacheableResult")]
+    return ", ".join(EARLIER_BASES.get(each, each) for each in kept)
+
+
+def own_field(text: str, version: str) -> str:
+    if version == "2":
+        return text.replace(" =2 ", " = ")
+    name, colon, kind = text.partition(" =2 ")[0].partition(": ")
+    return re.sub("_([a-z])", lambda found: found[1].upper(), name) + colon + kind
 
 
 def split_head(text: str) -> tuple[str, str, str]:
@@ -204,10 +214,73 @@ def fields_of(body: str) -> list[tuple[str, str]]:
     return [(name, text or "Object?") for name, _, text in pairs]
 
 
+CLOSED = frozenset({"BaseMetadata", "NotificationParams", "PaginatedRequestParams", "RequestParams"})
+"""The models of version 1 that do not keep other fields."""
+LACKING = re.compile(
+    r"^((Get|Cancel|List)Task|Task(Status|ExecutionMode|$)|CreateTaskResult$|TASK_|RelatedTask|JSONRPC|ServerRequest"
+    r"|Client(Request|Notification|Result))|_adapter$"
+)
+"""Types of tasks, of messages and of clients, which the adapter does not have."""
+
+
+def config1(name: str) -> Object:
+    """Return the configuration of a model of version 1."""
+    return {} if name in CLOSED else {"extra": "allow"}
+
+
+def config2(name: str) -> Object:
+    """Return the configuration of a model of version 2."""
+    if name == "MCPModel":
+        return {"alias_generator": resolve("pydantic.alias_generators:to_camel"), "populate_by_name": True}
+    return {"extra": "allow"} if name == "SubscriptionFilter" else {}
+
+
+def request_meta(definitions: Definitions) -> Any:
+    """Make the type of a request's `_meta`: an open dictionary."""
+    extensions = __import__("typing_extensions")
+    fields = {"progress_token": extensions.NotRequired[definitions.find("ProgressToken")]}
+    return extensions.TypedDict("RequestParamsMeta", fields, extra_items=Any)
+
+
+def requires_one(_: Definitions) -> Any:
+    """Make the base of the result that asks for input: it has requests, or a state."""
+    pydantic = __import__("pydantic")
+
+    def require_one_field(self: Any) -> Any:
+        if not self.input_requests and self.request_state is None:
+            raise ValueError("InputRequiredResult requires at least one of input_requests or request_state")
+        return self
+
+    namespace = {"require_one_field": pydantic.model_validator(mode="after")(require_one_field)}
+    return type("RequiresOne", (pydantic.BaseModel,), {"__module__": __name__, **namespace})
+
+
+DEFINITIONS = {
+    "sdk1": Definitions(
+        "1",
+        "mcp.types",
+        {**BOTH, **SDK1},
+        config1,
+        {"AnyFunction": lambda _: __import__("collections.abc").abc.Callable[..., Any]},
+    ),
+    "sdk2": Definitions(
+        "2",
+        "mcp_types",
+        {**BOTH, **SDK2},
+        config2,
+        {
+            "CORE_RESULT_TYPES": lambda _: frozenset({"complete", "input_required"}),
+            "RequestParamsMeta": request_meta,
+            "RequiresOne": requires_one,
+        },
+    ),
+}
+"""The models of each generation of the SDK."""
+
+
 def selected_definitions() -> Definitions:
     """Return the definitions of the selected generation's SDK."""
-    found: Definitions = resolve(f"{__package__}.{selected().sdk}:DEFINITIONS")
-    return found
+    return DEFINITIONS[selected().sdk]
 
 
 def find_in(module: str, name: str, definitions: Definitions) -> Any:
@@ -217,82 +290,16 @@ def find_in(module: str, name: str, definitions: Definitions) -> Any:
     try:
         return definitions.find(name)
     except KeyError:
+        if LACKING.search(name):
+            return placeholder(f"{module}.{name}")
         raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
 
 
-BOTH = {
-    "BlobResourceContents": "Binary contents of a resource.",
-    "Completion": "Completion information.",
-    "ElicitResult": "The client's response to an elicitation request.",
-    "EmbeddedResource": (
-        "The contents of a resource, embedded into a prompt or tool call result.\n"
-        "\n"
-        "It is up to the client how best to render embedded resources for the benefit\n"
-        "of the LLM and/or the user."
-    ),
-    "GetPromptResult": "The server's response to a prompts/get request from the client.",
-    "ListPromptsResult": "The server's response to a prompts/list request from the client.",
-    "ListResourceTemplatesResult": "The server's response to a resources/templates/list request from the client.",
-    "ListResourcesResult": "The server's response to a resources/list request from the client.",
-    "ListToolsResult": "The server's response to a tools/list request from the client.",
-    "Prompt": "A prompt or prompt template that the server offers.",
-    "PromptReference": "Identifies a prompt.",
-    "ReadResourceResult": "The server's response to a resources/read request from the client.",
-    "Resource": "A known resource that the server is capable of reading.",
-    "ResourceContents": "The contents of a specific resource or sub-resource.",
-    "ResourceLink": (
-        "A resource that the server is capable of reading, included in a prompt or tool call result.\n"
-        "\n"
-        "Note: resource links returned by tools are not guaranteed to appear in the results of "
-        "`resources/list` requests."
-    ),
-    "ResourceTemplate": "A template description for resources available on the server.",
-    "ResourceTemplateReference": "A reference to a resource or resource template definition.",
-    "SamplingMessage": "Describes a message issued to or received from an LLM API.",
-    "TextResourceContents": "Text contents of a resource.",
-    "Tool": "Definition for a tool the client can call.",
-    "ToolAnnotations": (
-        "Additional properties describing a Tool to clients.\n"
-        "\n"
-        "NOTE: all properties in ToolAnnotations are **hints**.\n"
-        "They are not guaranteed to provide a faithful description of\n"
-        "tool behavior (including descriptive properties like `title`).\n"
-        "\n"
-        "Clients should never make tool use decisions based on ToolAnnotations\n"
-        "received from untrusted servers."
-    ),
-}
-"""Both versions of the SDK say this."""
-SDK1 = {
-    "AudioContent": "Audio content for a message.",
-    "CallToolResult": "The server's response to a tool call.",
-    "CompleteResult": "The server's response to a completion/complete request",
-    "CreateTaskResult": "A response to a task-augmented request.",
-    "GetTaskResult": "The response to a tasks/get request.",
-    "Icon": "An icon for display in user interfaces.",
-    "ImageContent": "Image content for a message.",
-    "Implementation": "Describes the name and version of an MCP implementation.",
-    "ListRootsResult": (
-        "The client's response to a roots/list request from the server.\n"
-        "This result contains an array of Root objects, each representing a root directory\n"
-        "or file that the server can operate on."
-    ),
-    "PromptArgument": "An argument for a prompt template.",
-    "PromptMessage": "Describes a message returned as part of a prompt.",
-    "Root": "Represents a root directory or file that the server can operate on.",
-    "Task": "Data associated with a task.",
-    "TaskMetadata": (
-        "Metadata for augmenting a request with task execution.\n"
-        "Include this in the `task` field of the request parameters."
-    ),
-    "TextContent": "Text content for a message.",
-    "ToolExecution": "Execution-related properties for a tool.",
-}
-"""Version 1 of the SDK says this."""
-SDK2 = {
-    "AudioContent": "Audio provided to or from an LLM.",
-    "ImageContent": "An image provided to or from an LLM.",
-    "PromptArgument": "Describes an argument that a prompt can accept.",
-    "TextContent": "Text provided to or from an LLM.",
-}
-"""Version 2 of the SDK says this."""
+class SelectedTypes:
+    """The types, aliases and constants of the selected generation's SDK; one is made when it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return find_in("mcp.types", name, selected_definitions())
+
+
+types: Any = SelectedTypes()

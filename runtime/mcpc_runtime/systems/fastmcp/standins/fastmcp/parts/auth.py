@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Function
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.auth import Fields
 
 
-class AccessToken:
+class AccessToken(Fields):
     """A token and what it permits."""
 
     def __init__(self, **values: object) -> None:
-        self.token = ""
-        self.client_id = ""
-        self.scopes: list[str] = []
-        self.expires_at: int | None = None
-        self.resource: str | None = None
-        self.claims: Object = {}
-        self.__dict__.update(values)
+        super().__init__(**{"scopes": [], "claims": {}, **values})
 
 
 def access_token(call: Call | None) -> AccessToken | None:
-    """Return the token of an authenticated call."""
     fields = token_fields(call)
     return None if fields is None else AccessToken(**fields)
 
@@ -36,11 +31,9 @@ class Accepted:
         self.required_scopes = options.get("required_scopes") or []
 
     async def verify_token(self, token: str) -> None:
-        """Refuse every token."""
         return
 
     def get_routes(self, *_: object, **__: object) -> list[object]:
-        """Return no HTTP routes."""
         return []
 
     get_middleware = get_well_known_routes = get_routes
@@ -63,14 +56,9 @@ def instead_of(name: str) -> str:
     return INSTEAD.get(name, "whose options `--token-file` and `--issuer` say who may call it")
 
 
-_made: dict[str, type] = {}
-
-
+@cache
 def accepted(name: str) -> type:
-    """Return the class with a name."""
-    if name not in _made:
-        _made[name] = type(name, (Accepted,), {"__doc__": "Authentication, which the built server does itself."})
-    return _made[name]
+    return type(name, (Accepted,), {"__doc__": "Authentication, which the built server does itself."})
 
 
 def require_scopes(*_: str) -> Function:
@@ -82,7 +70,6 @@ restrict_tag = require_auth = require_scopes
 
 
 def __getattr__(name: str) -> type:
-    """Return a class of authentication."""
     if name.startswith("_"):
         raise AttributeError(name)
     return accepted(name)

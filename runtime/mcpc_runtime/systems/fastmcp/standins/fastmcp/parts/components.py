@@ -3,113 +3,267 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
-from dataclasses import dataclass, fields
+from collections.abc import Container
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import components, registration, resource_results, results, running
-from mcpc_runtime.systems.fastmcp.engine.components import UNSET
+from mcpc_runtime.systems.fastmcp.engine import components, entries, registration, resource_results, running
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
+from mcpc_runtime.systems.fastmcp.engine.listing import described
+from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema
+from mcpc_runtime.systems.fastmcp.engine.server import lack
+from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
+from mcpc_runtime.systems.fastmcp.engine.uris import uri_template as template_of
+from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.fields import Annotated, Described, entry, take_fields
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.resources import FunctionResource, FunctionResourceTemplate
+
+OWN = __name__.partition(".")[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Meta:
-    """What a decorator without a server attaches to a function."""
+@dataclass
+class TaskConfig:
+    """Whether a component may, must or cannot be run as a task."""
 
-    name: str | None = None
-    version: object = None
-    title: str | None = None
-    description: str | None = None
-    icons: object = None
-    tags: object = None
-    meta: object = None
-    task: object = None
-    auth: object = None
-    enabled: bool = True
+    mode: str = "optional"
+    poll_interval: timedelta = timedelta(seconds=5)
 
-    def component(self, function: Any, cls: Any) -> Any:
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("name", "type")}
-        return registration.make(
-            cls, function, self.name, {key: value for key, value in given.items() if value is not None}
-        )
+    @classmethod
+    def from_bool(cls, value: bool) -> TaskConfig:
+        """Return the configuration that a flag stands for."""
+        return cls("optional" if value else "forbidden")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolMeta(Meta):
-    """What `@tool` attaches."""
-
-    type: str = "tool"
-    output_schema: object = UNSET
-    annotations: object = None
-    exclude_args: object = None
-    serializer: object = None
-    timeout: float | None = None
-    run_in_thread: bool = True
-    app: object = None
-
-    def component(self, function: Any, cls: object) -> Any:
-        made = super().component(function, cls)
-        made.given_output = self.output_schema
-        return made
-
-
-@dataclass(frozen=True, kw_only=True)
-class PromptMeta(Meta):
-    """What `@prompt` attaches."""
-
-    type: str = "prompt"
+FIELDS = (
+    "name",
+    "title",
+    "description",
+    "icons",
+    "tags",
+    "meta",
+    "uri",
+    "uri_template",
+    "mime_type",
+    "parameters",
+    "output_schema",
+    "arguments",
+    "annotations",
+)
+"""The fields of components that have them."""
+REMOVED = "Component.{name}() was removed in FastMCP 3.0. Use server.{name}(keys=['{key}']) instead."
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceMeta(Meta):
-    """What `@resource` attaches."""
-
-    type: str = "resource"
-    uri: str = ""
-    mime_type: str | None = None
-    annotations: object = None
-
-
-def attach(function: object, meta: Meta) -> object:
-    """Attach what a decorator was given to a function; return the function."""
-    target: Any = getattr(function, "__func__", function)
-    with suppress(AttributeError):  # a built-in function, for example
-        target.__fastmcp__ = meta
-    return function
+def entry(component: Any, overrides: Object) -> Object:
+    make = getattr(entries, f"{component.kind}_entry")
+    given = {key: value for key, value in overrides.items() if key != "include_fastmcp_meta"}
+    changed = component.copy({"name": given["name"]}) if "name" in given else component
+    found: Object = make(described(changed), selected())
+    title = (wire(given.get("annotations")) or {}).get("title")
+    return {**found, **({"title": title} if title and "title" not in given else {}), **given}
 
 
-def get_fastmcp_meta(function: object) -> object:
-    """Return what a decorator attached to a function, or None."""
-    return getattr(getattr(function, "__func__", function), "__fastmcp__", None)
+class Annotated:
+    """What has annotations: a dictionary becomes the SDK's type when it is first asked for."""
+
+    annotation_type = "Annotations"
+    _annotations: Any = None
+
+    @property
+    def annotations(self) -> Any:
+        """The annotations, as the SDK's type."""
+        if type(self._annotations) is dict:
+            self._annotations = typed(self.annotation_type, self._annotations)
+        return self._annotations
+
+    @annotations.setter
+    def annotations(self, annotations: Any) -> None:
+        self._annotations = annotations
 
 
-def decorator(cls: type[Meta]) -> Function:
-    """Return the decorator without a server that attaches a class."""
+class Described:
+    """What all components have."""
 
-    def decorate(name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
-        if isinstance(name_or_fn, str) and name is not None:
-            raise TypeError("Cannot specify both a name as first argument and as keyword argument")
-        if name_or_fn is not None and not isinstance(name_or_fn, str):
-            registration.check_decorated(str(cls.__dataclass_fields__["type"].default), name_or_fn)
-        if callable(name_or_fn) and not isinstance(name_or_fn, str):
-            return attach(name_or_fn, cls(name=name, **options))
-        chosen = name_or_fn if isinstance(name_or_fn, str) else name
-        return lambda function: attach(function, cls(name=chosen, **options))
+    kind: str
+    name: str
+    key: str
+    tags: set[str]
+    meta: Object | None
+    options: Object
+    enabled: bool
 
-    return decorate
+    def __init_subclass__(cls) -> None:
+        if cls.__module__.partition(".")[0] != OWN:
+            lack(f"subclasses of {cls.__mro__[1].__name__}")
+
+    @property
+    def auth(self) -> object:
+        """What decides who may use the component: a built server does not ask it."""
+        return self.options.get("auth")
+
+    @property
+    def task_config(self) -> TaskConfig:
+        return TaskConfig(mode=getattr(self, "task", None) or "forbidden")
+
+    def model_dump(self, *, exclude_none: bool = False, exclude: Container[str] = (), **_: object) -> Object:
+        found: Object = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
+        found["task_config"] = vars(self.task_config)
+        function = getattr(self, "function", None)
+        if function is not None:
+            found["fn"] = function
+            if self.kind == "tool":
+                found["run_in_thread"] = self.options.get("run_in_thread", True)
+        kept = {name: each for name, each in found.items() if name not in exclude}
+        return {name: each for name, each in kept.items() if each is not None or not exclude_none}
+
+    def enable(self) -> None:
+        """Show the component; in FastMCP 3 and later NotImplementedError."""
+        self._switch("enable", True)
+
+    def disable(self) -> None:
+        """Hide the component; in FastMCP 3 and later NotImplementedError."""
+        self._switch("disable", False)
+
+    def _switch(self, name: str, enabled: bool) -> None:
+        if behaviour().versioned:
+            raise NotImplementedError(REMOVED.format(name=name, key=self.key))
+        self.enabled = enabled
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.model_dump() == self.model_dump()
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
-tool = decorator(ToolMeta)
-prompt = decorator(PromptMeta)
+MIME_TYPE = "text/plain"
 
 
-def resource(uri: str, **options: Any) -> Function:
-    """Attach what a resource is to a function."""
-    registration.check_uri(uri)
-    return lambda function: attach(function, ResourceMeta(uri=uri, **options))
+class Resource(Annotated, Described, components.Resource):
+    """A resource."""
+
+    def __init__(self, uri: object = "", *, fn: object = None, **options: Any) -> None:
+        if fn is not None:
+            options["function"] = fn
+        super().__init__(str(uri), **{"mime_type": MIME_TYPE, **options, "name": options.get("name") or str(uri)})
+
+    @classmethod
+    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: Any) -> Any:
+        return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
+
+    async def read(self) -> object:
+        if self.function is not None and self.origin is None and behaviour().resources_are_strict:
+            found = await running.invoke(self, {}, running.plan_of(self).dependencies)
+            return await found.read() if isinstance(found, Resource) else found
+        return single(await running.read(self))
+
+    def to_mcp_resource(self, **overrides: object) -> object:
+        """Return the SDK's description of the resource."""
+        return typed("Resource", entry(self, overrides))
+
+
+class FunctionResource(Resource):
+    """A resource that is a function."""
+
+
+class TextResource(Resource):
+    """A resource with a text."""
+
+    def __init__(self, uri: object = "", *, text: str = "", **options: Any) -> None:
+        super().__init__(uri, content=text, **options)
+        self.text = text
+
+
+class BinaryResource(Resource):
+    """A resource with bytes."""
+
+    def __init__(self, uri: object = "", *, data: bytes = b"", **options: Any) -> None:
+        super().__init__(uri, content=data, **options)
+        self.data = data
+
+
+class FileResource(Resource):
+    """A resource that is a file."""
+
+    def __init__(
+        self,
+        uri: object = "",
+        *,
+        path: str | Path,
+        is_binary: bool | None = None,
+        encoding: str = "utf-8",
+        **options: Any,
+    ) -> None:
+        super().__init__(uri, **options)
+        self.path, self.encoding = Path(path), encoding
+        if not self.path.is_absolute():
+            raise ValueError("Path must be absolute")
+        self.function = self.contents
+        kind = self.mime_type or MIME_TYPE
+        self.is_binary = not kind.startswith("text/") if is_binary is None else is_binary
+
+    def contents(self) -> str | bytes:
+        """Return the file's contents; ResourceError: it cannot be read."""
+        try:
+            return self.path.read_bytes() if self.is_binary else self.path.read_text(encoding=self.encoding)
+        except (OSError, UnicodeError) as problem:
+            raise ResourceError(f"Error reading file {self.path}: {problem}") from problem
+
+
+class ResourceTemplate(Annotated, Described, components.Template):
+    """A template of resources."""
+
+    def __init__(self, uri_template: str = "", *, fn: object = None, **options: Any) -> None:
+        if fn is not None:
+            options["function"] = fn
+        self._parameters = options.pop("parameters", None)
+        super().__init__(uri_template, **{"mime_type": MIME_TYPE, **options})
+
+    @property
+    def security(self) -> object:
+        """What decides which values an address may have."""
+        return self.options.get("security", INHERITED)
+
+    @property
+    def parameters(self) -> Object:
+        if self._parameters is None and self.function is not None:
+            return input_schema(self.function, self.injected, selected())
+        return self._parameters or {"type": "object", "properties": {}}
+
+    @parameters.setter
+    def parameters(self, schema: Object) -> None:
+        self._parameters = schema
+
+    @classmethod
+    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: Any) -> Any:
+        return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
+
+    def matches(self, uri: str) -> Object | None:
+        """Return the values of an address, None if it is another one's."""
+        return template_of(self.uri_template).match(str(uri))
+
+    async def read(self, arguments: Object) -> object:
+        """Return the contents of the resource with some values."""
+        if self.origin is None and behaviour().resources_are_strict:
+            return await running.invoke(
+                self, running.template_values(self, arguments), running.plan_of(self).dependencies
+            )
+        return single(await running.read_template(self, arguments))
+
+    def to_mcp_template(self, **overrides: object) -> object:
+        """Return the SDK's description of the template."""
+        return typed("ResourceTemplate", entry(self, overrides))
+
+
+class FunctionResourceTemplate(ResourceTemplate):
+    """A template that is a function."""
+
+
+def single(result: Any) -> object:
+    """Return the only part of what a resource contains, or all if there are several."""
+    return result.contents[0].content if len(result.contents) == 1 else result
 
 
 TOOL_NAMES = {"parameters": "given_parameters", "output_schema": "given_output", "timeout": "seconds", "fn": "function"}
@@ -117,39 +271,27 @@ TOOL_NAMES = {"parameters": "given_parameters", "output_schema": "given_output",
 
 
 class Tool(Annotated, Described, components.Tool):
-    """A tool.  Projects subclass it with a method `run`."""
+    """A tool."""
 
     annotation_type = "ToolAnnotations"
 
     def __init__(self, name: str = "", **options: Any) -> None:
-        every = take_fields(self, {"name": name, **options} if name else options)
-        given = {TOOL_NAMES.get(key, key): value for key, value in every.items()}
-        execution = wire(given.pop("execution", None)) or {}
+        given = {TOOL_NAMES.get(key, key): value for key, value in options.items()}
         config = given.pop("task_config", None)
-        if "task" not in given and (execution or config is not None):
-            given["task"] = execution.get("taskSupport") or getattr(config, "mode", None)
-        super().__init__(given.pop("name", "") or type(self).__name__, **given)
+        if "task" not in given and config is not None:
+            given["task"] = config.mode
+        super().__init__(name or type(self).__name__, **given)
 
     @classmethod
     def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
-        meta = options.pop("metadata", None) or getattr(fn, "__fastmcp__", None)
-        if isinstance(meta, ToolMeta) and name is None and not options:
-            return meta.component(fn, FunctionTool)
+        registration.check_plain(fn)
         return registration.make(FunctionTool, fn, name, options)
 
     async def run(self, arguments: Object) -> object:
-        """Run the tool; subclasses without a function do it themselves."""
-        if self.function is None and self.origin is None:
-            raise NotImplementedError("Subclasses must implement run()")
         return await running.run_tool(self, arguments)
-
-    def convert_result(self, raw_value: Any) -> Any:
-        """Return a function's result as the result of the tool."""
-        return results.converted(self, raw_value)
 
     @property
     def return_type(self) -> object:
-        """The annotation of the result."""
         return None if self.function is None else inspect.signature(self.function).return_annotation
 
     def to_mcp_tool(self, **overrides: object) -> object:
@@ -161,31 +303,24 @@ class Tool(Annotated, Described, components.Tool):
         """The time limit in seconds, or None."""
         return self.seconds
 
-    @property
-    def execution(self) -> object:
-        """Whether the tool runs as a task, as the SDK's type."""
-        return None if self.task in (None, "forbidden") else typed("ToolExecution", {"taskSupport": self.task})
-
 
 class FunctionTool(Tool):
     """A tool that is a function."""
 
 
 class Prompt(Described, components.Prompt):
-    """A prompt.  Projects subclass it with a method `render`."""
+    """A prompt."""
 
     def __init__(self, name: str = "", **options: Any) -> None:
-        given = take_fields(self, {"name": name, **options} if name else options)
-        arguments = given.pop("arguments", None)
+        arguments = options.pop("arguments", None)
         if arguments is not None:
-            given["given_arguments"] = [argument_entry(each) for each in arguments]
-        if "fn" in given:
-            given["function"] = given.pop("fn")
-        super().__init__(given.pop("name", "") or type(self).__name__, **given)
+            options["given_arguments"] = [argument_entry(each) for each in arguments]
+        if "fn" in options:
+            options["function"] = options.pop("fn")
+        super().__init__(name or type(self).__name__, **options)
 
     @classmethod
     def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
-        options.pop("metadata", None)
         return registration.make(FunctionPrompt, fn, name, options)
 
     @property
@@ -194,14 +329,7 @@ class Prompt(Described, components.Prompt):
         return [PromptArgument(**each) for each in entry(self, {}).get("arguments", ())]
 
     async def render(self, arguments: Object | None = None) -> object:
-        """Return the messages; subclasses without a function do it themselves."""
-        if self.function is None and self.origin is None:
-            raise NotImplementedError("Subclasses must implement render()")
         return await running.render(self, arguments)
-
-    def convert_result(self, raw_value: object) -> resource_results.PromptResult:
-        """Return a function's result as the result of the prompt."""
-        return resource_results.converted_prompt(self, raw_value)
 
     def to_mcp_prompt(self, **overrides: object) -> object:
         """Return the SDK's description of the prompt."""
@@ -222,7 +350,6 @@ class PromptArgument:
 
 
 def argument_entry(argument: object) -> Object:
-    """Return an argument of a prompt as in a list."""
     given = argument if isinstance(argument, dict) else vars(argument)
     named = {key: given[key] for key in ("name", "description", "required") if given.get(key) is not None}
     return {**named, "required": bool(given.get("required"))}

@@ -1,17 +1,94 @@
-"""The context of a call, as FastMCP has it."""
+"""The context of a call, as FastMCP has it; messages for the client's model."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import elicitation, mounts, sampling
+from mcpc_runtime.systems.fastmcp.engine import elicitation, mounts
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.contents import json_value, typed
+from mcpc_runtime.systems.fastmcp.engine.contents import (
+    block_of,
+    is_content,
+    json_value,
+    text_block,
+    typed,
+    typed_block,
+    wire,
+)
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
 from mcpc_runtime.systems.fastmcp.interfaces import Object
+
+TOKENS = 512
+LACKING = ("tools", "result_type", "tool_choice", "execute_tools")
+"""Options of a loop of answers and calls, which the adapter does not have."""
+
+
+@dataclass
+class SamplingResult:
+    """The model's answer."""
+
+    text: str | None = None
+    result: object = None
+    history: list[Any] = field(default_factory=list)
+
+
+def messages_of(messages: object) -> list[Object]:
+    """Return messages on the wire: text is the user's."""
+    if isinstance(messages, str) or not isinstance(messages, (list, tuple)):
+        messages = [messages]
+    return [message_of(each) for each in messages]
+
+
+def message_of(message: object) -> Object:
+    if isinstance(message, str):
+        return {"role": "user", "content": text_block(message)}
+    if is_content(message):
+        return {"role": "user", "content": block_of(message)}
+    found: Object = wire(message)
+    return found
+
+
+def preferences_of(given: Any) -> Any:
+    """Return the preferences of a model: a name, names, or the SDK's object."""
+    if given is None or hasattr(given, "model_dump") or isinstance(given, dict):
+        return wire(given)
+    names = [given] if isinstance(given, str) else given
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"model_preferences must be one of: ModelPreferences, str, list[str], or None. Got: {given!r}")
+    return {"hints": [{"name": name} for name in names]}
+
+
+async def sample(context: BaseContext, messages: object, options: Object) -> SamplingResult:
+    """Send messages to the client's model."""
+    for name in LACKING:
+        if options.get(name) not in (None, str):
+            raise UnsupportedFeatureError(f"fastmcp.Context.sample({name})")
+    history = messages_of(messages)
+    params: Object = {
+        "messages": list(history),
+        "systemPrompt": options.get("system_prompt"),
+        "temperature": options.get("temperature"),
+        "maxTokens": options.get("max_tokens") or TOKENS,
+        "modelPreferences": preferences_of(options.get("model_preferences")),
+    }
+    sent = {key: value for key, value in params.items() if value is not None}
+    found = await request_result(context.mcpc_call.sample(sent))
+    response = wire(typed("CreateMessageResult", found))
+    blocks = response["content"] if isinstance(response["content"], list) else [response["content"]]
+    text = next((each["text"] for each in blocks if each["type"] == "text"), None)
+    messages = [*history, {"role": "assistant", "content": found["content"]}]
+    return SamplingResult(text, text or "", [typed("SamplingMessage", each) for each in messages])
+
+
+def old_result(result: SamplingResult) -> object:
+    """Return the content block that older versions return."""
+    return typed_block(text_block(result.text or ""))
+
 
 log = logging.getLogger("fastmcp.server.context.to_client")
 LEVELS = {
@@ -61,7 +138,6 @@ class Context(BaseContext):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Be it no longer."""
         current.reset(self._tokens.pop())
 
     @property
@@ -78,27 +154,22 @@ class Context(BaseContext):
 
     @property
     def lifespan_context(self) -> Any:
-        """What the lifespan of the server has given."""
         own = getattr(self._server, "mcpc_lifespan_result", None)
         return own if own is not None else self.mcpc_lifespan_context
 
     @property
     def is_background_task(self) -> bool:
-        """Whether the code runs as a background task."""
         return False
 
     @property
     def task_id(self) -> str | None:
-        """The task's identifier."""
         return None
 
     @property
     def origin_request_id(self) -> str | None:
-        """The identifier of the request."""
         return None if self._call is None else self._call.request_id
 
     def client_supports_extension(self, extension_id: str) -> bool:
-        """Tell whether the client has an extension of the protocol."""
         capabilities = self.mcpc_call.client_capabilities
         return any(extension_id in (capabilities.get(kind) or {}) for kind in ("extensions", "experimental"))
 
@@ -109,7 +180,6 @@ class Context(BaseContext):
         logger_name: str | None = None,
         extra: Mapping[str, object] | None = None,
     ) -> None:
-        """Send a message of the log to the client."""
         found = level or "info"
         name = f" ({logger_name})" if logger_name else ""
         log.log(LEVELS[found], "Sending %s to client%s: %s", found.upper(), name, message)
@@ -146,7 +216,6 @@ class Context(BaseContext):
         return result if behaviour().state_is_asynchronous else result.contents
 
     async def get_prompt(self, name: str, arguments: Object | None = None) -> object:
-        """Return the messages of a prompt of the server."""
         result = await self.fastmcp.render_prompt(name, arguments)
         return typed("GetPromptResult", result.to_wire())
 
@@ -167,7 +236,6 @@ class Context(BaseContext):
         response_title: str | None = None,
         response_description: str | None = None,
     ) -> object:
-        """Ask the user for a value of a type."""
         kind = response_type if response_type is not None else schema
         if kind is None and not behaviour().asks_for_nothing:
             raise TypeError(
@@ -178,25 +246,18 @@ class Context(BaseContext):
         return elicitation.answer_of(wanted, await self.mcpc_elicit(message, wanted.schema))
 
     async def sample(self, messages: Any, system_prompt: str | None = None, *_: object, **options: Any) -> object:
-        """Let the client's model answer; tools that are given are run for it."""
+        """Let the client's model answer."""
         given = {"system_prompt": system_prompt, **options}
-        result = await sampling.sample(self, messages, given)
-        return result if behaviour().sampling_results else sampling.old_result(result)
-
-    async def sample_step(self, messages: Any, **options: Any) -> object:
-        """Let the client's model answer once."""
-        return await sampling.sample_step(self, messages, options)
+        result = await sample(self, messages, given)
+        return result if behaviour().sampling_results else old_result(result)
 
     async def list_roots(self) -> list[object]:
-        """Return the client's roots."""
         return [typed("Root", each) for each in await request_result(self.mcpc_call.list_roots())]
 
     async def send_notification(self, notification: object) -> None:
-        """Send a notification of the protocol."""
         await self.session.send_notification(notification)
 
     async def send_tool_list_changed(self) -> None:
-        """Notify clients that the list of tools has changed."""
         await self.notify_tools_changed()
 
     async def send_resource_list_changed(self) -> None:
@@ -204,7 +265,6 @@ class Context(BaseContext):
         await self.notify_resources_changed()
 
     async def send_prompt_list_changed(self) -> None:
-        """Notify clients that the list of prompts has changed."""
         await self.notify_prompts_changed()
 
     def set_state(self, key: str, value: Any, *, serializable: bool = True) -> object:
@@ -214,7 +274,7 @@ class Context(BaseContext):
             return None
         return self._keep(key, value, serializable)
 
-    async def _keep(self, key: str, value: Any, serializable: bool) -> None:
+    async def _keep(self, key: str, value: object, serializable: bool) -> None:
         if not serializable:
             self._state[key] = value
             return
@@ -231,7 +291,6 @@ class Context(BaseContext):
         return self._state[key] if key in self._state else self._session_state().get(key)
 
     async def delete_state(self, key: str) -> None:
-        """Forget a value."""
         self._state.pop(key, None)
         self._session_state().pop(key, None)
 
@@ -239,12 +298,10 @@ class Context(BaseContext):
         given = self._own_session if self._call is None else None
         return session_state(self.session_id if given is None else f"object {id(given)}")
 
-    async def enable_components(self, **rule: Any) -> None:
-        """Show components to the session."""
+    async def enable_components(self, **rule: object) -> None:
         await self._mark(rule, shown=True)
 
-    async def disable_components(self, **rule: Any) -> None:
-        """Hide components from the session."""
+    async def disable_components(self, **rule: object) -> None:
         await self._mark(rule, shown=False)
 
     async def reset_visibility(self) -> None:
@@ -266,7 +323,6 @@ class Context(BaseContext):
 
 
 def session_state(session: str) -> Object:
-    """Return what is kept for a session, to be changed."""
     found = _sessions.pop(session, {})
     _sessions[session] = found
     if len(_sessions) > MAX_SESSIONS:

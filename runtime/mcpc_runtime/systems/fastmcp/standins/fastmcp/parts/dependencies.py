@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcpc_runtime.systems.fastmcp.engine import injection
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context
-from mcpc_runtime.systems.fastmcp.engine.injection import Dependency, FunctionDependency, required_context
+from mcpc_runtime.systems.fastmcp.engine.injection import FunctionDependency, required_context
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import AccessToken, access_token
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import HTTPRequest, http_request
@@ -23,12 +23,10 @@ OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
 
 
 def get_context() -> BaseContext:
-    """Return the current context."""
     return required_context()
 
 
 def get_server() -> object:
-    """Return the current server."""
     return required_context().fastmcp
 
 
@@ -60,7 +58,6 @@ def get_access_token() -> AccessToken | None:
 
 
 def CurrentRequest() -> object:  # noqa: N802 - the framework's name
-    """Stand for the current HTTP request."""
     return FunctionDependency(get_http_request)
 
 
@@ -85,12 +82,10 @@ def required_token() -> AccessToken:
 
 
 def CurrentAccessToken() -> object:  # noqa: N802 - the framework's name
-    """Stand for the token of the call."""
     return FunctionDependency(required_token)
 
 
 def TokenClaim(name: str) -> object:  # noqa: N802 - the framework's name
-    """Stand for a claim of the token of the call."""
     return FunctionDependency(lambda: claim_of(required_token(), name))
 
 
@@ -99,40 +94,6 @@ def claim_of(token: AccessToken, name: str) -> object:
     if name not in token.claims:
         raise RuntimeError(f"Claim {name!r} not found in access token. Available claims: {list(token.claims)}")
     return token.claims[name]
-
-
-class Progress(Dependency):
-    """The progress of the call, reported step by step."""
-
-    def __init__(self) -> None:
-        self.current: int | None = None
-        self.total = 1
-        self.message: str | None = None
-
-    async def __aenter__(self) -> Progress:
-        return Progress()
-
-    async def __aexit__(self, *_: object) -> None:
-        """Do nothing at the end of the call."""
-
-    async def set_total(self, total: int) -> None:
-        """Set how much there is to do."""
-        self.total = total
-
-    async def increment(self, amount: int = 1) -> None:
-        """Report that more is done."""
-        self.current = (self.current or 0) + amount
-        await self._report()
-
-    async def set_message(self, message: str | None) -> None:
-        """Report what is being done."""
-        self.message = message
-        await self._report()
-
-    async def _report(self) -> None:
-        found = current_context()
-        if found is not None and found._call is not None:
-            await found.report_progress(self.current or 0, self.total, self.message)
 
 
 Depends = injection.Depends

@@ -1,17 +1,15 @@
-"""What projects find where they reach into a server: managers, the low-level server, settings; lifespans as objects."""
+"""What projects find where they reach into a server: the low-level server, settings; lifespans as objects."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
-from mcpc_runtime.systems.fastmcp.engine.mounts import key_of
+from mcpc_runtime.systems.fastmcp.engine.server import lack
 from mcpc_runtime.systems.fastmcp.interfaces import Object
-from mcpc_runtime.systems.fastmcp.program import current_program
 
 DEFAULTS = {"host": "127.0.0.1", "port": 8000, "log_level": "INFO", "debug": False, "stateless_http": False}
 
@@ -21,92 +19,11 @@ def server_settings(options: Object) -> SimpleNamespace:
     return SimpleNamespace(**DEFAULTS | {name: options[name] for name in DEFAULTS if options.get(name) is not None})
 
 
-class ComponentsByKey(MutableMapping[str, Any]):
-    """A server's own components by keys such as `tool:name@version`; changes are the server's."""
-
-    def __init__(self, server: Any) -> None:
-        self._registries = server.mcpc_components
-
-    def _all(self) -> Object:
-        return {key_of(each): each for registry in self._registries.values() for each in registry}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._all()[key]
-
-    def __setitem__(self, key: str, component: Any) -> None:
-        items = self._registries[component.kind].items
-        items[key.partition(":")[2].rpartition("@")[0]] = component
-        current_program.note_change(component.kind)
-
-    def __delitem__(self, key: str) -> None:
-        found = self._all()[key]
-        self._registries[found.kind].remove(found.identifier)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-
-class Manager:
-    """The components of one kind, as older versions manage them."""
-
-    def __init__(self, server: Any, kind: str) -> None:
-        self._server = server
-        self._kind = kind
-
-    @property
-    def _items(self) -> Object:
-        items: Object = self._server.mcpc_components[self._kind].items
-        return items
-
-    _tools = _prompts = _resources = _items
-
-    @property
-    def _templates(self) -> Object:
-        items: Object = self._server.mcpc_components["template"].items
-        return items
-
-    async def get_tools(self) -> Object:
-        """Return the components by their keys."""
-        return dict(self._items)
-
-    get_prompts = get_resources = get_tools
-
-    def list_tools(self) -> list[Any]:
-        """Return the components."""
-        return list(self._items.values())
-
-    list_prompts = list_resources = list_tools
-
-    async def get_tool(self, key: str) -> object:
-        """Return a component by its key."""
-        if key not in self._items:
-            raise NotFoundError(f"{self._kind.capitalize()} {key!r} not found")
-        return self._items[key]
-
-    get_prompt = get_resource = get_tool
-
-    def remove_tool(self, key: str) -> None:
-        """Remove a component."""
-        self._server.mcpc_remove(self._kind, key)
-
-    def add_tool(self, component: object) -> object:
-        return self._server.mcpc_add(component)
-
-    add_prompt = add_resource = add_tool
-
-    async def call_tool(self, key: str, arguments: Object) -> object:
-        return await self._server.mcpc_run_tool(key, arguments)
-
-
 class LowLevel:
     """The low-level server: the current request is what projects want of it."""
 
     def __init__(self, server: Any) -> None:
-        self._server = server
-        self.name, self.version, self.instructions = server.name, server.version, server.instructions
+        self.__dict__.update(name=server.name, version=server.version, instructions=server.instructions)
 
     @property
     def request_context(self) -> object:
@@ -117,10 +34,14 @@ class LowLevel:
         return found.request_context
 
     def __getattr__(self, name: str) -> Any:
-        """Accept handlers that a project registers: they have no effect."""
+        """Accept what a program registers, and say that the adapter does not have it."""
         if name.startswith("__"):
             raise AttributeError(name)
+        lack(f"fastmcp.FastMCP._mcp_server({name})")
         return lambda *_, **__: lambda function: function
+
+    def __setattr__(self, name: str, value: object) -> None:
+        lack(f"fastmcp.FastMCP._mcp_server({name})")
 
 
 class Lifespan:
@@ -130,7 +51,6 @@ class Lifespan:
         self._function = function
 
     def __call__(self, server: object) -> Any:
-        """Return what is entered."""
         return self._function(server)
 
     def __or__(self, other: object) -> Lifespan:
@@ -164,5 +84,4 @@ def lifespan(function: Any) -> Lifespan:
 
 
 def combine_lifespans(*lifespans: Any) -> Callable[[Any], Any]:
-    """Return a lifespan of several."""
     return combined(*lifespans)

@@ -6,15 +6,14 @@ import logging
 from types import GenericAlias
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import listing, results
-from mcpc_runtime.systems.fastmcp.engine import middleware as chains
-from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
+from mcpc_runtime.systems.fastmcp.engine import listing, mounts, results, running
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import Visibility, mounted, visibility_rules
+from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
@@ -55,6 +54,7 @@ LACKING: dict[str, tuple[object, ...]] = {
     "tool_transformations": NOTHING,
     "providers": NOTHING,
     "transforms": NOTHING,
+    "tool_serializer": NOTHING,
     "dereference_schemas": (None, True),
 }
 """Options that the adapter does not have, with the values that mean nothing to it."""
@@ -83,9 +83,9 @@ class FastMCP(ServerContent):
         self.mcpc_start(
             {**told, "instructions": instructions, "websiteUrl": website_url}, lifespan, policies_of(options)
         )
+        current_program.note_server(self)
         self.middleware: list[Any] = list(options.pop("middleware", None) or ())
         self.mcpc_masked = options.pop("mask_error_details", None)
-        self.mcpc_serializer = options.pop("tool_serializer", None)
         self.mcpc_path_policy = options.pop("resource_security", self.mcpc_path_policy)
         for name, ours in LACKING.items():
             if options.pop(name, None) not in ours:
@@ -100,6 +100,38 @@ class FastMCP(ServerContent):
         return f"{type(self).__name__}({self.name!r})"
 
     # What the protocol's handlers do
+
+    async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
+        with self.mcpc_entered(call, method):
+            return await running.list_reply(self, method, cursor)
+
+    async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
+        with self.mcpc_entered(call, "tools/call"):
+            return await running.tool_reply(self, name, arguments)
+
+    async def mcpc_get_prompt(self, name: str, arguments: Object, call: Call) -> Object:
+        with self.mcpc_entered(call, "prompts/get"):
+            return await running.prompt_reply(self, name, arguments)
+
+    async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
+        with self.mcpc_entered(call, "resources/read"):
+            return await running.resource_reply(self, uri)
+
+    async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
+        with self.mcpc_entered(call, "completion/complete"):
+            return await running.completion_answer(self, ref, argument, context)
+
+    async def mcpc_run_tool(self, name: str, arguments: Object) -> object:
+        """Run a tool, of this server or of a mounted one; return its ToolResult."""
+        return await running.call_tool(self, name, arguments)
+
+    async def mcpc_run_prompt(self, name: str, arguments: Object | None) -> object:
+        """Run a prompt; return its PromptResult."""
+        return await running.render_prompt(self, name, arguments)
+
+    async def mcpc_run_resource(self, uri: str) -> object:
+        """Read a resource; return its ResourceResult."""
+        return await running.read_resource(self, uri)
 
     async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as FastMCP's own handler does."""
@@ -138,7 +170,6 @@ class FastMCP(ServerContent):
             return await self.mcpc_chain("tools/call", message, last)
 
     async def read_resource(self, uri: object, *, run_middleware: bool = True, **_: object) -> object:
-        """Read a resource by its address."""
         with self.mcpc_entered():
             if not run_middleware or not self.middleware:
                 return await self.mcpc_run_resource(str(uri))
@@ -152,7 +183,6 @@ class FastMCP(ServerContent):
     async def render_prompt(
         self, name: str, arguments: Object | None = None, *, run_middleware: bool = True, **_: object
     ) -> object:
-        """Return the messages of a prompt."""
         with self.mcpc_entered():
             texts = all(isinstance(each, str) for each in (arguments or {}).values())
             if not run_middleware or (not self.middleware and texts):
@@ -166,13 +196,12 @@ class FastMCP(ServerContent):
 
     async def mcpc_chain(self, method: str, message: object, last: Any) -> object:
         """Run the middleware around a function."""
-        context = chains.MiddlewareContext(message=message, method=method, fastmcp_context=current_context())
-        return await chains.run_chain(self.middleware, context, last)
+        context = mounts.MiddlewareContext(message=message, method=method, fastmcp_context=current_context())
+        return await mounts.run_chain(self.middleware, context, last)
 
     # Components
 
-    def add_resource_fn(self, fn: object, uri: str, name: str | None = None, **options: Any) -> object:
-        """Add a function as a resource."""
+    def add_resource_fn(self, fn: object, uri: str, name: str | None = None, **options: object) -> object:
         return self.resource(uri, name=name, **options)(fn)
 
     def add_middleware(self, middleware: object) -> None:
@@ -183,14 +212,12 @@ class FastMCP(ServerContent):
         """Let a function complete arguments."""
         self.completion(handler)
 
-    def enable(self, **rule: Any) -> FastMCP:
-        """Show components."""
+    def enable(self, **rule: object) -> FastMCP:
         self.mcpc_rules += visibility_rules(True, rule)
         current_program.note_change()
         return self
 
-    def disable(self, **rule: Any) -> FastMCP:
-        """Hide components."""
+    def disable(self, **rule: object) -> FastMCP:
         self.mcpc_rules += visibility_rules(False, rule)
         current_program.note_change()
         return self
@@ -203,23 +230,57 @@ class FastMCP(ServerContent):
             server, prefix = prefix, server
         if server is self:
             raise ValueError("Cannot mount a server onto itself")
-        if not isinstance(server, ComponentServer):
+        if not isinstance(server, FastMCP):
             raise UnsupportedFeatureError(f"fastmcp.FastMCP.mount({type(server).__name__})")
         if self.mcpc_masked and not server.mcpc_masked:
             log.warning("%r masks details of errors, and %r, which it mounts, does not", self.name, server.name)
-        names = dict(options.get("tool_names") or {})
-        self.mcpc_mounts.append(mounted(server, namespace or prefix or "", names))
-        if self.mcpc_is_noted:
-            current_program.note_change()
+        if options.get("tool_names"):
+            raise UnsupportedFeatureError("fastmcp.FastMCP.mount(tool_names=…)")
+        self.mcpc_mounts.append(Mount(server, namespace or prefix or ""))
+        current_program.note_change()
 
     async def import_server(self, server: Any, prefix: Any = None, **_: object) -> None:
         """Add the components that a server has now."""
         if isinstance(server, str):
             server, prefix = prefix, server
-        mount = mounted(server, prefix or "", {})
+        mount = Mount(server, prefix or "")
         for kind in listing.KINDS:
             for each in await mount.every(kind):
                 self.mcpc_add(each)
+
+    # Serving
+
+    def mcpc_serves_with(self, options: Object) -> None:
+        """Keep what a program says of its web application when it serves."""
+        self.mcpc_asgi_middleware = options.get("middleware")
+        note_middleware(self.mcpc_asgi_middleware or ())
+
+    def run(self, transport: str | None = None, *_: object, **options: object) -> None:
+        """Serve until the process ends."""
+        self.mcpc_serves_with(options)
+        current_program.serve(self)
+
+    async def run_async(self, transport: str | None = None, *_: object, **options: object) -> None:
+        """Serve until the process ends."""
+        self.mcpc_serves_with(options)
+        await current_program.serve_async(self)
+
+    async def run_stdio_async(self, *_: object, **__: object) -> None:
+        """Serve until the process ends."""
+        await current_program.serve_async(self)
+
+    async def run_http_async(self, *_: object, **options: object) -> None:
+        """Serve until the process ends."""
+        self.mcpc_serves_with(options)
+        await current_program.serve_async(self)
+
+    run_sse_async = run_streamable_http_async = run_http_async
+
+    def http_app(self, path: str | None = None, middleware: Any = None, **_: object) -> ServedApplication:
+        """Return an application that tells which server it serves, with middleware around the program's own routes."""
+        return ServedApplication(self, middleware)
+
+    sse_app = streamable_http_app = http_app
 
     @classmethod
     def generate_name(cls, name: str | None = None) -> str:
@@ -232,7 +293,6 @@ def tag_rules(included: object, excluded: object) -> list[Visibility]:
 
 
 def policies_of(options: Object) -> dict[str, str | None]:
-    """Return what happens to duplicates."""
     found = {"all": options.pop("on_duplicate", None)}
     for kind in ("tools", "prompts", "resources"):
         found[kind] = options.pop(f"on_duplicate_{kind}", None)
@@ -257,7 +317,6 @@ def overrides(server: FastMCP, name: str) -> bool:
 
 
 def results_of(result: Any) -> object:
-    """Return what a handler returned as the result of a tool."""
     if isinstance(result, results.ToolResult):
         return result
     if isinstance(result, tuple) and len(result) == 2:

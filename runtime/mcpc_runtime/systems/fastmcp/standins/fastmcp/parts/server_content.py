@@ -3,52 +3,43 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from inspect import Parameter, signature
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.component_server import ComponentServer
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
-from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
+from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
-from mcpc_runtime.systems.fastmcp.engine.registration import Registration
-from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registration
+from mcpc_runtime.systems.fastmcp.engine.server import lack, note
+from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Component, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import (
-    CLASSES,
-    PromptMeta,
-    ResourceMeta,
-    ToolMeta,
-    attach,
-    get_fastmcp_meta,
-)
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import CLASSES
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
 
-METAS: Object = {"tool": ToolMeta, "prompt": PromptMeta, "resource": ResourceMeta}
+LACKING = ("app", "serializer")
+"""Options of components that the adapter does not have: user interfaces, and how results become text."""
 
 
 class Registering(Registration):
     """What registers components."""
 
     classes = CLASSES
-    mcpc_serializer: Any = None
 
     def mcpc_decorate(self, kind: str, given: object, name: str | None, options: Object) -> Any:
-        """Be a decorator; what it was given is attached to the function."""
-        found = super().mcpc_decorate(kind, given, name, options)
-        if given is not None and not isinstance(given, str):
-            attach_options(kind, given, name, options)
-        return found
+        """Be a decorator; from FastMCP 3 on, mark a function for which it was given options."""
+        if callable(given) and (name or options) and not behaviour().decorators_return_components:
+            with suppress(AttributeError):  # a built-in function, for example
+                setattr(getattr(given, "__func__", given), DECORATED, True)
+        return super().mcpc_decorate(kind, given, name, options)
 
     def mcpc_make(self, kind: str, function: object, name: str | None, options: Object) -> Any:
-        """Make a component from a function, with the serializer."""
-        if kind == "tool" and self.mcpc_serializer is not None:
-            options = {"serializer": self.mcpc_serializer, **options}
-        return super().mcpc_make(kind, function, name, with_interface(options))
+        return super().mcpc_make(kind, function, name, plain_options(options))
 
     def mcpc_add(self, component: Any) -> Any:
         """Register a component; from FastMCP 3 on one that is not enabled is hidden by a rule."""
@@ -61,34 +52,13 @@ class Registering(Registration):
     def mcpc_hide(self, key: str) -> None:
         """Hide a component."""
 
-    @property
-    def _components(self) -> facades.ComponentsByKey:
-        return facades.ComponentsByKey(self)
 
-    def _add_component(self, component: Any) -> object:
-        return self.mcpc_add(component)
-
-    def _get_component(self, key: str) -> object:
-        return self._components.get(key)
-
-
-def with_interface(options: Object) -> Object:
-    """Return the options of a component, its user interface (`app`) in `meta`; True is one that Prefab makes."""
-    app = options.get("app")
-    if app is True:
-        raise UnsupportedFeatureError("fastmcp.FastMCP.tool(app=True)")
-    if app is None or app is False:
-        return options
-    kept = {key: value for key, value in options.items() if key != "app"}
-    return {**kept, "meta": {**(options.get("meta") or {}), "ui": wire(app)}}
-
-
-def attach_options(kind: str, function: object, name: str | None, options: Object) -> None:
-    """Attach what a decorator was given to its function, from FastMCP 3 on."""
-    if behaviour().decorators_return_components or get_fastmcp_meta(function) is not None:
-        return
-    known = METAS[kind].__dataclass_fields__
-    attach(function, METAS[kind](name=name, **{key: value for key, value in options.items() if key in known}))
+def plain_options(options: Object) -> Object:
+    """Return the options of a component without those that the adapter does not have."""
+    for name in LACKING:
+        if options.get(name) not in (None, False):
+            lack(f"fastmcp.FastMCP.tool({name}=…)")
+    return {key: value for key, value in options.items() if key not in LACKING}
 
 
 GETTING = {
@@ -100,29 +70,113 @@ GETTING = {
 """The method for a single component of each kind."""
 
 
-class ServerContent(Registering, ComponentServer):
-    """A server that gives its components."""
+class ServerContent(Registering):
+    """A server with components and mounted servers."""
 
     middleware: list[Any]
+    context_class: type[BaseContext] = BaseContext
+    mcpc_arguments: str = "handler"
+    mcpc_application: object = None
+
+    def mcpc_start(
+        self,
+        information: Object,
+        lifespan: Callable[[Any], Any] | None = None,
+        policies: dict[str, str | None] | None = None,
+    ) -> None:
+        """Set up the server: its description, its lifespan, what happens to duplicates."""
+        self.mcpc_register(policies)
+        self.mcpc_given = information
+        self.mcpc_given_lifespan = lifespan
+        self.mcpc_lifespan_result: Any = None
+        self.mcpc_is_entered = False
+        self.mcpc_mounts: list[Mount] = []
+        self.mcpc_rules: list[Visibility] = []
+        self.mcpc_masked: bool | None = None
+        self.mcpc_path_policy: ResourceSecurity | None = ResourceSecurity()
+        self.mcpc_changed_at_run_time: set[str] = set()
+        self.mcpc_asgi_middleware: Any = None
+
+    @property
+    def name(self) -> str:
+        return str(self.mcpc_given.get("name", ""))
+
+    @property
+    def instructions(self) -> str | None:
+        return self.mcpc_given.get("instructions")
+
+    @instructions.setter
+    def instructions(self, text: str | None) -> None:
+        self.mcpc_given["instructions"] = text
+
+    @property
+    def version(self) -> str | None:
+        return self.mcpc_given.get("version")
+
+    @property
+    def website_url(self) -> str | None:
+        return self.mcpc_given.get("websiteUrl")
+
+    @property
+    def icons(self) -> list[Any]:
+        return self.mcpc_given.get("icons") or []
+
+    def mcpc_information(self) -> Object:
+        given = {**self.mcpc_given, "name": self.name, "version": self.mcpc_given.get("version") or ""}
+        return {key: wire(value) for key, value in given.items() if value or key in ("name", "version")}
+
+    async def mcpc_lists(self, call: Call | None = None) -> Lists:
+        """Return what the server offers, to the session of a call if there is one."""
+        with self.mcpc_entered(call):
+            return await listing.lists_of(self)
+
+    def mcpc_shows(self, component: Component) -> bool:
+        return component.enabled and component.shown is not False
+
+    @asynccontextmanager
+    async def mcpc_lifespan(self) -> AsyncIterator[object]:
+        if self.mcpc_is_entered:  # by another session with the server
+            yield self.mcpc_lifespan_result
+            return
+        async with AsyncExitStack() as stack:
+            self.mcpc_is_entered = True
+            stack.callback(setattr, self, "mcpc_is_entered", False)
+            if self.mcpc_given_lifespan is not None:
+                self.mcpc_lifespan_result = await stack.enter_async_context(self.mcpc_given_lifespan(self))
+            for mount in self.mcpc_mounts:
+                await stack.enter_async_context(mount.server.mcpc_lifespan())
+            yield self.mcpc_lifespan_result
+
+    def mcpc_parts(self) -> list[ProgramServer]:
+        return [mount.server for mount in self.mcpc_mounts]
+
+    def mcpc_routes(self) -> list[Route]:
+        return [*self.mcpc_own_routes, *(route for mount in self.mcpc_mounts for route in mount.server.mcpc_routes())]
+
+    def mcpc_entered(self, call: Call | None = None, method: str = "") -> AbstractContextManager[BaseContext]:
+        """Enter a context of this server: a new one for a call, else one in the current call."""
+        present = current_context()
+        if call is None and present is not None:
+            same = present._server is self or not behaviour().inner_contexts
+            return nullcontext(present) if same else entered(present.mcpc_inner(self))
+        context = self.context_class(self, call)
+        context._method = method
+        return entered(context)
 
     async def mcpc_listed(self, kind: str) -> list[Any]:
         """List components as FastMCP's own handler does: through middleware."""
         return await listed(self, kind)
 
     async def list_tools(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
-        """Return the tools that clients see."""
         return await public(self, "tool", run_middleware)
 
     async def list_prompts(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
-        """Return the prompts that clients see."""
         return await public(self, "prompt", run_middleware)
 
     async def list_resources(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
-        """Return the resources that clients see."""
         return await public(self, "resource", run_middleware)
 
     async def list_resource_templates(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
-        """Return the templates that clients see."""
         return await public(self, "template", run_middleware)
 
     async def _list_tools_mcp(self, *_: object) -> list[Any]:
@@ -157,15 +211,12 @@ class ServerContent(Registering, ComponentServer):
         return {each.name: each for each in await listing.every(self, "tool")}
 
     async def get_prompts(self, **_: object) -> Object:
-        """Return the prompts by their names."""
         return {each.name: each for each in await listing.every(self, "prompt")}
 
     async def get_resources(self, **_: object) -> Object:
-        """Return the resources by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "resource")}
 
     async def get_resource_templates(self, **_: object) -> Object:
-        """Return the templates by their addresses."""
         return {each.identifier: each for each in await listing.every(self, "template")}
 
     async def get_tool(self, name: str) -> object:
@@ -176,7 +227,6 @@ class ServerContent(Registering, ComponentServer):
         return await self._single("prompt", name, f"Unknown prompt: {name}")
 
     async def get_resource(self, uri: object) -> object:
-        """Return a resource by its address."""
         return await self._single("resource", str(uri), f"Unknown resource: {uri}")
 
     async def get_resource_template(self, uri: object) -> object:
@@ -207,28 +257,8 @@ class ServerContent(Registering, ComponentServer):
         self.mcpc_rules[:0] = visibility_rules(False, {"keys": {key}})
 
     @property
-    def _tool_manager(self) -> facades.Manager:
-        return facades.Manager(self, "tool")
-
-    @property
-    def _prompt_manager(self) -> facades.Manager:
-        return facades.Manager(self, "prompt")
-
-    @property
-    def _resource_manager(self) -> facades.Manager:
-        return facades.Manager(self, "resource")
-
-    @property
     def _mcp_server(self) -> facades.LowLevel:
         return facades.LowLevel(self)
-
-    @property
-    def _mounted_servers(self) -> list[Mount]:
-        return self.mcpc_mounts
-
-    @property
-    def _lifespan_result(self) -> object:
-        return self.mcpc_lifespan_result
 
 
 METHODS = {

@@ -1,4 +1,4 @@
-"""The settings of FastMCP: defaults, and environment variables `FASTMCP_…`; its version, loggers and warnings."""
+"""The settings of FastMCP, its version, loggers and warnings, and the SDK's errors by their names there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import selected_definitions
 
 DEFAULTS: Object = {
     "home": os.path.expanduser("~/.local/share/fastmcp"),
@@ -64,7 +66,6 @@ class Settings:
 
     @property
     def settings(self) -> Settings:
-        """The settings themselves."""
         return self
 
 
@@ -116,3 +117,20 @@ __version__ = ".".join(map(str, selected().version))
 
 class FastMCPDeprecationWarning(DeprecationWarning):
     """Something of FastMCP is deprecated."""
+
+
+NAMES = {"sdk1": "McpError", "sdk2": "MCPError"}
+
+
+def error_arguments(code: int, message: str) -> tuple[Any, ...]:
+    """Return what the selected SDK's error is made of."""
+    if selected().sdk == "sdk2":
+        return (code, message)
+    return (selected_definitions().find("ErrorData")(code=code, message=message),)
+
+
+def __getattr__(name: str) -> Any:
+    """Return the error of the selected SDK, whatever it is called."""
+    if name not in NAMES.values():
+        raise AttributeError(name)
+    return resolve(f"mcpc_runtime.systems.fastmcp.standins.mcp.parts.session:{NAMES[selected().sdk]}")

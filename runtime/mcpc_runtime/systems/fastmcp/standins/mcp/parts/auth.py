@@ -1,8 +1,12 @@
-"""Authorization: classes that a project may subclass and make; no request reaches them."""
+"""Authorization: classes that a project may subclass and make; no request reaches them.
+
+A name that has no definition here is a record of the fields that it is made with.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.server import current_call, token_fields
@@ -11,33 +15,13 @@ from mcpc_runtime.systems.fastmcp.engine.server import current_call, token_field
 class Fields:
     """A record with the fields that it is made with."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, *_: object, **fields: Any) -> None:
         vars(self).update(fields)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return None
-
-
-class OAuthToken(Fields):
-    """A token."""
-
-
-class OAuthClientMetadata(Fields):
-    """What a client is registered with."""
-
-
-class OAuthClientInformationFull(OAuthClientMetadata):
-    """A registered client."""
-
-
-class OAuthMetadata(Fields):
-    """What a server that gives tokens offers."""
-
-
-class ProtectedResourceMetadata(Fields):
-    """Which server gives tokens."""
 
 
 AuthorizationCodeT = TypeVar("AuthorizationCodeT")
@@ -47,30 +31,6 @@ AccessTokenT = TypeVar("AccessTokenT")
 
 class AccessToken(Fields):
     """A token of a client."""
-
-
-class RefreshToken(Fields):
-    """A token to get others."""
-
-
-class AuthorizationCode(Fields):
-    """A code to get a token."""
-
-
-class AuthorizationParams(Fields):
-    """What a client asks for."""
-
-
-class TokenError(Exception):
-    """A token is not given."""
-
-
-class AuthorizeError(Exception):
-    """A client is not authorized."""
-
-
-class RegistrationError(Exception):
-    """A client is not registered."""
 
 
 class TokenVerifier:
@@ -84,7 +44,7 @@ class OAuthAuthorizationServerProvider(Generic[AuthorizationCodeT, RefreshTokenT
 class ProviderTokenVerifier(TokenVerifier):
     """Checks the tokens of a provider."""
 
-    def __init__(self, provider: Any) -> None:
+    def __init__(self, provider: object) -> None:
         self.provider = provider
 
 
@@ -109,22 +69,21 @@ class RevocationOptions:
 class AuthSettings:
     """Who issues the tokens of a server."""
 
-    issuer_url: Any
-    resource_server_url: Any = None
-    service_documentation_url: Any = None
+    issuer_url: object
+    resource_server_url: object = None
+    service_documentation_url: object = None
     client_registration_options: ClientRegistrationOptions | None = None
     revocation_options: RevocationOptions | None = None
     required_scopes: list[str] | None = None
     validate_token_resource: bool | None = None
 
 
-def create_auth_routes(*_: object, **__: object) -> list[Any]:
+def create_auth_routes(*_: object, **__: object) -> list[object]:
+    """Return no routes: the built server has its own."""
     return []
 
 
-def create_protected_resource_routes(*_: object, **__: object) -> list[Any]:
-    """Return no routes: the built server has this one."""
-    return []
+create_protected_resource_routes = create_auth_routes
 
 
 def get_access_token() -> AccessToken | None:
@@ -133,20 +92,13 @@ def get_access_token() -> AccessToken | None:
     return None if fields is None else AccessToken(**fields)
 
 
-class Accepting:
-    """Accepts what it is made with."""
-
-    def __init__(self, *_: object, **__: object) -> None:
-        pass
-
-
-class AuthenticatedUser(Accepting):
-    """A user with a token."""
+@cache
+def record(name: str) -> type:
+    base: type = Exception if name.endswith("Error") else Fields
+    return type(name, (base,), {"__module__": __name__})
 
 
-class BearerAuthBackend(Accepting):
-    """Checks the tokens of requests."""
-
-
-class RequireAuthMiddleware(Accepting):
-    """Refuses requests without a token."""
+def __getattr__(name: str) -> type:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return record(name)

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
     LowLevelServer,
     StreamableHTTPSessionManager,
@@ -18,8 +17,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
     result_of,
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ServerRequestContext, http_request
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import CodedError, ServerSession
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 RequestHandler = Callable[[Any, Any], Awaitable[Any]]
 
@@ -108,7 +107,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         elif option not in ACCEPTED:
             raise TypeError(f"Server.__init__() got an unexpected keyword argument {option!r}")
 
-    def add_request_handler(self, method: str, params_type: Any, handler: RequestHandler) -> None:
+    def add_request_handler(self, method: str, params_type: object, handler: RequestHandler) -> None:
         if method == "initialize":
             raise ValueError(
                 "'initialize' is handled by the server runner and cannot be overridden; "
@@ -116,7 +115,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             )
         self._handlers[method] = HandlerEntry(params_type, handler)
 
-    def add_notification_handler(self, method: str, params_type: Any, handler: RequestHandler) -> None:
+    def add_notification_handler(self, method: str, params_type: object, handler: RequestHandler) -> None:
         """Set the handler of a notification, which a built server does not call."""
         self._notification_handlers[method] = HandlerEntry(params_type, handler)
 
@@ -127,12 +126,10 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         return self._notification_handlers.get(method)
 
     def handles(self, method: str) -> bool:
-        """Tell whether there is a handler for a method."""
         return method in self._handlers
 
     @property
     def server_info(self) -> object:
-        """The information about the server."""
         return types.Implementation(
             name=self.name,
             version=self.version,
@@ -191,11 +188,10 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         return self._session_manager
 
     def streamable_http_app(self, **_: object) -> ServedApplication:
-        """Return an application that stands for this server."""
         return ServedApplication(self)
 
 
-def in_order(value: Any, key: str) -> Any:
+def in_order(value: object, key: str) -> Any:
     """Return a field's value with its fields in the order of the wire: schemas begin with some, all else is sorted."""
     if isinstance(value, list):
         return [in_order(each, key) for each in value]
@@ -207,7 +203,6 @@ def in_order(value: Any, key: str) -> Any:
 
 
 def wrapped(middleware: Any, handle: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-    """Return a handler within a middleware."""
 
     async def call(context: Any) -> Any:
         return await middleware(context, handle)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.context import current_context
+from mcpc_runtime.systems.fastmcp.engine.server import lack
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import elicit_url, elicit_with_validation
@@ -38,27 +38,20 @@ class Context:
         return cls
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _: object, handler: Any) -> object:
-        """Let pydantic take a context as it is.
-
-        FastMCP does not inject the SDK's context: there it is an argument, an object whose members do not matter.
-        """
-        if selected().family == "sdk":
-            return resolve("pydantic_core.core_schema:any_schema")()
-        shown = resolve("pydantic:create_model")("Context", __doc__="The context of a call; an empty object.")
-        checked = resolve("pydantic_core.core_schema:no_info_after_validator_function")
-        return checked(lambda _: context_of_call(), handler(shown))
+    def __get_pydantic_core_schema__(cls, _: object, handler: object) -> object:
+        """Let pydantic take a context as it is; FastMCP does not inject it: there it is an argument of clients."""
+        if selected().family != "sdk":
+            lack("the SDK's Context in a function of FastMCP")
+        return resolve("pydantic_core.core_schema:any_schema")()
 
     @property
     def request_context(self) -> Any:
-        """The low-level context of the request."""
         if self._request_context is None:
             raise ValueError("Context is not available outside of a request")
         return self._request_context
 
     @property
     def fastmcp(self) -> Any:
-        """The server."""
         if self._server is None:
             raise ValueError("Context is not available outside of a request")
         return self._server
@@ -67,12 +60,10 @@ class Context:
 
     @property
     def session(self) -> Any:
-        """The client's session."""
         return self.request_context.session
 
     @property
     def request_id(self) -> str:
-        """The identifier of the request."""
         return str(self.request_context.request_id)
 
     @property
@@ -92,7 +83,6 @@ class Context:
 
     @property
     def client_capabilities(self) -> object:
-        """The client's capabilities."""
         return self.session.client_capabilities
 
     @property
@@ -112,7 +102,6 @@ class Context:
             await context.session.send_progress_notification(token_of(context.meta), progress, total, message)
 
     async def read_resource(self, uri: Any) -> object:
-        """Read a resource of the server."""
         return await self.fastmcp.read_resource(uri)
 
     async def elicit(self, message: str, schema: type[Any]) -> object:
@@ -126,7 +115,6 @@ class Context:
     async def log(
         self, level: str, message: object = None, *, logger_name: str | None = None, data: object = None
     ) -> None:
-        """Send a message of the log."""
         await self.session.send_log_message(level, message if data is None else data, logger_name, self.request_id)
 
     async def debug(self, message: object, **options: Any) -> None:
@@ -134,31 +122,24 @@ class Context:
         await self.log("debug", message, **options)
 
     async def info(self, message: object, **options: Any) -> None:
-        """Send a message of the log."""
         await self.log("info", message, **options)
 
     async def warning(self, message: object, **options: Any) -> None:
-        """Send a warning of the log."""
         await self.log("warning", message, **options)
 
     async def error(self, message: object, **options: Any) -> None:
-        """Send an error of the log."""
         await self.log("error", message, **options)
 
     async def notify_tools_changed(self) -> None:
-        """Tell that the list of tools has changed."""
         await self.session.send_tool_list_changed()
 
     async def notify_prompts_changed(self) -> None:
-        """Tell that the list of prompts has changed."""
         await self.session.send_prompt_list_changed()
 
     async def notify_resources_changed(self) -> None:
-        """Tell that the list of resources has changed."""
         await self.session.send_resource_list_changed()
 
     async def notify_resource_updated(self, uri: object) -> None:
-        """Tell subscribers that a resource has changed."""
         await self.session.send_resource_updated(uri)
 
     async def close_sse_stream(self) -> None:
@@ -166,14 +147,6 @@ class Context:
 
     async def close_standalone_sse_stream(self) -> None:
         """Do nothing: the built server keeps the streams."""
-
-
-def context_of_call() -> Context:
-    """Return the context of the current call."""
-    found = current_context()
-    if found is None or found._call is None:
-        return Context()
-    return Context(request_context=found.request_context, fastmcp=found.fastmcp)
 
 
 def token_of(meta: object) -> object:
@@ -195,8 +168,7 @@ def find_context_parameter(function: Function) -> str | None:
     return None
 
 
-def is_asynchronous(function: Any) -> bool:
-    """Tell whether calling a function returns a coroutine."""
+def is_asynchronous(function: object) -> bool:
     while isinstance(function, functools.partial):
         function = function.func
     method = getattr(type(function), "__call__", None)  # noqa: B004 - its kind matters, not that it is there

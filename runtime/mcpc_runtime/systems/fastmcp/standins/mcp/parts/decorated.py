@@ -17,11 +17,14 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import CodedError, McpUrlElicitationRequiredError
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import RequestContext, http_request
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import ServerSession
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
+    CodedError,
+    McpUrlElicitationRequiredError,
+    ServerSession,
+)
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 Handler = Callable[[Any], Awaitable[Any]]
 
@@ -34,11 +37,9 @@ class RequestHandlers(MutableMapping[Any, Handler]):
         self._kinds: Object = {}
 
     def register(self, name: str, handler: Handler) -> None:
-        """Set the handler of a request of the protocol."""
         self._handlers[name] = handler
 
     def named(self, name: str) -> Handler | None:
-        """Return the handler of a request of the protocol, if it has one."""
         return self._handlers.get(name)
 
     def __getitem__(self, kind: Any) -> Handler:
@@ -58,7 +59,7 @@ class RequestHandlers(MutableMapping[Any, Handler]):
         del self._handlers[kind.__name__]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self._kinds.get(name) or types.find_type(name) for name in self._handlers])
+        return iter([self._kinds.get(name) or getattr(types, name) for name in self._handlers])
 
     def __len__(self) -> int:
         return len(self._handlers)
@@ -152,11 +153,9 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
     @property
     def experimental(self) -> Any:
-        """What has no stand-in."""
         return placeholder("mcp.server.Server.experimental")
 
     def handles(self, method: str) -> bool:
-        """Tell whether there is a handler for a method."""
         return self.request_handlers.named(REQUESTS[method]) is not None
 
     def mcpc_list_function(self, method: str) -> Any:
@@ -209,19 +208,15 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         self._tool_cache.update({tool.name: tool for tool in tools})
 
     def list_tools(self) -> Decorator:
-        """Register what lists tools."""
         return self._lister("ListToolsRequest", "ListToolsResult", "tools")
 
     def list_prompts(self) -> Decorator:
-        """Register what lists prompts."""
         return self._lister("ListPromptsRequest", "ListPromptsResult", "prompts")
 
     def list_resources(self) -> Decorator:
-        """Register what lists resources."""
         return self._lister("ListResourcesRequest", "ListResourcesResult", "resources")
 
     def list_resource_templates(self) -> Decorator:
-        """Register what lists resource templates."""
         return self._lister("ListResourceTemplatesRequest", "ListResourceTemplatesResult", "resourceTemplates")
 
     def _handler(self, request: str, answer: Callable[[Function, Any], Awaitable[Any]]) -> Decorator:
@@ -237,15 +232,12 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         return decorate
 
     def get_prompt(self) -> Decorator:
-        """Register what gets a prompt."""
         return self._handler("GetPromptRequest", get_prompt)
 
     def read_resource(self) -> Decorator:
-        """Register what reads a resource."""
         return self._handler("ReadResourceRequest", read_resource)
 
     def set_logging_level(self) -> Decorator:
-        """Register the handler of the level of logging."""
         return self._handler("SetLevelRequest", lambda function, params: call_without_result(function, params.level))
 
     def subscribe_resource(self) -> Decorator:
@@ -261,7 +253,6 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         return self._handler("CompleteRequest", complete)
 
     def progress_notification(self) -> Decorator:
-        """Register the handler of progress."""
 
         def decorate(function: Function) -> Function:
             self.notification_handlers[types.ProgressNotification] = function
@@ -291,7 +282,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
             if problem is not None:
                 return error_result(f"Input validation error: {problem}")
         returned = await function(params.name, arguments)
-        if isinstance(returned, (types.CallToolResult, types.CreateTaskResult)):
+        if isinstance(returned, types.CallToolResult):
             return returned
         if not isinstance(returned, dict) and not hasattr(returned, "__iter__"):
             return error_result(f"Unexpected return type from tool: {type(returned).__name__}")
@@ -306,7 +297,6 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
 
 def error_of(problem: Exception) -> ProtocolError:
-    """Return the error of an exception that a handler has raised."""
     if isinstance(problem, CodedError):
         return ProtocolError(problem.code, problem.message, problem.data)
     return ProtocolError(UNKNOWN_ERROR, str(problem))

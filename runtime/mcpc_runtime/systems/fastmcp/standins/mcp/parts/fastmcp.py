@@ -8,8 +8,8 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.decorated import Server, request_ctx
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.decorated import REQUESTS, Server, request_ctx
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
 
 LifespanResultT = TypeVar("LifespanResultT")
 SETTINGS = {
@@ -39,12 +39,8 @@ OPTIONS = frozenset(
 )
 FIRST_WITHOUT_OTHERS = (1, 13)
 """The first version that refuses options that it does not know."""
-LIST_REQUESTS = {
-    "list_tools": "ListToolsRequest",
-    "list_prompts": "ListPromptsRequest",
-    "list_resources": "ListResourcesRequest",
-    "list_resource_templates": "ListResourceTemplatesRequest",
-}
+LIST_REQUESTS = {function: REQUESTS[method] for method, function in LIST_METHODS.items()}
+"""The type of the request for each list of the server."""
 
 
 class FastMCP(HighLevelServer, Generic[LifespanResultT]):
@@ -86,7 +82,6 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         return handler is self._own[kind] and getattr(type(self), kind) is getattr(HighLevelServer, kind)
 
     def get_context(self) -> Context:
-        """Return the context of the current request."""
         return Context(request_context=request_ctx.get(None), fastmcp=self)
 
     async def call_tool(self, name: str, arguments: Object) -> object:

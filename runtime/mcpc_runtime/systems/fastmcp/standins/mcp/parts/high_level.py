@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from types import SimpleNamespace
 from typing import Any
 
-from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.components import Component
+from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
@@ -19,7 +19,7 @@ from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, ListEntry, Lists, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, StreamableHTTPSessionManager
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.prompts import Prompt, PromptManager
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import lifespan as no_lifespan
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
     FunctionResource,
@@ -28,9 +28,8 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
     check_parameters,
     variables,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import ToolManager
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Prompt, PromptManager, ToolManager
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 TRANSPORTS = ("stdio", "sse", "streamable-http")
 FIRST_WITH_DESCRIPTIONS = (1, 11)
@@ -60,7 +59,6 @@ class HighLevelServer(ABC):
 
     mcpc_arguments: str = "handler"
     mcpc_application: object = None
-    list_methods = ("list_tools", "list_prompts", "list_resources", "list_resource_templates")
 
     def __init__(self, inner: LowLevelServer, settings: Object, options: Object) -> None:
         self.settings: Any = SimpleNamespace(**settings)
@@ -81,12 +79,10 @@ class HighLevelServer(ABC):
 
     @property
     def name(self) -> str:
-        """The server's name."""
         return self.inner.name
 
     @property
     def instructions(self) -> str | None:
-        """The server's instructions for models."""
         return self.inner.instructions
 
     @property
@@ -96,7 +92,6 @@ class HighLevelServer(ABC):
 
     @property
     def icons(self) -> list[Any] | None:
-        """The server's icons."""
         return self.inner.icons
 
     @property
@@ -115,7 +110,6 @@ class HighLevelServer(ABC):
     def tool(
         self, name: str | None = None, title: str | None = None, description: str | None = None, **options: Any
     ) -> Decorator:
-        """Register functions as tools."""
         refuse_function(name, "tool", "()")
 
         def decorate(function: Function) -> Function:
@@ -130,7 +124,6 @@ class HighLevelServer(ABC):
     def prompt(
         self, name: str | None = None, title: str | None = None, description: str | None = None, icons: Any = None
     ) -> Decorator:
-        """Register functions as prompts."""
         refuse_function(name, "prompt", "()")
 
         def decorate(function: Function) -> Function:
@@ -157,7 +150,6 @@ class HighLevelServer(ABC):
         return decorate
 
     def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Decorator:
-        """Register an HTTP route."""
 
         def decorate(function: Function) -> Function:
             self._custom_starlette_routes.append((path, methods, function))
@@ -166,7 +158,6 @@ class HighLevelServer(ABC):
         return decorate
 
     def _entries(self, kind: str) -> list[tuple[Object, Function | None]]:
-        """Return the entries of a list, each with its function."""
         table: dict[str, tuple[Callable[[], list[Any]], Any]] = {
             "list_tools": (self._tool_manager.list_tools, entries.tool_entry),
             "list_prompts": (self._prompt_manager.list_prompts, entries.prompt_entry),
@@ -177,22 +168,18 @@ class HighLevelServer(ABC):
         return [(make(plain(each), selected()), each.function) for each in listed()]
 
     def _models(self, kind: str, model: str) -> list[Any]:
-        return [types.find_type(model).model_validate(entry) for entry, _ in self._entries(kind)]
+        return [getattr(types, model).model_validate(entry) for entry, _ in self._entries(kind)]
 
     async def list_tools(self) -> list[Any]:
-        """Return the tools, as the protocol lists them."""
         return self._models("list_tools", "Tool")
 
     async def list_prompts(self) -> list[Any]:
-        """Return the prompts, as the protocol lists them."""
         return self._models("list_prompts", "Prompt")
 
     async def list_resources(self) -> list[Any]:
-        """Return the resources, as the protocol lists them."""
         return self._models("list_resources", "Resource")
 
     async def list_resource_templates(self) -> list[Any]:
-        """Return the templates, as the protocol lists them."""
         return self._models("list_resource_templates", "ResourceTemplate")
 
     async def _contents(self, resource: Resource) -> list[ReadResourceContents]:
@@ -200,7 +187,6 @@ class HighLevelServer(ABC):
         return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
 
     async def _prompt(self, name: str, arguments: Object | None, context: Any) -> object:
-        """Return the result of a prompt."""
         prompt = self._prompt_manager.get_prompt(name)
         if prompt is None:
             raise ValueError(f"Unknown prompt: {name}")
@@ -218,27 +204,21 @@ class HighLevelServer(ABC):
         current_program.serve(self)
 
     async def run_stdio_async(self) -> None:
-        """Serve the server."""
         await current_program.serve_async(self)
 
     async def run_sse_async(self, *_: object, **__: object) -> None:
-        """Serve the server."""
         await current_program.serve_async(self)
 
     async def run_streamable_http_async(self, *_: object, **__: object) -> None:
-        """Serve the server."""
         await current_program.serve_async(self)
 
     def sse_app(self, *_: object, **__: object) -> ServedApplication:
-        """Return an application that stands for this server."""
         return ServedApplication(self)
 
     def streamable_http_app(self, *_: object, **__: object) -> ServedApplication:
-        """Return an application that stands for this server."""
         return ServedApplication(self)
 
     def mcpc_information(self) -> Object:
-        """Return the information about the server."""
         return self.inner.mcpc_information()
 
     @abstractmethod
@@ -246,13 +226,12 @@ class HighLevelServer(ABC):
         """Tell whether the server makes a list itself: the project has not replaced what does."""
 
     async def mcpc_lists(self) -> Lists:
-        """Return what the server offers."""
-        asked = await self.inner.mcpc_lists() if not all(map(self._lists_itself, self.list_methods)) else Lists()
+        asked = await self.inner.mcpc_lists() if not all(map(self._lists_itself, LIST_METHODS.values())) else Lists()
         found: Object = {
             field: tuple(ListEntry(*each) for each in self._entries(kind))
             if self._lists_itself(kind)
             else getattr(asked, field)
-            for field, kind in zip(("tools", "prompts", "resources", "templates"), self.list_methods, strict=True)
+            for field, kind in ((field, LIST_METHODS[method]) for method, (field, _) in LISTS.items())
         }
         return Lists(**found, completions=self.inner.handles("completion/complete"))
 
@@ -270,7 +249,6 @@ class HighLevelServer(ABC):
         return bool(getattr(self.inner, "middleware", ()))
 
     def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
-        """Enter the server's lifespan."""
         return self.inner.mcpc_lifespan()
 
     async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
@@ -286,11 +264,9 @@ class HighLevelServer(ABC):
         return await self.inner.mcpc_complete(ref, argument, context, call)
 
     def mcpc_routes(self) -> list[Any]:
-        """Return the HTTP routes of the project."""
         return self._custom_starlette_routes
 
     def mcpc_parts(self) -> list[ProgramServer]:
-        """Return the low-level server."""
         return [self.inner]
 
 
@@ -311,8 +287,5 @@ def refuse_function(given: object, name: str, how: str) -> None:
 def wrapped_lifespan(server: object, lifespan: Any) -> Any:
     """Return the lifespan of the inner server: that of the project, which is given the outer one."""
     if lifespan is None:
-        return resolve(f"{BASE}:lifespan")
+        return no_lifespan
     return lambda _: lifespan(server)
-
-
-BASE = "mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level"

@@ -8,22 +8,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS as MEMBERS
-from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, note
 from mcpc_runtime.systems.fastmcp.interfaces import Call, ListEntry, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.program import NotStartedError, current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import InitializationOptions, NoCall, NotificationOptions
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import wire
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.selected import find_type as find
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
-LISTS = {
-    "tools": ("tools/list", "tools"),
-    "prompts": ("prompts/list", "prompts"),
-    "resources": ("resources/list", "resources"),
-    "templates": ("resources/templates/list", "resourceTemplates"),
-}
-"""The lists of a server: the method of each, and the field of its result."""
 PAGES = 1000
 """How many pages of a list are read at most."""
 ENVELOPE = ("cacheScope", "resultType", "ttlMs")
@@ -95,7 +87,7 @@ class LowLevelServer(ABC):
         """Ask the server's own handlers for its lists."""
         lists: Object = {}
         failed: list[str] = []
-        for kind, (method, field) in LISTS.items():
+        for method, (kind, field) in LISTS.items():
             try:
                 lists[kind] = await self._list(method, field)
             except ProtocolError as problem:
@@ -119,7 +111,7 @@ class LowLevelServer(ABC):
     async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
         """Ask the server's own handler for a list, or a page of it."""
         result = await self.respond(method, with_meta({} if cursor is None else {"cursor": cursor}, call), call)
-        _, field = MEMBERS[method]
+        _, field = LISTS[method]
         return {**result, field: [self.ordered(entry) for entry in result[field]]}
 
     @asynccontextmanager
@@ -181,8 +173,8 @@ class LowLevelServer(ABC):
         for name, (method, type_name, flags) in CAPABILITIES.items():
             if self.handles(method):
                 values = {flag: getattr(options, option) for flag, option in flags.items()}
-                given[name] = find(type_name).model_validate(values)
-        return find("ServerCapabilities").model_validate(given)
+                given[name] = getattr(types, type_name).model_validate(values)
+        return types.ServerCapabilities.model_validate(given)
 
     async def run(self, *given: Any, initialization_options: Any = None, **_: object) -> None:
         """Serve the server; of what is given, only the options count, which follow two streams."""
@@ -195,7 +187,7 @@ def with_meta(params: Object, call: Call) -> Object:
     return {**params, "_meta": call.meta} if call.meta else params
 
 
-def result_of(value: Any) -> Object:
+def result_of(value: object) -> Object:
     """Return a handler's result in the protocol's form."""
     dumped: Object = wire(getattr(value, "root", value))
     if dumped.get("resultType", COMPLETE) != COMPLETE:
@@ -269,7 +261,6 @@ class StreamableHTTPSessionManager:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Do nothing."""
         yield
 
     async def handle_request(self, scope: object, receive: object, send: object) -> None:

@@ -10,9 +10,9 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNo
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.constructed import Server
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import MCPError, UnexpectedResourceError
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import HighLevelServer, wrapped_lifespan
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import MCPError, UnexpectedResourceError
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 log = logging.getLogger(__name__)
 LifespanResultT = TypeVar("LifespanResultT")
@@ -43,12 +43,8 @@ OPTIONS = frozenset(
 )
 IDENTITY = ("title", "description", "instructions", "website_url", "icons")
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
-LIST_METHODS = {
-    "list_tools": "tools/list",
-    "list_prompts": "prompts/list",
-    "list_resources": "resources/list",
-    "list_resource_templates": "resources/templates/list",
-}
+METHODS = {function: method for method, function in LIST_METHODS.items()}
+"""The method of the protocol for each list of the server."""
 
 
 class MCPServer(HighLevelServer, Generic[LifespanResultT]):
@@ -85,32 +81,28 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
             on_get_prompt=self._handle_get_prompt,
         )
         super().__init__(self._lowlevel_server, settings, options)
-        self._own = {kind: self.inner_handler(method) for kind, method in LIST_METHODS.items()}
+        self._own = {kind: self.inner_handler(method) for kind, method in METHODS.items()}
         self._resource_security = options.get("resource_security")
         self._lowlevel_server.middleware.extend(options.get("middleware") or ())
 
     def inner_handler(self, method: str) -> object:
-        """Return the low-level handler of a method."""
         entry = self._lowlevel_server.get_request_handler(method)
         return None if entry is None else entry.handler
 
     def _lists_itself(self, kind: str) -> bool:
-        handler = self.inner_handler(LIST_METHODS[kind])
+        handler = self.inner_handler(METHODS[kind])
         return handler is self._own[kind] and getattr(type(self), kind) is getattr(HighLevelServer, kind)
 
     @property
     def title(self) -> str | None:
-        """The server's title."""
         return self._lowlevel_server.title
 
     @property
     def description(self) -> str | None:
-        """The server's description."""
         return self._lowlevel_server.description
 
     @property
     def version(self) -> str:
-        """The server's version."""
         return self._lowlevel_server.version or ""
 
     @property
@@ -128,7 +120,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         """Register what completes arguments."""
 
         def decorate(function: Function) -> Function:
-            async def handle(context: object, params: Any) -> object:
+            async def handle(context: object, params: object) -> object:
                 return await complete(function, params)
 
             self._lowlevel_server.add_request_handler("completion/complete", types.CompleteRequestParams, handle)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import logging
 import re
-from collections.abc import Set
-from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components
-from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour, rules
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
-from mcpc_runtime.systems.fastmcp.engine.schema_rules import rules
+from mcpc_runtime.systems.fastmcp.engine.uris import DEFAULT, ResourceSecurity, normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
@@ -29,7 +24,7 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     function_name,
     json_text,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
     MCPError,
     ResourceSecurityError,
     UnexpectedResourceError,
@@ -39,43 +34,7 @@ EXPRESSION = re.compile(r"{([+#./;?&]?)([^}]*)}")
 PREFIXES = {".": r"\.", "/": "/", "#": "#"}
 
 
-@dataclass(frozen=True)
-class ResourceSecurity:
-    """Which values in an address version 2 of the SDK refuses."""
-
-    reject_path_traversal: bool = True
-    reject_absolute_paths: bool = True
-    reject_null_bytes: bool = True
-    exempt_params: Set[str] = field(default_factory=frozenset)
-
-    def refuses(self, value: str) -> bool:
-        return (
-            (self.reject_null_bytes and "\0" in value)
-            or (self.reject_path_traversal and leaves_folder(value))
-            or (self.reject_absolute_paths and is_absolute(value))
-        )
-
-
-DEFAULT_RESOURCE_SECURITY = ResourceSecurity()
-
-
-def leaves_folder(value: str) -> bool:
-    """Tell whether a value leaves the folder that it begins in."""
-    depth = 0
-    for part in value.replace("\\", "/").split("/"):
-        depth += -1 if part == ".." else part not in ("", ".")
-        if depth < 0:
-            return True
-    return False
-
-
-def is_absolute(value: str) -> bool:
-    """Tell whether a value is a path from the root of a file system, or of a drive."""
-    return value.startswith(("/", "\\")) or re.match("[A-Za-z]:", value) is not None
-
-
 def variables(template: str) -> list[str]:
-    """Return the names of a template's variables."""
     names = [name for _, listed in EXPRESSION.findall(template) for name in listed.split(",")]
     return [name.rstrip("*").partition(":")[0] for name in names]
 
@@ -101,13 +60,12 @@ def match_encoded(template: str, uri: str, security: ResourceSecurity) -> dict[s
     pairs = [pair.partition("=") for pair in given.split("&") if pair]
     values |= {name: unquote(value) for name, _, value in pairs if name in variables(query)}
     for name, value in values.items():
-        if name not in security.exempt_params and security.refuses(value):
+        if name not in security.exempt_params and security.rejects(value):
             raise ResourceSecurityError(f"Parameter {name!r} of template {template!r} failed security validation")
     return values
 
 
 def path_pattern(template: str) -> str:
-    """Return the pattern of a template without a query."""
     parts: list[str] = []
     end = 0
     for expression in EXPRESSION.finditer(template):
@@ -133,8 +91,7 @@ def as_address(uri: object) -> str:
     """Return an address as the version of the SDK keeps it."""
     if not rules(selected()).uris_normalized:
         return str(uri)
-    found: str = resolve("mcpc_runtime.systems.fastmcp.engine.uris:normalized_uri")(str(uri))
-    return found
+    return normalized_uri(str(uri))
 
 
 def as_contents(result: Any) -> str | bytes:
@@ -155,7 +112,6 @@ class Resource(components.Resource):
             setattr(self, key, value)
 
     async def read(self) -> str | bytes:
-        """Return the contents."""
         raise NotImplementedError
 
 
@@ -196,7 +152,6 @@ class FunctionResource(Resource):
         )
 
     async def read(self) -> str | bytes:
-        """Call the function."""
         with raised_as(lambda problem: ValueError(f"Error reading resource {self.uri}: {problem}"), *unchanged()):
             result = await call_and_wait(self.fn, {})
             return await result.read() if isinstance(result, Resource) else as_contents(result)
@@ -217,53 +172,10 @@ class FileResource(Resource):
             return await asyncio.to_thread(self.path.read_bytes if self.is_binary else self.path.read_text)
 
 
-class HttpResource(Resource):
-    """A resource at an address of the web."""
-
-    default_mime_type = "application/json"
-    url: str = ""
-
-    async def read(self) -> str | bytes:
-        """Fetch it."""
-        async with import_module("httpx").AsyncClient() as client:
-            answer = await client.get(self.url)
-            answer.raise_for_status()
-            return str(answer.text)
-
-
-class DirectoryResource(Resource):
-    """A resource that lists a folder's files."""
-
-    default_mime_type = "application/json"
-    recursive = False
-    pattern: str | None = None
-
-    def __init__(self, uri: Any = "", *, path: str | Path, **given: Any) -> None:
-        super().__init__(uri, **given)
-        self.path = Path(path)
-        if not self.path.is_absolute():
-            raise ValueError("Path must be absolute")
-
-    def list_files(self) -> list[Path]:
-        """Return the files and folders."""
-        if not self.path.is_dir():
-            error = NotADirectoryError if self.path.exists() else FileNotFoundError
-            raise error(
-                f"Directory not found: {self.path}" if error is FileNotFoundError else f"Not a directory: {self.path}"
-            )
-        return list((self.path.rglob if self.recursive else self.path.glob)(self.pattern or "*"))
-
-    async def read(self) -> str:
-        """Return the files' paths as JSON."""
-        with raised_as(lambda problem: ValueError(f"Error reading directory {self.path}: {problem}")):
-            files = [str(each.relative_to(self.path)) for each in self.list_files() if each.is_file()]
-        return json.dumps({"files": files}, indent=2)
-
-
 class ResourceTemplate(components.Template):
     """A template of resources: a function reads them."""
 
-    security = DEFAULT_RESOURCE_SECURITY
+    security = DEFAULT
 
     @classmethod
     def from_function(
@@ -286,15 +198,14 @@ class ResourceTemplate(components.Template):
             injected=frozenset(() if context is None else (context,)),
             **options,
         )
-        made.security = security or DEFAULT_RESOURCE_SECURITY
+        made.security = security or DEFAULT
         return made
 
     def matches(self, uri: str) -> dict[str, str] | None:
         """Return the values that the template finds in an address, None if it does not match."""
         return match(self.uri_template, uri, self.security)
 
-    async def create_resource(self, uri: str, params: Object, context: Any = None) -> Resource:
-        """Return the resource at an address."""
+    async def create_resource(self, uri: str, params: Object, context: object = None) -> Resource:
 
         def error(problem: Exception) -> Exception:
             if behaviour().masks_errors:
@@ -339,7 +250,6 @@ class ResourceManager:
         return list(self._templates.values())
 
     async def get_resource(self, uri: object, context: object = None) -> Resource:
-        """Return the resource at an address."""
         address = str(uri)
         if address in self._resources:
             return self._resources[address]
@@ -355,14 +265,13 @@ class ResourceManager:
         except ResourceSecurityError as problem:
             raise unknown(address) from problem
 
-    async def _create(self, template: ResourceTemplate, address: str, found: Object, context: Any) -> Resource:
+    async def _create(self, template: ResourceTemplate, address: str, found: Object, context: object) -> Resource:
         text = "Error creating resource from template"
         with raised_as(lambda problem: ValueError(f"{text}: {problem}"), *unchanged()):
             return await template.create_resource(address, found, context)
 
 
 def unknown(address: str) -> Exception:
-    """Return the error for an address without a resource."""
     kind = ResourceNotFoundError if behaviour().masks_errors else ValueError
     return kind(f"Unknown resource: {address}")
 

@@ -1,24 +1,122 @@
-"""What a handler asks of the client, and tells it: `mcp.server.session` and `mcp.server.elicitation`."""
+"""What a handler asks of the client, and tells it, and the errors of both versions of the SDK."""
 
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
+from mcpc_runtime.systems.fastmcp.engine.contents import wire
+from mcpc_runtime.systems.fastmcp.engine.context import request_result
 from mcpc_runtime.systems.fastmcp.engine.elicitation import (
     AcceptedUrlElicitation,
     CancelledElicitation,
     DeclinedElicitation,
 )
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import coded_error
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import selected_definitions, types
 
-Answer = TypeVar("Answer")
+URL_ELICITATION_REQUIRED = -32042
+
+
+class MCPDeprecationWarning(UserWarning):
+    """A warning of the SDK that is shown by default."""
+
+
+class CodedError(Exception):
+    """An error with a code of the protocol."""
+
+    error: Any
+
+    @property
+    def code(self) -> Any:
+        return self.error.code
+
+    @property
+    def message(self) -> Any:
+        return self.error.message
+
+    @property
+    def data(self) -> Any:
+        """The error's data, or None."""
+        return self.error.data
+
+
+class McpError(CodedError):
+    """An error that a client gets, of version 1 of the SDK."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class MCPError(CodedError):
+    """An error that a client gets, of version 2 of the SDK."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(code, message, data)
+        fields = {"code": code, "message": message, **({} if data is None else {"data": data})}
+        self.error = selected_definitions().find("ErrorData")(**fields)
+
+    @classmethod
+    def from_error_data(cls, error: Any) -> MCPError:
+        """Return the error of a message's part."""
+        return cls(error.code, error.message, error.data)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def url_elicitation_data(elicitations: list[Any], message: str | None) -> tuple[str, Object]:
+    """Return the message and the data of an error that asks a user to open addresses."""
+    plural = "s" if len(elicitations) > 1 else ""
+    data = [each.model_dump(by_alias=True, exclude_none=True) for each in elicitations]
+    return message or f"URL elicitation{plural} required", {"elicitations": data}
+
+
+class McpUrlElicitationRequiredError(McpError):
+    """Asks the user to open addresses before a request can be answered, in version 1 of the SDK."""
+
+    def __init__(self, elicitations: list[Any], message: str | None = None) -> None:
+        text, data = url_elicitation_data(elicitations, message)
+        make = selected_definitions().find("ErrorData")
+        super().__init__(make(code=URL_ELICITATION_REQUIRED, message=text, data=data))
+        self.elicitations = elicitations
+
+
+class MCPUrlElicitationRequiredError(MCPError):
+    """Asks the user to open addresses before a request can be answered, in version 2 of the SDK."""
+
+    def __init__(self, elicitations: list[Any], message: str | None = None) -> None:
+        text, data = url_elicitation_data(elicitations, message)
+        super().__init__(URL_ELICITATION_REQUIRED, text, data)
+        self.elicitations = elicitations
+
+
+McpUrlElicitationRequiredError.__name__ = MCPUrlElicitationRequiredError.__name__ = "UrlElicitationRequiredError"
+
+
+def coded_error(code: int, message: str, data: object = None) -> CodedError:
+    """Return an error as the selected version of the SDK has it."""
+    raised = MCPError(code, message, data)
+    return raised if "MCPModel" in selected_definitions().rows else McpError(raised.error)
+
+
+class UnexpectedToolError(ToolError):
+    """A tool raised something else than an error of the SDK."""
+
+
+class UnexpectedResourceError(ResourceError):
+    """A resource raised something else than an error of the SDK."""
+
+
+class ResourceSecurityError(ValueError):
+    """A value in an address is not permitted."""
+
+
 ServerSessionT = TypeVar("ServerSessionT")
 LIST_CHANGED = {
     "notifications/prompts/list_changed": "prompts",
@@ -37,23 +135,6 @@ SAMPLING = {
     "tool_choice": "toolChoice",
 }
 """The options of `create_message` by their names in Python, with those on the wire."""
-
-
-def wire(value: Any) -> Any:
-    """Return what a value is on the wire: models become objects."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(by_alias=True, mode="json", exclude_none=True)
-    if isinstance(value, (list, tuple)):
-        return [wire(each) for each in value]
-    return value
-
-
-async def client_answer(answer: Awaitable[Answer]) -> Answer:
-    """Return a client's answer; its error is one of the SDK's."""
-    try:
-        return await answer
-    except ProtocolError as problem:
-        raise coded_error(problem.code, problem.message, problem.data) from problem
 
 
 def contains(present: object, wanted: object) -> bool:
@@ -82,17 +163,14 @@ class ServerSession:
 
     @property
     def client_capabilities(self) -> object:
-        """The client's capabilities."""
         return types.ClientCapabilities.model_validate(self._call.client_capabilities)
 
     @property
     def protocol_version(self) -> str:
-        """The protocol's revision of the session."""
         return self._call.protocol_version
 
     @property
     def can_send_request(self) -> bool:
-        """Whether the client can be asked."""
         return True
 
     def check_client_capability(self, capability: object) -> bool:
@@ -111,18 +189,15 @@ class ServerSession:
         message: str | None = None,
         related_request_id: str | None = None,
     ) -> None:
-        """Tell the progress of the call."""
         if selected().sdk == "sdk1":
             progress, total = float(progress), None if total is None else float(total)
         if progress_token is not None:
             await self._call.progress(progress, total, message)
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the progress of the call."""
         await self._call.progress(progress, total, message)
 
     async def send_resource_updated(self, uri: object) -> None:
-        """Tell subscribers that a resource has changed."""
         await self._call.resource_updated(str(uri))
 
     async def send_resource_list_changed(self) -> None:
@@ -142,7 +217,6 @@ class ServerSession:
         return types.EmptyResult()
 
     async def send_notification(self, notification: object, related_request_id: object = None) -> None:
-        """Send a notification of the protocol."""
         sent = wire(notification)
         method, params = sent["method"], sent.get("params") or {}
         if method in LIST_CHANGED:
@@ -157,10 +231,11 @@ class ServerSession:
             raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_notification({method})")
 
     async def send_request(self, request: object, result_type: object = None, **_: object) -> object:
-        """Refuse requests that have no method here."""
         raise UnsupportedFeatureError(f"mcp.server.session.ServerSession.send_request({wire(request).get('method')})")
 
-    async def create_message(self, messages: list[Any], *, related_request_id: object = None, **options: Any) -> object:
+    async def create_message(
+        self, messages: list[object], *, related_request_id: object = None, **options: object
+    ) -> object:
         """Let the client's model answer."""
         unknown = [name for name in options if name not in SAMPLING]
         if unknown or "max_tokens" not in options:
@@ -168,14 +243,13 @@ class ServerSession:
             raise TypeError(f"create_message() {problem}")
         params = {"messages": wire(messages)}
         params |= {SAMPLING[name]: wire(value) for name, value in options.items() if value is not None}
-        result = await client_answer(self._call.sample(params))
+        result = await request_result(self._call.sample(params))
         with_tools = "tools" in params or "toolChoice" in params
         model = types.CreateMessageResultWithTools if with_tools else types.CreateMessageResult
         return model.model_validate(result)
 
     async def list_roots(self) -> object:
-        """Return the client's roots."""
-        return types.ListRootsResult.model_validate({"roots": await client_answer(self._call.list_roots())})
+        return types.ListRootsResult.model_validate({"roots": await request_result(self._call.list_roots())})
 
     async def elicit_form(
         self,
@@ -187,7 +261,7 @@ class ServerSession:
     ) -> object:
         """Ask the user for the values of a form."""
         schema = requestedSchema if requested_schema is None else requested_schema
-        return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, schema or {})))
+        return types.ElicitResult.model_validate(await request_result(self._call.elicit(message, schema or {})))
 
     elicit = elicit_form
 
@@ -195,7 +269,7 @@ class ServerSession:
         self, message: str, url: str, elicitation_id: str, related_request_id: object = None
     ) -> object:
         """Ask the user to open an address."""
-        return types.ElicitResult.model_validate(await client_answer(self._call.elicit(message, {}, url)))
+        return types.ElicitResult.model_validate(await request_result(self._call.elicit(message, {}, url)))
 
 
 ElicitSchemaModelT = TypeVar("ElicitSchemaModelT")

@@ -1,4 +1,4 @@
-"""Tools of the SDK: functions whose arguments and results pydantic checks and converts; images and sounds."""
+"""The tools and prompts of the SDK: functions whose arguments and results pydantic checks and converts; media."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.arguments import checked
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, raised_as
-from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema
+from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
     call,
+    call_and_wait,
+    converting,
     find_context_parameter,
     function_name,
     is_asynchronous,
     json_text,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.exceptions import (
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
     MCPError,
     McpUrlElicitationRequiredError,
     UnexpectedResourceError,
     UnexpectedToolError,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp_types import selected as types
+from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 UNKNOWN = "application/octet-stream"
 
@@ -59,7 +61,7 @@ class Media:
     def _content(self) -> object:
         data = self.path.read_bytes() if self.path else self.data or b""
         fields = {"type": self.kind, "data": b64encode(data).decode(), "mimeType": self._mime_type}
-        return types.find_type(f"{self.kind.title()}Content").model_validate(fields)
+        return getattr(types, f"{self.kind.title()}Content").model_validate(fields)
 
 
 class Image(Media):
@@ -76,7 +78,6 @@ class Image(Media):
     }
 
     def to_image_content(self) -> Any:
-        """Return the protocol's content."""
         return self._content()
 
 
@@ -95,7 +96,6 @@ class Audio(Media):
     }
 
     def to_audio_content(self) -> Any:
-        """Return the protocol's content."""
         return self._content()
 
 
@@ -121,7 +121,6 @@ class Plan:
         return {field.alias or name: getattr(valid, name) for name, field in self.model.model_fields.items()}
 
     def structured(self, result: Any) -> Any:
-        """Return the structured content of a result."""
         by_name = {"by_alias": True, "by_name": True} if selected().sdk == "sdk2" else {}
         value = {"result": result} if self.shape is not None and self.shape.wrapped else result
         valid = self.adapter.validate_python(value, **by_name)
@@ -148,7 +147,6 @@ def parsed(given: Object, fields: Object) -> Object:
 
 
 def parsed_text(value: Any, field: Any) -> Any:
-    """Return the value of a field, parsed if it is text of an object or a list."""
     if not isinstance(value, str) or field.annotation is str:
         return value
     try:
@@ -158,8 +156,7 @@ def parsed_text(value: Any, field: Any) -> Any:
     return value if isinstance(found, (str, int, float)) else found
 
 
-def contents_of(result: Any) -> list[Any]:
-    """Return the content blocks of a result."""
+def contents_of(result: object) -> list[Any]:
     if result is None:
         return []
     if isinstance(result, Image):
@@ -173,7 +170,7 @@ def contents_of(result: Any) -> list[Any]:
     return [types.TextContent(type="text", text=result if isinstance(result, str) else json_text(result))]
 
 
-def converted(result: Any, plan: Plan) -> Any:
+def converted(result: object, plan: Plan) -> Any:
     """Return a result as the low-level server of version 1 takes it: contents, and perhaps structured content."""
     if is_question(result):
         return result
@@ -191,7 +188,6 @@ def is_question(result: object) -> bool:
 
 
 def is_refusal(result: object) -> bool:
-    """Tell whether version 2 takes a result as it is, for it is an error."""
     return bool(getattr(result, "is_error", False))
 
 
@@ -225,12 +221,10 @@ class Tool(components.Tool):
 
     @property
     def is_async(self) -> bool:
-        """Whether the function is a coroutine function."""
         return is_asynchronous(self.function)
 
     @property
     def fn_metadata(self) -> object:
-        """The models of the function."""
         return plan_of(self)
 
     async def run(self, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
@@ -289,3 +283,130 @@ class ToolManager:
         if tool is None:
             raise ToolError(f"Unknown tool: {name}")
         return await tool.run(arguments, context, convert_result)
+
+
+class Message:
+    """A message of a prompt: a role, and a content block (text is one)."""
+
+    role = "user"
+
+    def __init__(self, content: object, role: str = "", **_: object) -> None:
+        self.role = role or type(self).role
+        if self.role not in ("user", "assistant"):
+            raise ValueError(f"the role of a message is `user` or `assistant`, not {self.role!r}")
+        self.content = content_block(content)
+
+    def model_dump(self, **_: object) -> Object:
+        content = self.content.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {"role": self.role, "content": content}
+
+
+class UserMessage(Message):
+    """A message of the user."""
+
+
+class AssistantMessage(Message):
+    """A message of the model."""
+
+    role = "assistant"
+
+
+def content_block(content: object) -> Any:
+    """Return a content block: made of text, of media, or of an object."""
+    if isinstance(content, str):
+        return types.TextContent(type="text", text=content)
+    if isinstance(content, Media):
+        return content._content()
+    return resolve("pydantic:TypeAdapter")(types.ContentBlock).validate_python(content)
+
+
+def message_of(item: object) -> Message:
+    if isinstance(item, Message):
+        return item
+    if isinstance(item, dict):
+        return UserMessage(**item)
+    if isinstance(item, str) or (behaviour().masks_errors and is_content(item)):
+        return UserMessage(item)
+    return UserMessage(json_text(item))
+
+
+def is_content(item: object) -> bool:
+    """Tell whether version 2 of the SDK takes an item as a message's content."""
+    return isinstance(item, (Media, types.ContentBlock))
+
+
+class Prompt(components.Prompt):
+    """A prompt of the SDK."""
+
+    @classmethod
+    def from_function(  # noqa: PLR0913 - as there
+        cls,
+        fn: Function,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[Any] | None = None,
+        context_kwarg: str | None = None,
+    ) -> Prompt:
+        context = context_kwarg or find_context_parameter(fn)
+        return cls(
+            function_name(fn, name),
+            function=fn,
+            title=title,
+            description=description or fn.__doc__ or "",
+            icons=icons,
+            injected=frozenset(() if context is None else (context,)),
+        )
+
+    @property
+    def arguments(self) -> list[Any]:
+        return [types.PromptArgument.model_validate(each) for each in self._arguments()]
+
+    def _arguments(self) -> list[Object]:
+        if self.given_arguments is None and self.function is not None:
+            self.given_arguments = prompt_arguments(self.function, self.injected, selected())
+        return self.given_arguments or []
+
+    async def render(self, arguments: Object | None = None, context: object = None) -> list[Message]:
+        given = arguments or {}
+        missing = {each["name"] for each in self._arguments() if each.get("required")} - set(given)
+        if missing:
+            raise ValueError(f"Missing required arguments: {missing}")
+        text = f"Error rendering prompt {self.name}"
+        hidden = behaviour().masks_errors
+        with raised_as(lambda problem: ValueError(text if hidden else f"{text}: {problem}"), MCPError):
+            if self.plan is None:
+                self.plan = converting(self.fn)
+            result = await call_and_wait(self.plan, given | dict.fromkeys(self.injected, context))
+            return [self._message(item) for item in (result if isinstance(result, (list, tuple)) else [result])]
+
+    def _message(self, item: object) -> Message:
+        with raised_as(lambda _: ValueError(f"Could not convert prompt result to message: {item}")):
+            return message_of(item)
+
+
+class PromptManager:
+    """The prompts of a server by their names."""
+
+    def __init__(self, warn_on_duplicate_prompts: bool = True) -> None:
+        self.warn_on_duplicate_prompts = warn_on_duplicate_prompts
+        self._prompts: dict[str, Prompt] = {}
+
+    def get_prompt(self, name: str) -> Prompt | None:
+        return self._prompts.get(name)
+
+    def list_prompts(self) -> list[Prompt]:
+        return list(self._prompts.values())
+
+    def add_prompt(self, prompt: Prompt) -> Prompt:
+        """Add a prompt; the one that is there stays."""
+        if prompt.name in self._prompts and self.warn_on_duplicate_prompts:
+            log.warning("Prompt already exists: %s", prompt.name)
+        current_program.note_change("prompt")
+        return self._prompts.setdefault(prompt.name, prompt)
+
+    async def render_prompt(self, name: str, arguments: Object | None = None, context: Any = None) -> list[Message]:
+        prompt = self.get_prompt(name)
+        if prompt is None:
+            raise ValueError(f"Unknown prompt: {name}")
+        return await prompt.render(arguments, context)
