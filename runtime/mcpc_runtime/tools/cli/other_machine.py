@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from shlex import join
 
-from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.artifact.wheel_tags import describe_platform, fits
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli.artifact_info import build_info
 from mcpc_runtime.tools.cli.printing import NOT_RUNNABLE
 from mcpc_runtime.transports.platforms import system
