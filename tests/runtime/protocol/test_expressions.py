@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,15 @@ from support.images import MODERN
 from support.needs import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "runtime" / "protocol"
-NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json}
+
+
+def asked(call: Any, number: int, requests: dict[str, Any], signer: Any) -> Any:
+    """Return what a call that sends client requests is answered."""
+    questions, refusal = handler_requests.checked_requests(call, requests)
+    return refusal or eras.ask_client(call, number, questions, signer)
+
+
+NAMES = {"Dialogue": Dialogue, "displayed": displayed, "MODERN": MODERN, "json": json, "asked": asked}
 SUBJECTS = {
     **{
         module.__name__.rpartition(".")[2]: module for module in (

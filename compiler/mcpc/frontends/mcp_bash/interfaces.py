@@ -150,7 +150,7 @@ PAGES = {
     "kanban": "Board",
 }
 """The templates, each with the title of a page that says none."""
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "pages"
 
 
 def page(template: str, config: Mapping[str, Json]) -> str:
