@@ -7,7 +7,7 @@ import pytest
 
 import mcpc_runtime
 from mcpc.emit import bytecode
-from mcpc.emit.bytecode import KIND, BytecodeCache
+from mcpc.emit.bytecode_cache import KIND, BytecodeCache
 from mcpc.emit.interpreters import HERE, LEAST_AT_ONCE, MissingPythonError, compile_at_once, compile_for, interpreter
 from mcpc.emit.templates import template_text
 from support.needs import ROOT

@@ -30,20 +30,6 @@ def test_versions_of_python(python: str, minors: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("python", "platforms", "targets"),
-    [
-        ("", (), ()),
-        ("", ("a", "b"), ("a", "b")),
-        ("/usr/bin/python3", ("a",), ("a",)),
-        ("3.11", (), ("-cp311",)),
-        ("3.11,3.13", ("a", "b-cp312"), ("a-cp311", "b-cp312", "a-cp313")),
-    ],
-)
-def test_targets_are_platforms_of_versions(python: str, platforms: tuple[str, ...], targets: tuple[str, ...]) -> None:
-    assert Options(python=python, platforms=platforms).targets == targets
-
-
-@pytest.mark.parametrize(
     ("chosen", "serving"),
     [
         ({}, ()),

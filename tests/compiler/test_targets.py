@@ -30,7 +30,11 @@ def group(platform: str, *others: str, python: str = HERE, is_required: bool = T
         (Options(), [group("")]),
         (Options(every_python=True), [group("", *OTHERS)]),
         (Options(every_python=True, python="3.12,3.13"), [group("", python="3.12"), group("", python="3.13")]),
-        (Options(every_python=True, python="/usr/bin/python3"), [group("")]),
+        (Options(every_python=True, python="/usr/bin/python3", platforms=(X86,)), [group(X86)]),
+        (
+            Options(python="3.11,3.13", platforms=(X86, f"{ARM}-cp312")),
+            [group(X86, python="3.11"), group(ARM, python="3.12"), group(X86, python="3.13")],
+        ),
         (Options(every_python=True, platforms=(X86, f"{ARM}-cp313")), [group(X86, *OTHERS), group(ARM, python="3.13")]),
         (
             Options(every_python=True, platforms=("common", X86)),

@@ -9,33 +9,23 @@ Marshal output depends on three properties of the process: whether a string is i
 identical, and whether an object has other references. So values are copied first: names are interned, as are the
 constants that look like names, and no other strings; equal strings and bytes of a module become one object; and all
 objects are referenced while they are written.
-
-One entry of the cache folder (`mcpc.sandbox.cache_dir`) has the marshalled code of the modules that builds needed, for
-one interpreter and one `bytecode.py`. A module is found by its name and the digest of its source, so the entry of a
-changed module is replaced; the bytes are those that compiling gives.
 """
 
 from __future__ import annotations
 
 import _imp
 import ast
-import hashlib
 import importlib.util
 import marshal
 import re
 import sys
 import warnings
-from contextlib import suppress
-from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from mcpc.sandbox import cache_dir
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-if TYPE_CHECKING:
     Module = tuple[bytes, str, bool]
     """A source, its file name in tracebacks, and whether it is stripped."""
     BundleRow = tuple[str, bool, int]
@@ -293,41 +283,3 @@ def compile_or_none(source: bytes, label: str, strip: bool) -> CodeType | None:
             return code_of(source, label, strip=strip)
         except NO_PYTHON:
             return None
-
-
-if TYPE_CHECKING:
-    Stored = dict[tuple[str, bool], tuple[bytes, bytes]]
-    """By the file name of a module and whether it is stripped: the digest of its source, and its code."""
-
-KIND = "runtime"
-
-
-class BytecodeCache:
-    """What is stored for one interpreter, which `interpreter` names with all that decides its bytecode."""
-
-    def __init__(self, interpreter: str) -> None:
-        source = Path(__file__).read_bytes()
-        # Not the name of the bytecode of packages (`mcpc.emit.packages`), which begins with the interpreter.
-        self._name = hashlib.sha256(b"runtime\0" + interpreter.encode() + b"\0" + source).hexdigest()
-        self._stored = load(self._name)
-
-    def stored_code(self, modules: Iterable[Module]) -> dict[Module, bytes]:
-        """Return the code of those of some modules that are stored."""
-        found = ((module, *self._stored.get(module[1:], (b"", b""))) for module in modules)
-        return {module: code for module, digest, code in found if digest == hashlib.sha256(module[0]).digest()}
-
-    def add(self, compiled: Mapping[Module, bytes]) -> None:
-        """Store more modules."""
-        if compiled:
-            more = {module[1:]: (hashlib.sha256(module[0]).digest(), code) for module, code in compiled.items()}
-            self._stored |= load(self._name) | more
-            cache_dir.store_entry(KIND, self._name, marshal.dumps(self._stored, 2))
-
-
-def load(name: str) -> Stored:
-    """Return what is stored under a name, nothing if it is missing or damaged."""
-    data = cache_dir.load_entry(KIND, name)
-    with suppress(ValueError, EOFError, TypeError):
-        stored: Stored = marshal.loads(data or b"")
-        return stored
-    return {}

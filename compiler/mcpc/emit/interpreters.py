@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.emit import bytecode
-from mcpc.emit.bytecode import BytecodeCache
+from mcpc.emit.bytecode_cache import BytecodeCache
 from mcpc.sandbox import programs
 
 if TYPE_CHECKING:

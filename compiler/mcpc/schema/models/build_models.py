@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from mcpc.languages import MODELS_LINE
 from mcpc.schema.models.ast_allowlist import IMPORTS, ModelClass
 from mcpc.schema.models.composition import compose_classes
-from mcpc.schema.models.generation import views_digest
 from mcpc.schema.models.names import INPUT, OUTPUT, tool_classes
+from mcpc.schema.models.store import views_digest
 from mcpc.schema.models.view import model_schema
 from mcpc.schema.models.view_schemas import NoModelError
 

@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from mcpc.schema.code import literal
-from mcpc.schema.models import generation
+from mcpc.schema.models import store
 from mcpc.schema.models.ast_allowlist import NotAllowedError, checked_classes
 from mcpc.schema.models.view_schemas import FIELD, HEAD, NOTES, NUMBER, ROOT, structure_of
 
@@ -74,11 +74,11 @@ def _templates(structures: Sequence[Structure]) -> list[Template | str]:
     """Return cached templates, or generate them; only then is the generator imported."""
     if not structures:
         return []
-    name = generation.cache_name(structures)
-    found = generation.load_templates(name)
+    name = store.cache_name(structures)
+    found = store.load_templates(name)
     if found is None or len(found) != len(structures):
         found = resolve_name("mcpc.schema.models.generation:generate_templates")(structures)
-        generation.store_templates(name, found)
+        store.store_templates(name, found)
     return found
 
 

@@ -2,20 +2,13 @@
 
 Its output is untrusted: `mcpc.schema.models.ast_allowlist` allows only a few forms of classes and fields.  If it cannot
 process all structures at once, they are split until the failing one is alone.
-
-They are stored in the cache folder (see `mcpc.sandbox.cache_dir`).
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import warnings
-from contextlib import suppress
-from functools import cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from datamodel_code_generator import generate
@@ -23,7 +16,6 @@ from datamodel_code_generator.enums import DataModelType, InputFileType, TargetP
 from datamodel_code_generator.format import PythonVersion
 from datamodel_code_generator.parser import LiteralType
 
-from mcpc.sandbox import cache_dir
 from mcpc.schema.models.ast_allowlist import NotAllowedError, checked_classes
 from mcpc.schema.models.view_schemas import CLASS, FIELD, ROOT
 
@@ -32,7 +24,6 @@ if TYPE_CHECKING:
 
     from mcpc.reading import Json
     from mcpc.schema.models.ast_allowlist import Classes, Template
-    from mcpc.schema.models.view import ModelSchema
     from mcpc.schema.models.view_schemas import Shape, Structure
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -91,6 +82,7 @@ def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dic
 
 
 def object_shape(properties: Shape, required: list[Json], others: Json) -> Shape:
+    """Return the shape of an object."""
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
 
 
@@ -147,47 +139,3 @@ def generate_source(definitions: Mapping[str, Shape], aliases: Mapping[str, str]
     if not isinstance(text, str):
         raise NotAllowedError("it is more than one module")
     return text
-
-
-KIND = "models"
-DECIDE = ("datamodel-code-generator", "pydantic")
-
-
-@cache
-def generator_digest() -> str:
-    """Return the digest of the generator: this package, and the packages it uses."""
-    summary = hashlib.sha256(" ".join(map(version, DECIDE)).encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        summary.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return summary.hexdigest()
-
-
-def views_digest(views: Sequence[ModelSchema | None]) -> str:
-    """Return the digest of some views."""
-    return hashlib.sha256(json.dumps([view and (view.definitions, view.fields) for view in views]).encode()).hexdigest()
-
-
-def cache_name(structures: Sequence[Structure]) -> str:
-    """Return the cache name of the templates of these structures."""
-    return hashlib.sha256(f"{generator_digest()} {json.dumps(structures)}".encode()).hexdigest()
-
-
-def load_templates(name: str) -> list[Template | str] | None:
-    """Return the templates stored under a name, if they are complete."""
-    stored = cache_dir.load_entry(KIND, name)
-    if stored is None:
-        return None
-    with suppress(ValueError, TypeError):
-        return [item if isinstance(item, str) else _template(*item) for item in json.loads(stored)]
-    return None
-
-
-def _template(source: object, default: object) -> Template:
-    if isinstance(source, str) and (default is None or isinstance(default, str)):
-        return source, default
-    raise TypeError("this is not what is kept of a template")
-
-
-def store_templates(name: str, made: Sequence[Template | str]) -> None:
-    """Store templates under a name."""
-    cache_dir.store_entry(KIND, name, json.dumps(made).encode())
