@@ -30,6 +30,7 @@ from mcpc.schema.models import (
     composition,
     generation,
     names,
+    store,
     tool_module,
 )
 from mcpc.schema.models.ast_allowlist import NotAllowedError, checked_classes
@@ -424,7 +425,7 @@ def test_as_many_templates_are_made_as_there_are_structures(monkeypatch: pytest.
 def test_what_is_kept_is_believed_only_if_it_is_whole(content: bytes | None) -> None:
     views = views_of(3)
     first = composition.compose_classes(views)
-    (stored,) = (cache_dir.cache_folder() / generation.KIND).iterdir()
+    (stored,) = (cache_dir.cache_folder() / store.KIND).iterdir()
     stored.write_bytes(stored.read_bytes()[:-1] if content is None else content)
     assert composition.compose_classes(views) == first
 

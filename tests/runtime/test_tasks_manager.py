@@ -7,6 +7,7 @@ import time
 import pytest
 
 from mcpc_runtime.concurrency.fair_shares import SharedPool
+from mcpc_runtime.protocol.client_requests.handler_requests import checked_requests
 from mcpc_runtime.protocol.effects import DeliverAnswer, Failure, StartHandler, StopHandler
 from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
@@ -271,23 +272,28 @@ def test_a_store_that_is_too_slow_is_not_told_ever_more(server, monkeypatch):
     assert not any(isinstance(ending, Failure) for ending in endings[17:])
 
 
+def asked(server, call, number, requests):
+    questions, refusal = checked_requests(call, requests)
+    return refusal or server.manager.ask(call, number, questions, TokenSigner([b"k" * 32]))
+
+
 def test_a_question_is_asked_as_soon_as_the_store_is_there_again(server):
     identifier, call = server.task()
     server.store.broken = True
-    assert server.manager.ask(call, 7, ROOTS, TokenSigner([b"k" * 32])) == []
+    assert asked(server, call, 7, ROOTS) == []
     server.rest()
     server.store.broken = False
     server.run(lambda: server.status(identifier) == "input_required")
     server.perform("tasks/update", identifier, inputResponses={"k": {"roots": []}})
     given = server.run(lambda: server.of(DeliverAnswer))[0]
     assert (given.call, given.reply, given.value) == (call, 7, {"answers": {"k": {"roots": []}}})
-    assert server.manager.ask(call, 8, ROOTS, TokenSigner([b"k" * 32])) == {"answers": {"k": {"roots": []}}}
+    assert asked(server, call, 8, ROOTS) == {"answers": {"k": {"roots": []}}}
     form = {"message": "m", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
     for requests in ({"k": {"method": "elicitation/create", "params": form}}, {"k": {"method": "unknown"}}):
-        assert server.manager.ask(call, 9, requests, TokenSigner([b"k" * 32]))["error"]["code"] == -32602
+        assert asked(server, call, 9, requests)["error"]["code"] == -32602
     server.manager.finish(call, RESULT)
     server.run(lambda: server.status(identifier) == "completed")
-    assert server.manager.ask(call, 10, ROOTS, TokenSigner([b"k" * 32]))["error"]["code"] == -32603
+    assert asked(server, call, 10, ROOTS)["error"]["code"] == -32603
 
 
 def test_a_task_that_another_may_have_by_now_is_stopped_and_one_that_no_other_runs_is_not(server):
