@@ -193,11 +193,13 @@ READ = frozenset(
         "MCPC_INTROSPECT_CREDENTIALS",
         "MCPC_RUNTIME_CACHE",
         "MCPC_SETTINGS_FILE",
+        "MCPC_STARTED_BY_UV",
         "MCPC_STATE_KEYS",
         "MCPC_TASKS_LEASE",
         "MCPC_TOKENS",
         "MCPC_TOOLBOX_HOME",
         "MCPC_TOOLBOX_LOG",
+        "MCPC_USE_UV",
         "MCPC_WITHOUT",
     )
 )
