@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,6 +48,8 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.BitAnd: "|",
     ast.BitOr: "&",
 }
+TRACED_SECONDS = 900
+"""How long the tests of a module may take as they are: some that interrupt threads never end while they are traced."""
 MOST_FILES = 5
 """How many test files judge a module."""
 
@@ -214,11 +217,14 @@ def judged(module: Path, rows: list[Change], tests: list[str], limits: dict[str,
         options = ["-q", "-p", "no:cacheprovider", "-p", "mutated_runs", "-m", "not slow", f"--basetemp={folder}/tests"]
         text = module.read_text("utf-8")
         argv = [sys.executable, "-m", "pytest", *options, *tests]
+        most = TRACED_SECONDS + 2 * limits["seconds"] * len(rows)
         try:
-            subprocess.run(argv, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+            with suppress(subprocess.TimeoutExpired):
+                subprocess.run(argv, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False, timeout=most)
         finally:
             module.write_text(text, "utf-8")
-        return verdicts.read_text().splitlines() if verdicts.exists() else ["none"] * len(rows)
+        known = verdicts.read_text().splitlines() if verdicts.exists() else []
+        return [*known, *["none"] * (len(rows) - len(known))]
 
 
 def main() -> None:
