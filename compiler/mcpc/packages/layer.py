@@ -38,9 +38,9 @@ from mcpc.packages.package_contents import (
     package_contents,
     packages_of_requirements,
 )
-from mcpc.packages.pep508 import find_closure
+from mcpc.packages.pep508 import find_closure, installed_package
 from mcpc.packages.staged_targets import stage_targets
-from mcpc.packages.staging import installed_package, stage_packages
+from mcpc.packages.staging import stage_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence

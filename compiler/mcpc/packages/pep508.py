@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -61,6 +62,14 @@ def parse_requirement(text: str, span: Span, hashes: tuple[str, ...] = ()) -> Re
 def not_from_registry(text: str, span: Span) -> Diagnostic:
     """Return the refusal of a requirement from outside a registry."""
     return diagnose("MCP402", span, f"`{text}` is not a name in a package registry", "", FROM_REGISTRY)
+
+
+def installed_package(name: str) -> metadata.Distribution | None:
+    """Return the package that is installed with the compiler under this name."""
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def normalised_name(name: str) -> str:

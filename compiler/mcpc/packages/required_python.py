@@ -12,11 +12,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from mcpc import DISTRIBUTION
 from mcpc.diagnostics import diagnose
-from mcpc.packages.pep508 import find_closure, normalised_name
+from mcpc.packages.pep508 import find_closure, installed_package, normalised_name
 from mcpc.packages.platforms import HERE_AND_NOW, marker_values
 from mcpc.packages.poetry import TABLE, poetry_python, python_ranges
 from mcpc.packages.setuptools_files import setuptools_python
-from mcpc.packages.staging import installed_package
 from mcpc.packages.toml_tables import DEPENDENCIES, REQUIRES_PYTHON, pyproject_text
 from mcpc.reading.toml import TomlText, nested_table
 

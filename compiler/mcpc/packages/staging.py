@@ -29,7 +29,7 @@ from mcpc.packages.choosing import check_newest, install
 from mcpc.packages.downloads import all_origins, earliest
 from mcpc.packages.installed_files import UnfitPackageError, copy_package, copy_packages, installed_packages
 from mcpc.packages.model import Distribution, StagedPackages
-from mcpc.packages.pep508 import find_closure, normalised_name
+from mcpc.packages.pep508 import find_closure, installed_package, normalised_name
 from mcpc.packages.platforms import HERE_AND_NOW, Target, marker_values, parse_target
 from mcpc.packages.sdists import BuildError, BuiltWheel, build_wheel, fetch_repository, fetch_sdist, unpack
 from mcpc.packages.uv import REGISTRIES, InstallError, NoWheelError, UvRequest, uv_request
@@ -111,14 +111,6 @@ def shared_files(distributions: Iterable[Distribution]) -> Diagnostics:
             message = f"`{paths[0]}`{others} of `{item.name}` is that of `{owner}`, which is installed after it"
             notes.append(diagnose("MCP428", None, message, "", "require only one of the two to have its files"))
     return tuple(notes)
-
-
-def installed_package(name: str) -> metadata.Distribution | None:
-    """Return the package that is installed with the compiler under this name."""
-    try:
-        return metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def provider(module: str) -> str:
