@@ -20,7 +20,7 @@ from mcpc.frontends.introspection.child_process import (
     import_failure,
     undetected_functions,
 )
-from mcpc.frontends.introspection.describe import FunctionDescription, check_paths
+from mcpc.frontends.introspection.describe import FunctionDescription, brief_message, check_paths
 from mcpc.frontends.introspection.schemas import (
     NOTHING,
     WRAPPED_KEY,
@@ -281,3 +281,10 @@ def test_why_a_file_cannot_be_imported() -> None:
     ]
     assert (relative("/project/a/b.py", "/project"), relative("/projects/b.py", "/project")) == ("a/b.py", "")
     assert file_line(ASKED, marks=[1]) == {"path": "tools.py", "marks": [1], "servers": {}, "failure": None}
+
+
+def test_a_message_is_the_same_in_each_process() -> None:
+    assert (
+        brief_message(TypeError(f"{object()!r} and {object()!r} at 0x1"))
+        == "<object object> and <object object> at 0x1"
+    )

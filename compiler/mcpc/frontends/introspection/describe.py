@@ -59,6 +59,8 @@ CONTEXTS = frozenset({"mcpc_runtime", "fastmcp", "mcp"})
 """The packages whose class `Context` is the call's context."""
 MAX_DEPTH = 100
 PYDANTIC_ADDRESS = re.compile(r"\s*For further information visit \S+\s*\Z")
+OBJECT_ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
+"""It is another one in each process, and a build says the same each time."""
 EXCEPTION_PREFIX = re.compile(r"^(?:(?:SchemaError|TypeError|error): )+")
 CONSTRAINTS = "check that each keyword of `Field(...)` has a valid value, and that `pattern` is a regular expression"
 USE_JSON_TYPES = (
@@ -171,8 +173,9 @@ def has_schema(hint: Any) -> bool:
 
 
 def brief_message(problem: BaseException) -> str:
-    """Return the message of an exception, on one line, without the address that pydantic adds."""
-    lines = [line.strip() for line in PYDANTIC_ADDRESS.sub("", str(problem)).split("\n") if line.strip()]
+    """Return the message of an exception, on one line, without the address that pydantic adds, and those of objects."""
+    text = OBJECT_ADDRESS.sub("", PYDANTIC_ADDRESS.sub("", str(problem)))
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
     if isinstance(problem, SchemaError):
         # pydantic tells where in its own schema it was, a line each; what was wrong comes last.
         return EXCEPTION_PREFIX.sub("", lines[-1])
