@@ -131,7 +131,7 @@ def rebuild_options(
     missing = " ".join(str(row["option"]) for row in rows if not row["counts"])
     if missing:
         click.echo(visible(messages.OPTIONS_NEEDED.format(path=file, options=missing)), err=True)
-    return replace(options, **chosen), rows
+    return replace(options, every_python=True, **chosen), rows
 
 
 def option_words(name: str, value: Any) -> str:

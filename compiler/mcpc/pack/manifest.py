@@ -2,7 +2,7 @@
 
 Recorded are the options that differ from their defaults and decide what the file contains. Values of `--build-env` may
 be secrets, and are not: only their names are. Options that decide only whether a build succeeds, or where packages are
-looked for, are not recorded.
+looked for, are not recorded; nor is that a file is for every Python, as all are that `mcpc build` writes.
 """
 
 from __future__ import annotations
@@ -183,9 +183,11 @@ def all_packages(server: Server) -> list[Package]:
     )
 
 
-UNRECORDED = frozenset({"allow_empty", "build_environment", "find_links", "imports", "locked", "offline", "strict"})
+UNRECORDED = frozenset(
+    {"allow_empty", "build_environment", "every_python", "find_links", "imports", "locked", "offline", "strict"}
+)
 BUILD_ENVIRONMENT = "build_environment"
-ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms", "every_python"})
+ADDED_PARTS = frozenset({"http", "ui", "oauth", "otel", "redis", "live", "compact", "platforms"})
 CHECKS = frozenset({"validate", "assert_formats", "defaults"})
 PAGES = frozenset({"tools_page_size", "prompts_page_size", "resources_page_size"})
 ACCEPTED = ADDED_PARTS | CHECKS | PAGES

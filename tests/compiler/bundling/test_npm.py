@@ -236,9 +236,9 @@ def test_modules_behind_one_that_ends_the_process_are_described(monkeypatch: pyt
         "c": Description(failure="m", place=("src/c.ts", 1, 2)),
         "prompts": Description(prompts=("p",)),
     }
-    second = module_inspection.SECONDS
+    second = module_inspection.IMPORT_SECONDS
     assert [row[1:4] for row in seen] == [
-        (["a", "b", "c"], "p.js", 4 * second + module_inspection.GRACE_SECONDS),
-        (["c"], "p.js", 2 * second + module_inspection.GRACE_SECONDS),
+        (["a", "b", "c"], "p.js", 4 * second + module_inspection.IMPORT_GRACE_SECONDS),
+        (["c"], "p.js", 2 * second + module_inspection.IMPORT_GRACE_SECONDS),
     ]
     assert (seen[0][0] != seen[1][0], seen[0][4]) == (True, "x\n//# sourceMappingURL=a.js.map\n")
