@@ -171,7 +171,7 @@ def installable_artifact(target: Path | None, given: dict[str, Any]) -> Iterator
             yield artifact
         return
     build_options = {name: value for name, value in given.items() if name not in Options._fields}
-    build = build_project(project, command_options.read_options(build_options), "text")
+    build = build_project(project, command_options.read_options({**build_options, "every_python": True}), "text")
     place = server_path(Artifact("", build.name), given)
     write_artifact(build, output_path(place))
     yield facts_of(place)

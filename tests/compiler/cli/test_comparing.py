@@ -322,7 +322,7 @@ def test_recorded_options_and_those_of_the_command_line_are_used(
     recorded = contents(tmp_path, options={"http": True, "build_environment": ["A", "B"]})
     given = {"strict": True, "lock": "", "allow": (), "python": None, "build_environment": (("A", "1"),)}
     found, rows = verify.rebuild_options(recorded, Path("f"), given)
-    assert found == Options(http=True, strict=True, build_environment=(("A", "1"),))
+    assert found == Options(http=True, strict=True, every_python=True, build_environment=(("A", "1"),))
     assert rows == [{"option": "--http", "counts": True}]
     assert "A, B" in capsys.readouterr().err
     verify.rebuild_options(recorded, Path("f"), {"build_environment": (("A", "1"), ("B", ""))})
@@ -353,9 +353,9 @@ def test_an_option_that_chooses_what_runs_counts_only_if_it_is_given(
 ) -> None:
     recorded = contents(tmp_path, options={name: value})
     chosen = tuple(value) if isinstance(value, list) else value
-    used, told = replace(Options(), **{name: chosen}), {"option": option, "counts": True}
+    used, told = replace(Options(every_python=True), **{name: chosen}), {"option": option, "counts": True}
     found = verify.rebuild_options(recorded, Path("f"), {})
-    assert found == (used if counts else Options(), [{**told, "counts": counts}])
+    assert found == (used if counts else Options(every_python=True), [{**told, "counts": counts}])
     assert (f"f records {option};" in capsys.readouterr().err) is not counts
     assert verify.rebuild_options(recorded, Path("f"), {name: chosen}) == (used, [told])
     assert capsys.readouterr().err == ""

@@ -157,10 +157,10 @@ def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
     assert {name: written[f"site/{name}"] for name in files} == files
     index = marshal.loads(written["site/.layer"])
     (variant,) = index["parcels"][0].pop("variants")
-    assert (index, variant["folder"], variant["tag"]) == (
+    assert (index, variant["folder"], variant["tags"]) == (
         {"modules": ["p", "q"], "parcels": [{"name": "p"}]},
         ".extracted/p",
-        "any",
+        ["py3-none-any"],
     )
     sizes = {name: len(data) for name, data in written.items()}
     assert list(variant["files"]) == sorted(["large.txt", f"__pycache__/a.{tag}.pyc", "a.py", "b.txt"],
