@@ -159,7 +159,7 @@ def test_a_stored_build_is_read_as_it_was(root: Path) -> None:
         diagnose("MCP004", Span("a", 1, 2), "message", "expected", "hint"),
         diagnose("MCP142", None, "without a place"),
     )
-    build = cache.CachedBuild(packed(entries), content_digest(entries), "n", "1", 1, 2, 3, problems)
+    build = cache.CachedBuild(packed(entries), content_digest(entries), "n", "1", 1, 2, 3, "Linux", problems)
     cache.store_build("key", build)
     assert cache.load_build("key") == build
     assert cache.load_build("other") is None
@@ -228,5 +228,5 @@ def test_a_kept_archive_is_held_against_its_manifest(tmp_path: Path) -> None:
 
 
 def test_a_kept_archive_that_is_as_built_is_taken() -> None:
-    empty = cache.CachedBuild(b"", "", "", "", 0, 0, 0, ())
+    empty = cache.CachedBuild(b"", "", "", "", 0, 0, 0, "", ())
     assert not cache.is_as_built(empty)
