@@ -94,8 +94,8 @@ def test_what_is_wrong_is_told(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_tool_that_never_ends_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module_inspection, "SECONDS", 1)
-    monkeypatch.setattr(module_inspection, "GRACE_SECONDS", 1)
+    monkeypatch.setattr(module_inspection, "IMPORT_SECONDS", 1)
+    monkeypatch.setattr(module_inspection, "IMPORT_GRACE_SECONDS", 1)
     files: Files = {
         **BESIDE,
         "src/tools/bad.ts": "while (true);\n" + TOOL,

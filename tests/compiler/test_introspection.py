@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_imported(text: str, message: str, line: int) -> N
 
 @pytest.mark.slow
 def test_a_file_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "SECONDS", 1)
+    monkeypatch.setattr(asking, "IMPORT_SECONDS", 1)
     started = time.monotonic()
     message, path, line = failing("while True:\n    pass")
     assert (message, path) == ("the import took longer than 1 seconds", "tools.py")

@@ -279,7 +279,7 @@ def test_an_address_that_may_not_ask_is_refused_at_both_endpoints() -> None:
                 await client.application({**scope, "client": (address, 1)}, receive, send)
                 assert sent[0]["status"] == (400 if path == "/mcp" and status == 200 else status)
 
-    run(scenario, open=True, allowed_ips=("10.0.0.0/8"))
+    run(scenario, open=True, allowed_ips=("10.0.0.0/8",))
 
 
 def test_a_pattern_cannot_be_made_slow() -> None:
