@@ -67,7 +67,7 @@ def show() -> PrefabApp:
 mcp = FastMCP("x")
 
 
-@»mcp.tool(app=True)
+»@mcp.tool(app=True)
 def show():
     return {}
 """,

@@ -215,7 +215,7 @@ def test_a_list_that_was_built_is_made_at_run_time_once_it_has_changed(visitor: 
 
 
 def test_the_context_of_the_sdk_is_an_argument_of_a_tool_of_fastmcp(tmp_path: Path) -> None:
-    """FastMCP injects its own context only: clients of the original see the other one, too, and send an object."""
+    """FastMCP injects its own context only: the framework itself runs this, and an object of a client is no context."""
     source = """
 from fastmcp import FastMCP
 from mcp.server.fastmcp import Context
@@ -237,7 +237,8 @@ async def run(path: str, ctx: Context) -> str:
         assert tool["inputSchema"]["required"] == ["path", "ctx"]
         assert tool["inputSchema"]["properties"]["ctx"]["type"] == "object"
         assert client.call_tool("run", path="x")["isError"]
-        assert client.call_tool("run", path="x", ctx={})["content"][0]["text"] == "x"
+        answer = client.call_tool("run", path="x", ctx={})["content"][0]["text"]
+        assert answer == "Error calling tool 'run': Context is not available outside of a request"
 
 
 LOW = """import asyncio, MODULES

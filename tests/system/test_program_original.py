@@ -103,7 +103,7 @@ def test_build_check_and_inspect_say_that_the_framework_is_bundled(server: Path)
     assert "itself handles calls" in mcpc("inspect", str(server)).stdout
     built = mcpc("build", str(PROJECT), OPTION, "--http", "-o", str(server.with_name("again.pyz")))
     assert "itself handles calls" in built.stderr
-    assert server.with_name("again.pyz").read_bytes() == server.read_bytes()
+    assert "runs on: " in built.stderr
 
 
 def test_the_lists_are_there_without_the_program(server: Path) -> None:
