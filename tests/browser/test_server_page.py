@@ -7,9 +7,9 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
-from compiler.test_documentation import FACTS
 from playwright.sync_api import Page
 
+from compiler.documentation.test_pages import FACTS
 from mcpc.cli.built_contents import artifact_contents
 from mcpc.workbench.documentation import FORMATS, page_of
 from support.artifact import build

@@ -175,7 +175,7 @@ def test_a_low_level_server(notes: Path) -> None:
 
 def test_the_same_sources_make_the_same_bytes(orders: Path, tmp_path: Path) -> None:
     done = mcpc(
-        "build", PROGRAMS / "sdk", "-o", tmp_path / "again.pyz", "--http",
+        "build", PROGRAMS / "sdk", "-o", tmp_path / "again.pyz", "--http", "--python", "python3",
         environment={"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

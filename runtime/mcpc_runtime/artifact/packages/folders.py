@@ -11,7 +11,6 @@ Several threads extract and verify: what takes the time, in C, does not hold the
 from __future__ import annotations
 
 import _imp
-import fcntl
 import hashlib
 import os
 import stat
@@ -209,6 +208,8 @@ def put_folder(path: str, new: str, files: Files) -> bool:
 
 def lock(descriptor: int) -> bool:
     """Lock a file or folder until its descriptor is closed; False if the file system has no locks."""
+    import fcntl  # noqa: PLC0415 - the compiler imports this module on Windows, too, which lacks it
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError:
