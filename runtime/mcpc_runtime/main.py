@@ -26,29 +26,34 @@ from mcpc_runtime.transports.stdio import Channel
 
 OPTIONS = ("--tools", "--toolsets", "--read-only", "--tolerant", "--max-result")
 """Options of serving, which begin a command line without a command; `start_options` reads them."""
-RUNNING = ("serve", "call", "read", "prompt", "complete")
-"""Commands that run handlers."""
+RUNNING = ("--", "serve", "call", "read", "prompt", "complete")
+"""Commands that run handlers, and what comes before the arguments of a program that is served."""
 VARIABLES = (b"MCPC_TOOLS", b"MCPC_TOOLSETS", b"MCPC_READ_ONLY", b"MCPC_TOLERANT", b"MCPC_MAX_RESULT")
 
 
 def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[str, Any]) -> NoReturn:
     """Run the server in `archive`, and exit without the interpreter's own shutdown, which takes long."""
     image = open_image(loader, index)
+    # Before the program of a project runs to make its lists.
+    if "natives" in index and runs_handlers(arguments) and not fits(index["natives"]):
+        system._exit(refuse_machine(image, archive, arguments))
     if "--" in arguments and "takes_arguments" in index:
         place = arguments.index("--")
         arguments, image.program_arguments = arguments[:place], arguments[place + 1 :]
         for kind in index.get("run_time", {}).get("by_arguments", ()):
             list_at_run_time(image, kind)
-    is_command = bool(arguments) and arguments[0].partition("=")[0] not in OPTIONS
-    if "natives" in index and not (is_command and arguments[0] not in RUNNING) and not fits(index["natives"]):
-        status = refuse_machine(image, archive, arguments)
-    elif is_command:
+    if arguments and arguments[0].partition("=")[0] not in OPTIONS:
         status = run_command(image, archive, arguments)
     else:
         if system.isatty(0):
             greet(image, archive)
         status = serve(image, archive, arguments)
     system._exit(status)
+
+
+def runs_handlers(arguments: list[str]) -> bool:
+    """Tell whether a command line serves, or runs a handler itself."""
+    return not arguments or arguments[0].partition("=")[0] in (*OPTIONS, *RUNNING)
 
 
 def serve(image: Image, archive: str, options: list[str]) -> int:

@@ -11,7 +11,7 @@ from mcpc.model.ir import LayerTarget, Server
 from mcpc.options import COMMON_PLATFORMS, Options
 from mcpc.packages import include_packages
 from mcpc.packages.platforms import HERE, Target
-from mcpc.packages.targets import PlatformTargets, build_targets, python_range, system_name
+from mcpc.packages.targets import PlatformTargets, build_targets, pythons_in_words, system_name
 from support.projects import SERVER_JSON, lowered, tree
 from support.wheels import only, wheel
 
@@ -61,7 +61,7 @@ def test_every_platform_that_is_none_is_reported() -> None:
     ],
 )
 def test_pythons_in_words(minors: list[str], words: str) -> None:
-    assert python_range(minors) == words
+    assert pythons_in_words(minors) == words
 
 
 @pytest.mark.parametrize(

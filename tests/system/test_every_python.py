@@ -81,7 +81,7 @@ def elsewhere(tmp_path: Path) -> Path:
     return built(tmp_path, FINDING, "nat==1.0\n", *chosen, "--no-smoke", **known)[0]
 
 
-@pytest.mark.parametrize("words", [(), ("call", "area"), ("--tools", "area")])
+@pytest.mark.parametrize("words", [(), ("call", "area"), ("--tools=area",), ("--", "word")])
 def test_where_nothing_fits_the_start_fails_in_one_sentence(elsewhere: Path, words: tuple[str, ...]) -> None:
     done = run(sys.executable, elsewhere, *words, PATH="/nowhere")
     assert (done.returncode, done.stdout) == (8, "")
@@ -106,6 +106,8 @@ def test_uv_starts_it_where_that_was_agreed_to(elsewhere: Path, tmp_path: Path) 
     )
     agreed = run(sys.executable, elsewhere, "call", "area", PATH=str(programs), MCPC_USE_UV="1")
     assert (agreed.returncode, agreed.stdout.splitlines()) == (0, [*started, "call", "area"])
+    words = run(sys.executable, elsewhere, "--", "a b", PATH=str(programs), MCPC_USE_UV="1")
+    assert words.stdout.splitlines() == [*started, "--", "a b"]
     again = run(sys.executable, elsewhere, PATH=str(programs), MCPC_USE_UV="1", MCPC_STARTED_BY_UV="1")
     assert again.returncode == 8
 

@@ -94,9 +94,9 @@ def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> dict[str, b
     places: dict[str, dict[str, Any]] = {}
     for name, variants in archives.items():
         paths = [f"{each['folder']}/{path}" for each in variants for path in each["files"]]
-        files[name], found = variant_archive({path: layer.files[path] for path in paths})
+        files[name], in_archive = variant_archive({path: layer.files[path] for path in paths})
         for each in variants:
-            own = {path: found[f"{each['folder']}/{path}"] for path in each["files"]}
+            own = {path: in_archive[f"{each['folder']}/{path}"] for path in each["files"]}
             places[each["folder"]] = {"archive": name, "places": own}
     index = bytecode.dump_data(with_bytecode(layer.index, files, places))
     return {f"{folder}/{path}": data for path, data in sorted({**files, LAYER: index}.items())}

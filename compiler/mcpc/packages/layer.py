@@ -67,15 +67,15 @@ def with_layer(
     problems: Diagnostics = ()
     models = (ANY_PYDANTIC,) if needs_models(server) and all(item.name != PYDANTIC for item in wanted) else ()
     locked = packages_from_lock((*wanted, *models), groups, tree)
-    found = locked.installation
+    installation = locked.installation
     if locked.record is not None:
         wanted = (*wanted, *models)
     elif not has_errors(locked.problems):
         if needs_models(server):
             wanted, problems = with_pydantic(wanted)
-        found = stage_for_targets(wanted, groups)
-    staged = found.folders
-    problems += (*found.problems, *locked.problems)
+        installation = stage_for_targets(wanted, groups)
+    staged = installation.folders
+    problems += (*installation.problems, *locked.problems)
     if needs_models(server):
         problems += unsupported_versions(staged, wanted)
     if has_errors(problems):
@@ -85,7 +85,7 @@ def with_layer(
     except UnfitPackageError as problem:
         unknown = replace(server, layer=Layer(complete=False))
         return unknown, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
-    layer = replace(layer, lock=locked.record, resolved=locked.resolved, targets=found.targets)
+    layer = replace(layer, lock=locked.record, resolved=locked.resolved, targets=installation.targets)
     return replace(server, layer=layer), problems
 
 

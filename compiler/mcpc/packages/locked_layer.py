@@ -102,12 +102,12 @@ def packages_from_lock(
     try:
         check_pythons(lock, tree)
         check_requirements(lock, tree)
-        found = stage_targets(groups, wanted, lambda asked, target: stage_locked(asked, target, lock, tree.root))
+        installation = stage_targets(groups, wanted, lambda asked, target: stage_locked(asked, target, lock, tree.root))
     except LockError as problem:
         return LockInstallation(problems=lock_problem(problem, lock, wanted, locked=tree.options.locked))
-    if not found.installed:
-        return LockInstallation(problems=found.problems)
-    resolved = {item for staged, asked in found.installed for item in resolved_packages(staged, asked, lock)}
+    if not installation.installed:
+        return LockInstallation(problems=installation.problems)
+    resolved = {item for staged, asked in installation.installed for item in resolved_packages(staged, asked, lock)}
     ordered = tuple(sorted(resolved, key=lambda item: (item.name, item.version, item.file)))
     unhashed = tuple(
         without_digest(item, lock, wanted, locked=tree.options.locked) for item in ordered if not item.sha256
@@ -116,7 +116,7 @@ def packages_from_lock(
         return LockInstallation(problems=unhashed)
     notes = tuple(built_of_sources(item, lock) for item in ordered if not item.file.endswith(WHEEL))
     known = tuple(item for item in ordered if item.sha256)
-    return LockInstallation(found, (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
+    return LockInstallation(installation, (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
 
 
 def without_digest(

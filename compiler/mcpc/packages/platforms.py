@@ -34,6 +34,7 @@ MACOS = re.compile(r"macosx_\d+_\d+_(?P<machine>x86_64|arm64|universal2)")
 WINDOWS = re.compile(r"win(?:32|_(?P<machine>amd64|arm64))")
 SYSTEMS = {"linux": LINUX, "darwin": MACOS, "win32": WINDOWS}
 """The tags of each system, by its name in Python."""
+SYSTEM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 MARKERS = {
     "linux": {"os_name": "posix", "platform_system": "Linux"},
     "darwin": {"os_name": "posix", "platform_system": "Darwin"},

@@ -48,16 +48,16 @@ def with_serving_packages(
         return server, (
             diagnose("MCP405", None, f"the metadata of mcpc lacks the requirements of `--{absent[0]}`", "", REINSTALL),
         )
-    found = stage_for_targets(wanted, groups)
-    problems = found.problems
+    installation = stage_for_targets(wanted, groups)
+    problems = installation.problems
     if has_errors(problems):
         return server, problems
-    staged = [without_unused(packages) for packages in found.folders]
+    staged = [without_unused(packages) for packages in installation.folders]
     try:
         parts = split_packages(staged, ())
     except UnfitPackageError as problem:
         return server, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
-    layer = replace(build_layer(parts, staged, frozenset()), targets=found.targets)
+    layer = replace(build_layer(parts, staged, frozenset()), targets=installation.targets)
     return replace(server, serving=layer), problems
 
 

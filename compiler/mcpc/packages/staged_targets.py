@@ -21,7 +21,7 @@ from mcpc.packages.pep508 import find_closure, normalised_name
 from mcpc.packages.platforms import marker_values, wheel_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.packages.model import Distribution
@@ -62,7 +62,7 @@ def stage_targets(groups: Sequence[PlatformTargets], wanted: Sequence[RequestedP
             return StagedTargets(problems=problems)
         if first is None:
             reasons = reasons or problems
-            notes += left_out((group.first, *group.others), problems)
+            notes.append(left_out((group.first, *group.others), problems))
             continue
         installed.append((first, asked))
         targets.append(target_of(first.distributions, group.first))
@@ -71,7 +71,7 @@ def stage_targets(groups: Sequence[PlatformTargets], wanted: Sequence[RequestedP
             usable, lacking = wheels_for(first, wanted, target)
             staged, problems = attempted(stage, lacking, target) if lacking else (None, ())
             if lacking and staged is None:
-                notes += left_out((target,), problems)
+                notes.append(left_out((target,), problems))
                 continue
             installed += [(staged, lacking)] if staged is not None else []
             own = staged.distributions if staged is not None else ()
@@ -96,12 +96,12 @@ def attempted(
         return None, (diagnose("MCP421", None, str(problem)),)
 
 
-def left_out(targets: Sequence[Target], problems: Diagnostics) -> Iterator[Diagnostic]:
-    """Yield the note that the file will not run on some targets, and why."""
+def left_out(targets: Sequence[Target], problems: Diagnostics) -> Diagnostic:
+    """Return the note that the file will not run on some targets, and why."""
     first = targets[0]
     reason = problems[0].message.removeprefix(f"the packages for {first.name} cannot be installed: ")
     names = first.name + "".join(f" and {target.python}" for target in targets[1:])
-    yield diagnose(
+    return diagnose(
         "MCP429",
         problems[0].span,
         f"the built file does not run on {names}: {reason}",

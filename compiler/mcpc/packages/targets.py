@@ -12,7 +12,7 @@ from packaging import tags
 from mcpc.diagnostics import Diagnostic
 from mcpc.model.ir.layer import common_targets
 from mcpc.options import ANY_SYSTEM, COMMON, COMMON_PLATFORMS
-from mcpc.packages.platforms import HERE, PYTHON, SYSTEMS, Target, machine_of, parse_target, system_of
+from mcpc.packages.platforms import HERE, PYTHON, SYSTEM_NAMES, SYSTEMS, Target, machine_of, parse_target, system_of
 from mcpc.packages.required_python import MINORS, required_python
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.reading import SourceTree
 
-SYSTEM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 MACHINE_NAMES = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "arm64", "ARM64": "arm64"}
 MUSL = "musllinux"
 
@@ -68,13 +67,13 @@ def runs_on(layers: Sequence[Layer], pythons: Sequence[str]) -> str:
     """Return what a file with these packages runs on, in words; `pythons`: those that the project allows."""
     natives = sorted({item.name for layer in layers for item in layer.packages if any(map(is_native, item.tags))})
     if not natives:
-        return f"{python_range(pythons)}, {ANY_SYSTEM}"
+        return f"{pythons_in_words(pythons)}, {ANY_SYSTEM}"
     platforms: dict[str, list[str]] = {}
     for target in common_targets(layers):
         platforms.setdefault(target.platform, []).append(target.python)
     systems: dict[str, list[str]] = {}
     for platform, minors in platforms.items():
-        names = systems.setdefault(python_range(minors), [])
+        names = systems.setdefault(pythons_in_words(minors), [])
         names += [name] if (name := system_name(platform)) not in names else []
     words = "; ".join(f"{', '.join(names)}, {minors}" for minors, names in systems.items())
     return f"{words} ({', '.join(natives)})"
@@ -85,7 +84,7 @@ def is_native(tag: str) -> bool:
     return not tag.endswith("-any")
 
 
-def python_range(minors: Iterable[str]) -> str:
+def pythons_in_words(minors: Iterable[str]) -> str:
     """Return versions of Python in words: `Python 3.11 to 3.13`."""
     numbers = sorted({int(minor.partition(".")[2]) for minor in minors})
     if len(numbers) > 2 and all(after == before + 1 for before, after in pairwise(numbers)):

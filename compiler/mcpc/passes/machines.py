@@ -24,7 +24,7 @@ from mcpc.languages import imports
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
 from mcpc.model.ir import BashFunction, Executable, ExternalHandler, PythonFunction
-from mcpc.packages.platforms import system_of
+from mcpc.packages.platforms import SYSTEM_NAMES, system_of
 from mcpc_runtime.transports.platforms.environments import MINIMAL
 
 if TYPE_CHECKING:
@@ -170,7 +170,6 @@ SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "
 """Interpreters that Windows has only with Git Bash or another package of Unix programs."""
 SCRIPT_ENDINGS = (".sh", ".bash")
 """Endings of files that a shell runs if they do not name what runs them."""
-SYSTEM_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 MAX_HANDLERS = 5
 """Maximum number of handlers named in one message."""
 

@@ -16,27 +16,6 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = [
-    "ENDING_SIGNALS",
-    "GROUP_OPTIONS",
-    "NEEDED_VARIABLES",
-    "READ_FLAGS",
-    "USER_VARIABLES",
-    "ProgramGroup",
-    "cache_home",
-    "file_state",
-    "open_log_pipe",
-    "permissions",
-    "quoted_word",
-    "replace_file",
-    "servers_folder",
-    "signal_main_thread",
-    "start_of_file",
-    "status_of_entry",
-    "use_utf8",
-    "write_within",
-]
-
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 

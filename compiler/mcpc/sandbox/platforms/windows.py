@@ -20,33 +20,7 @@ from pathlib import Path
 from queue import Full, Queue
 
 if sys.platform == "win32":
-    from mcpc.sandbox.platforms.windows_programs import (
-        GROUP_OPTIONS,
-        NEEDED_VARIABLES,
-        USER_VARIABLES,
-        ProgramGroup,
-    )
-
-__all__ = [
-    "ENDING_SIGNALS",
-    "GROUP_OPTIONS",
-    "NEEDED_VARIABLES",
-    "READ_FLAGS",
-    "USER_VARIABLES",
-    "ProgramGroup",
-    "cache_home",
-    "file_state",
-    "open_log_pipe",
-    "permissions",
-    "quoted_word",
-    "replace_file",
-    "servers_folder",
-    "signal_main_thread",
-    "start_of_file",
-    "status_of_entry",
-    "use_utf8",
-    "write_within",
-]
+    pass
 
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGBREAK") if hasattr(signal, name))
 MAX_PIECES, LEAST_SECONDS = 64, 0.01
