@@ -203,6 +203,13 @@ def test_an_adapter_has_what_its_ports_publish(port: str, adapter: str) -> None:
         assert name in (lines if name in lazily else text), name
 
 
+@pytest.mark.parametrize("adapter", ["posix", "windows"])
+def test_an_adapter_has_what_the_port_of_the_compiler_publishes(adapter: str) -> None:
+    folder = "compiler/mcpc/sandbox/platforms"
+    text = (ROOT / folder / f"{adapter}.py").read_text("utf-8")
+    assert [name for name in published_names(f"{folder}/__init__.py") if name not in text] == ["PLATFORM"]
+
+
 def test_the_adapter_is_that_of_this_system() -> None:
     assert platforms.ADAPTER == "mcpc_runtime.transports.platforms.posix" and platforms.LINE_END == "\n"
     assert platforms.system.__name__ == "posix"

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,13 +38,14 @@ class WindowsCompiler:
     def run(self, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
         """Run `mcpc` in a folder of this machine, to its end."""
         request = {"words": words, "folder": self.machine.path(folder)}
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        self.process.stdin.flush()
+        with suppress(BrokenPipeError):  # it ended, and its output says why
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
         timer = threading.Timer(SECONDS * slack(), self.process.kill)
         timer.start()
         line = self.process.stdout.readline()
         timer.cancel()
-        assert line.startswith(b"["), f"{line!r}; status {self.process.poll()}"
+        assert line.startswith(b"["), (line + self.process.stdout.read()).decode()
         status, output, errors = json.loads(line)
         return subprocess.CompletedProcess(["mcpc", *words], status, output, errors)
 
@@ -88,5 +89,6 @@ def windows_compiler() -> Iterator[WindowsCompiler]:
             words, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env={**kept, **machine.variables}
         ) as process:
             yield WindowsCompiler(machine, process)
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             process.wait(SECONDS)

@@ -20,7 +20,12 @@ from pathlib import Path
 from queue import Full, Queue
 
 if sys.platform == "win32":
-    pass
+    from mcpc.sandbox.platforms.windows_programs import (  # noqa: F401 - the port takes them from here
+        GROUP_OPTIONS,
+        NEEDED_VARIABLES,
+        USER_VARIABLES,
+        ProgramGroup,
+    )
 
 ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGBREAK") if hasattr(signal, name))
 MAX_PIECES, LEAST_SECONDS = 64, 0.01
