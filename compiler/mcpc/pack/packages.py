@@ -15,6 +15,7 @@ import json
 import marshal
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.model.ir import Layer, Server
 
@@ -83,23 +84,32 @@ def layer_digest(layer: Layer, folder: str, minors: Sequence[str]) -> str:
 def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> dict[str, bytes]:
     """Return the files of a layer's packages in a folder of the archive, with bytecode and an index."""
     archives = other_variants(layer, minors)
-    others = {
-        f"{each['folder']}/{path}" for variants in archives.values() for each in variants for path in each["files"]
-    }
+    others = {path for variants in archives.values() for path in paths_of(variants)}
     files = {path: data for path, data in layer.files.items() if path not in others}
     sources = {f"{folder}/{path}": data for path, data in files.items() if path.endswith(".py")}
     for minor in minors:
         for path, data in compile_all(sources, minor):
             files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data
     places: dict[str, dict[str, Any]] = {}
-    for name, variants in archives.items():
-        paths = [f"{each['folder']}/{path}" for each in variants for path in each["files"]]
-        files[name], in_archive = variant_archive({path: layer.files[path] for path in paths})
+    with ThreadPoolExecutor() as pool:  # lzma compresses without the lock of the interpreter
+        packed = [
+            *pool.map(
+                lambda variants: variant_archive({path: layer.files[path] for path in paths_of(variants)}),
+                archives.values(),
+            )
+        ]
+    for (name, variants), (data, in_archive) in zip(archives.items(), packed, strict=True):
+        files[name] = data
         for each in variants:
             own = {path: in_archive[f"{each['folder']}/{path}"] for path in each["files"]}
             places[each["folder"]] = {"archive": name, "places": own}
     index = bytecode.dump_data(with_bytecode(layer.index, files, places))
     return {f"{folder}/{path}": data for path, data in sorted({**files, LAYER: index}.items())}
+
+
+def paths_of(variants: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the paths of the files of variants in their layer."""
+    yield from (f"{each['folder']}/{path}" for each in variants for path in each["files"])
 
 
 def bytecode_path(compiled: str, minor: str, minors: Sequence[str]) -> str:
