@@ -115,7 +115,7 @@ def test_uv_starts_it_where_that_was_agreed_to(elsewhere: Path, tmp_path: Path) 
 def test_files_of_one_variant_are_read_of_an_archive_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcpc_runtime.artifact.packages.variant_archives.CHUNK_BYTES", 7)
     files = {"nat-1/a.so": b"a" * 20, "nat-1/empty": b"", "nat-2/a.so": b"b" * 21, "nat-2/data": b"a" * 20}
-    packed, places = variant_archive(files)
+    packed, _, places = variant_archive(files)
     assert {path: place for path, place in places.items() if path != "nat-1/empty"} == {
         "nat-1/a.so": (0, 20), "nat-2/a.so": (20, 21), "nat-2/data": (0, 20),
     }  # fmt: skip
@@ -125,7 +125,7 @@ def test_files_of_one_variant_are_read_of_an_archive_of_several(monkeypatch: pyt
 
 
 def test_a_damaged_archive_is_no_module() -> None:
-    packed, places = variant_archive({"a": os.urandom(1000), "b": b"b"})
+    packed, _, places = variant_archive({"a": os.urandom(1000), "b": b"b"})
     with pytest.raises(ImportError, match="the server's file is damaged: "):
         read_archive(b"x" + packed[1:], places)
     assert read_archive(packed[:100], places)["b"] == b""  # which has another digest than the index says

@@ -229,11 +229,14 @@ def test_what_is_kept_of_packages_gives_the_bytes_of_a_first_build(tmp_path: Pat
     wheel(tmp_path / "wheels", "other", "1.0", {"both/deep/more.py": "value = 1\n", "other.py": "import both\n"})
     tools = "from both.deep.more import value\n\ndef area(**given):\n    return {{'area': value + {}}}\n"
     kept, fresh = tmp_path / "kept", tmp_path / "fresh"
+    written_once: list[tuple[str, int]] = []
     for number, cache in ((1, kept), (2, kept), (2, fresh)):
         project = written(tmp_path / "project", tools.format(number), requirements="reader==1.0\nother==1.0\n")
         environment = variables(tmp_path / "wheels") | {"MCPC_CACHE_DIR": str(cache)}
         target = tmp_path / f"{cache.name}{number}.pyz"
         mcpc("build", project, "-q", "-o", target, environment=environment, status=0)
+        written_once += [(path.name, path.stat().st_ino) for path in (kept / "packed").iterdir()]
+    assert len(set(written_once)) == 1, "what packages are packed as was not found again"
     assert [len([*(kept / kind).iterdir()]) for kind in ("builds", "layers", "packed")] == [2, 1, 1]
     assert (tmp_path / "kept2.pyz").read_bytes() == (tmp_path / "fresh2.pyz").read_bytes()
     assert json.loads(called(tmp_path / "kept2.pyz", tmp_path / "native").stdout) == {"area": 3}

@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any
 from mcpc.emit import bytecode
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.interpreters import HERE, cache_tag, compile_at_once, compile_for, tag_suffix
-from mcpc.pack.archive import EXTRACTED_FOLDER, LAYER, ArchiveEntry, content_rows, nest_entries
+from mcpc.pack.archive import (
+    ARCHIVES,
+    EXTRACTED_FOLDER,
+    LAYER,
+    ArchiveEntry,
+    content_rows,
+    nest_entries,
+    nested_place,
+    sha256_hex,
+)
 from mcpc.pack.variant_archives import other_variants, variant_archive
 from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY
@@ -57,8 +66,15 @@ def packed_layer(layer: Layer, folder: str, minors: Sequence[str]) -> Packed:
     name = layer_digest(layer, folder, minors)
     kept = load_entry(KIND, name)
     if kept is None:
-        packed = nest_entries(layer_files(layer, folder, minors))
-        digests = dict(content_rows([ArchiveEntry(path, data) for path, data in packed.items()], archives=True))
+        files, compressed = layer_files(layer, folder, minors)
+        packed = nest_entries({f"{folder}/{path}": files[path] for path in sorted(files)})
+        digests = dict(content_rows([ArchiveEntry(path, data) for path, data in packed.items()], archives=False))
+        digests |= {
+            f"{folder}/{archive}/{inner}": compressed.get(path) or sha256_hex(data)
+            for path, data in files.items()
+            for archive, inner in (nested_place(path),)
+            if archive in ARCHIVES and path != LAYER
+        }
         kept = marshal.dumps((packed, digests))
         store_entry(KIND, name, kept)
     found: Packed = marshal.loads(kept)
@@ -81,30 +97,32 @@ def layer_digest(layer: Layer, folder: str, minors: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> dict[str, bytes]:
-    """Return the files of a layer's packages in a folder of the archive, with bytecode and an index."""
+def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> Packed:
+    """Return the files of a layer's packages, with bytecode and an index; the digests of what variant archives contain.
+
+    `folder`: that of the layer in the built file, which bytecode names.
+    """
     archives = other_variants(layer, minors)
     others = {path for variants in archives.values() for path in paths_of(variants)}
     files = {path: data for path, data in layer.files.items() if path not in others}
     sources = {f"{folder}/{path}": data for path, data in files.items() if path.endswith(".py")}
-    for minor in minors:
-        for path, data in compile_all(sources, minor):
-            files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data
-    places: dict[str, dict[str, Any]] = {}
     with ThreadPoolExecutor() as pool:  # lzma compresses without the lock of the interpreter
-        packed = [
-            *pool.map(
-                lambda variants: variant_archive({path: layer.files[path] for path in paths_of(variants)}),
-                archives.values(),
-            )
-        ]
-    for (name, variants), (data, in_archive) in zip(archives.items(), packed, strict=True):
-        files[name] = data
+        packed = pool.map(
+            lambda variants: variant_archive({path: layer.files[path] for path in paths_of(variants)}),
+            archives.values(),
+        )
+        for minor in minors:
+            for path, data in compile_all(sources, minor):
+                files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data
+    digests: dict[str, str] = {}
+    places: dict[str, dict[str, Any]] = {}
+    for (name, variants), archive in zip(archives.items(), packed, strict=True):
+        files[name], digests[name] = archive.data, archive.digest
         for each in variants:
-            own = {path: in_archive[f"{each['folder']}/{path}"] for path in each["files"]}
+            own = {path: archive.places[f"{each['folder']}/{path}"] for path in each["files"]}
             places[each["folder"]] = {"archive": name, "places": own}
-    index = bytecode.dump_data(with_bytecode(layer.index, files, places))
-    return {f"{folder}/{path}": data for path, data in sorted({**files, LAYER: index}.items())}
+    files[LAYER] = bytecode.dump_data(with_bytecode(layer.index, files, places))
+    return files, digests
 
 
 def paths_of(variants: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -11,7 +11,6 @@ import csv
 import hashlib
 import re
 import stat
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,11 +18,11 @@ from typing import TYPE_CHECKING
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from mcpc.packages.model import Distribution
-from mcpc.packages.pep508 import normalised_name
+from mcpc.packages.pep508 import Installed, normalised_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from importlib.metadata import Distribution as Installed
+    from importlib import metadata
     from importlib.metadata import PackagePath
 
     from mcpc.packages.pep508 import Closure
@@ -50,8 +49,13 @@ class ChangedFileError(UnfitPackageError):
 
 def installed_packages(folder: Path) -> dict[str, Installed]:
     """Return the packages that are installed below a prefix by name."""
-    places = sorted(str(path) for pattern in LIBRARIES for path in folder.glob(pattern))
-    return {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=places)}
+    return packages_in(*sorted(path for pattern in LIBRARIES for path in folder.glob(pattern)))
+
+
+def packages_in(*folders: Path) -> dict[str, Installed]:
+    """Return the packages in some folders by name."""
+    packages = [Installed(path) for folder in folders for path in sorted(folder.glob("*.dist-info"))]
+    return {normalised_name(item.metadata["Name"]): item for item in packages}
 
 
 def copy_packages(
@@ -79,6 +83,7 @@ def copy_packages(
             copied.append(copy_package(closure.found[name], folder, others))
         except ChangedFileError:
             again(name, True)
+            del closure.found[name].files  # its RECORD may have been changed, too
             copied.append(copy_package(closure.found[name], folder, others))
     return tuple(copied)
 
@@ -99,7 +104,9 @@ def installation_order(closure: Closure[Installed]) -> list[str]:
     )
 
 
-def copy_package(installed: Installed, folder: Path, shared: Mapping[str, str] = MappingProxyType({})) -> Distribution:
+def copy_package(
+    installed: metadata.Distribution, folder: Path, shared: Mapping[str, str] = MappingProxyType({})
+) -> Distribution:
     """Copy an installed package into `folder`; raise UnfitPackageError if it differs from its wheel.
 
     `shared`: the package whose file is at a path that several have.
@@ -109,14 +116,16 @@ def copy_package(installed: Installed, folder: Path, shared: Mapping[str, str] =
         raise UnfitPackageError(f"`{name}` was not installed from a wheel")
     _check_complete(installed, name)
     files: dict[str, str] = {}
+    folders: set[Path] = set()
     information = ""
     for path in sorted(installed.files, key=str):
         if _is_package_file(path) and shared.get(path.as_posix(), name) == name:
-            data = _verified(installed, path, name)
+            data, files[path.as_posix()] = _verified(installed, path, name)
             place = folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
+            if place.parent not in folders:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                folders.add(place.parent)
             place.write_bytes(data)
-            files[path.as_posix()] = hashlib.sha256(data).hexdigest()
         if METADATA_FOLDER.fullmatch(path.parts[0]):
             information = path.parts[0]
     licence, is_spdx = _licence(installed)
@@ -125,7 +134,7 @@ def copy_package(installed: Installed, folder: Path, shared: Mapping[str, str] =
     return Distribution(name, installed.version, licence, is_spdx, information, tags, files, replaced)
 
 
-def _check_complete(installed: Installed, name: str) -> None:
+def _check_complete(installed: metadata.Distribution, name: str) -> None:
     """Raise for a package that lacks a file of its wheel: since Python 3.12 `files` omits missing files."""
     present = {str(path) for path in installed.files or ()}
     for row in csv.reader((installed.read_text("RECORD") or "").splitlines()):
@@ -144,7 +153,8 @@ def _is_package_file(path: PurePosixPath) -> bool:
     return not (METADATA_FOLDER.fullmatch(path.parts[0]) and path.name in INSTALLER_FILES and len(path.parts) == 2)
 
 
-def _verified(installed: Installed, path: PackagePath, name: str) -> bytes:
+def _verified(installed: metadata.Distribution, path: PackagePath, name: str) -> tuple[bytes, str]:
+    """Return the bytes of a file, and their SHA-256; raise if RECORD has another digest."""
     place = Path(str(installed.locate_file(path)))
     try:
         if not stat.S_ISREG(place.lstat().st_mode):
@@ -154,13 +164,14 @@ def _verified(installed: Installed, path: PackagePath, name: str) -> bytes:
         raise UnfitPackageError(f"`{path}` of `{name}` cannot be read: {problem.strerror}") from None
     if path.hash is None or path.hash.mode not in hashlib.algorithms_guaranteed:
         raise UnfitPackageError(f"`{path}` of `{name}` has no digest in RECORD")
-    found = base64.urlsafe_b64encode(hashlib.new(path.hash.mode, data).digest()).rstrip(b"=").decode()
-    if found != path.hash.value.rstrip("="):
+    sha256 = hashlib.sha256(data)
+    digest = (sha256 if path.hash.mode == "sha256" else hashlib.new(path.hash.mode, data)).digest()
+    if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != path.hash.value.rstrip("="):
         raise ChangedFileError(f"`{path}` of `{name}` differs from RECORD")
-    return data
+    return data, sha256.hexdigest()
 
 
-def _licence(installed: Installed) -> tuple[str, bool]:
+def _licence(installed: metadata.Distribution) -> tuple[str, bool]:
     """Return the name of a package's licence, and whether it is an SPDX expression."""
     said = installed.metadata.get_all("Classifier") or ()
     classified = [text.removeprefix(LICENCE) for text in said if text.startswith(LICENCE)]

@@ -18,7 +18,6 @@ import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import metadata
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -30,7 +29,7 @@ from mcpc.packages.cached_packages import FILES, fill_folder, load_folder
 from mcpc.packages.choosing import install
 from mcpc.packages.declared import COMMIT
 from mcpc.packages.downloads import all_origins, fetch, file_on_disk
-from mcpc.packages.installed_files import UnfitPackageError, copy_packages, installed_packages
+from mcpc.packages.installed_files import UnfitPackageError, copy_packages, installed_packages, packages_in
 from mcpc.packages.lock_files import (
     LockedFile,
     LockError,
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.model import Distribution
-    from mcpc.packages.pep508 import Closure
+    from mcpc.packages.pep508 import Closure, Installed
     from mcpc.reading import SourceTree
 
 
@@ -172,7 +171,7 @@ def resolved_packages(
 ) -> Iterator[ResolvedPackage]:
     """Yield the files of the lock that were installed on one target, with what each package needs there."""
     target = Target(staged.platform, staged.python)
-    there = {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=[str(staged.root)])}
+    there = packages_in(staged.root)
     closure = find_closure((item.text for item in wanted), there.get, marker_values(target))
     for name in sorted(closure.found):
         file = lock.file_for(name, target)
@@ -207,7 +206,7 @@ class LockedPackages:
     """What a lock gives for requirements on one target: files by package, what was installed, and how each is named."""
 
     files: Mapping[str, LockedFile]
-    closure: Closure[metadata.Distribution] = field(repr=False)
+    closure: Closure[Installed] = field(repr=False)
     lines: Mapping[str, str]
 
 
@@ -266,7 +265,7 @@ def install_locked(
     origins = all_origins(request.wanted)
     files = {item.name: file for item in request.wanted if (file := _file_of_address(item)) is not None}
     lines: dict[str, str] = {}
-    there: dict[str, metadata.Distribution] = {}
+    there: dict[str, Installed] = {}
     new = {name: f"{name} @ {path.as_uri()}" for name, path in wheels.items()}
     while True:
         if new:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from mcpc.model.ir import PackageContents, PackageRequirement
+from mcpc.packages.installed_files import packages_in
 from mcpc.packages.pep508 import find_closure, normalised_name, valid_requirements
 from mcpc.packages.platforms import Target, marker_values
 from mcpc.packages.staging import importable_names
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from mcpc.model.ir.layer import RequestedPackage
     from mcpc.packages.model import Distribution, StagedPackages
     from mcpc.packages.native_packages import SplitPackage
+    from mcpc.packages.pep508 import Installed
 
 
 if TYPE_CHECKING:
-    Packages = Mapping[str, metadata.Distribution]
+    Packages = Mapping[str, Installed]
 
 IMPORTED = re.compile(rb"\b(?:import|from|import_module\(|__import__\()[ \t]*[\"']?([A-Za-z_]\w*)")
 COMMANDS = frozenset({"console_scripts", "gui_scripts"})
@@ -46,18 +47,13 @@ def packages_of_requirements(
 
     O(requirements x packages).
     """
-    places = [(item, _packages(item)) for item in staged]
+    places = [(item, packages_in(item.root)) for item in staged]
     requirements: dict[str, PackageRequirement] = {}
     for entry in wanted:
         names = frozenset(name for stage, packages in places for name in _closure(entry.text, stage, packages))
         before = requirements.get(entry.name, PackageRequirement(entry.name, entry.span, frozenset()))
         requirements[entry.name] = PackageRequirement(entry.name, before.span, before.brings | names)
     return tuple(requirements.values())
-
-
-def _packages(stage: StagedPackages) -> Packages:
-    there = metadata.distributions(path=[str(stage.root)])
-    return {normalised_name(item.metadata["Name"]): item for item in there}
 
 
 def _closure(text: str, stage: StagedPackages, packages: Packages) -> Iterable[str]:
@@ -70,7 +66,7 @@ def package_contents(parts: Sequence[SplitPackage], staged: Sequence[StagedPacka
     for stage in staged:
         for distribution in stage.distributions:
             modules[distribution.name] = modules.get(distribution.name, frozenset()) | importable_names((distribution,))
-    notes = {name: package for stage in staged for name, package in _packages(stage).items()}
+    notes = {name: package for stage in staged for name, package in packages_in(stage.root).items()}
     known = frozenset(name for names in modules.values() for name in names)
     return {
         name: PackageContents(

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
+from email.parser import HeaderParser
+from functools import cached_property, lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -20,6 +23,8 @@ from mcpc.model.ir.layer import RequestedPackage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from email.message import Message
+    from importlib.metadata import PackagePath
 
     from mcpc.diagnostics import Span
 
@@ -64,12 +69,27 @@ def not_from_registry(text: str, span: Span) -> Diagnostic:
     return diagnose("MCP402", span, f"`{text}` is not a name in a package registry", "", FROM_REGISTRY)
 
 
+class Installed(metadata.PathDistribution):
+    """An installed package: what is asked of it again and again is read once, and not the description that it has."""
+
+    @cached_property
+    def metadata(self) -> Message:  # type: ignore[override]  # one without the method `json`
+        """The fields of its metadata, without the description behind them, which is most of the text."""
+        return HeaderParser().parsestr((self.read_text("METADATA") or "").partition("\n\n")[0])
+
+    @cached_property
+    def files(self) -> list[PackagePath] | None:
+        """The files of its RECORD."""
+        return super().files
+
+
 def installed_package(name: str) -> metadata.Distribution | None:
     """Return the package that is installed with the compiler under this name."""
     try:
-        return metadata.distribution(name)
+        package = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
+    return Installed(package._path) if isinstance(package, metadata.PathDistribution) else package
 
 
 def normalised_name(name: str) -> str:
@@ -150,7 +170,11 @@ def valid_requirements(distribution: HasRequirements) -> Iterator[Requirement]:
     """Yield the requirements in a package's metadata; invalid ones are ignored, as by an installer."""
     for text in distribution.requires or ():
         with suppress(InvalidRequirement):
-            yield Requirement(text)
+            yield copy(parsed_requirement(text))
+
+
+parsed_requirement = lru_cache(1 << 12)(Requirement)
+"""Reads a requirement that is read again for every package that leads to it, and every target."""
 
 
 def applies(requirement: Requirement, extra: str, markers: Mapping[str, str]) -> bool:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
 from mcpc.diagnostics import diagnose
 from mcpc.model.ir.layer import LayerTarget, RequestedPackage
+from mcpc.packages.installed_files import packages_in
 from mcpc.packages.lock_files import LockError
 from mcpc.packages.model import StagedPackages
-from mcpc.packages.pep508 import find_closure, normalised_name
+from mcpc.packages.pep508 import find_closure
 from mcpc.packages.platforms import marker_values, wheel_tags
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def wheels_for(
 
     That is all that is wanted, if the other Python needs more packages; else those whose wheels it cannot use.
     """
-    there = {normalised_name(item.metadata["Name"]): item for item in metadata.distributions(path=[str(first.root)])}
+    there = packages_in(first.root)
     closure = find_closure((item.text for item in wanted), there.get, marker_values(target))
     accepted = {str(tag) for tag in wheel_tags(target)}
     needed = [item for item in first.distributions if item.name in closure.found]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostics, Span
     from mcpc.model.ir.layer import Origins, RequestedPackage
-    from mcpc.packages.pep508 import Closure
+    from mcpc.packages.pep508 import Closure, Installed
 
 
 FORMAT = 3
@@ -212,7 +212,7 @@ def reinstall(line: str, request: UvRequest, folder: Path, fresh: bool) -> None:
     install(replace(request, lines=[line]), folder, "--no-deps", "--reinstall", *(("--no-cache",) if fresh else ()))
 
 
-def _install(folder: Path, request: PackageRequest, wheels: Mapping[str, Path]) -> Closure[metadata.Distribution]:
+def _install(folder: Path, request: PackageRequest, wheels: Mapping[str, Path]) -> Closure[Installed]:
     """Install packages; raise NoWheelError if one that would be chosen has no wheel."""
     asked = _asked(request, wheels)
     install(asked, folder, *(("--require-hashes",) if any(item.hashes for item in request.wanted) else ()))

@@ -150,12 +150,12 @@ def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
     }  # fmt: skip
     parcels = [{"name": "p", "variants": [{"folder": ".extracted/p", "tags": ["py3-none-any"]}]}]
     layer = Layer(index={"modules": ["p", "q"], "parcels": parcels}, files=files)
-    written = layer_files(layer, "site", (HERE,))
+    written, _ = layer_files(layer, "site", (HERE,))
     tag = cache_tag(HERE)
     compiled = [f".extracted/p/__pycache__/a.{tag}.pyc", f".extracted/pq/__pycache__/c.{tag}.pyc", "q.pyc"]
-    assert list(written) == sorted(f"site/{name}" for name in (*files, *compiled, ".layer"))
-    assert {name: written[f"site/{name}"] for name in files} == files
-    index = marshal.loads(written["site/.layer"])
+    assert sorted(written) == sorted((*files, *compiled, ".layer"))
+    assert {name: written[name] for name in files} == files
+    index = marshal.loads(written[".layer"])
     (variant,) = index["parcels"][0].pop("variants")
     assert (index, variant["folder"], variant["tags"]) == (
         {"modules": ["p", "q"], "parcels": [{"name": "p"}]},
@@ -164,10 +164,10 @@ def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
     )
     sizes = {name: len(data) for name, data in written.items()}
     assert list(variant["files"]) == sorted(["large.txt", f"__pycache__/a.{tag}.pyc", "a.py", "b.txt"],
-                                            key=lambda name: -sizes[f"site/.extracted/p/{name}"])  # fmt: skip
+                                            key=lambda name: -sizes[f".extracted/p/{name}"])  # fmt: skip
     assert variant["files"]["b.txt"] == hashlib.sha256(b"0").hexdigest()
     names: dict[str, object] = {}
-    exec(marshal.loads(written["site/q.pyc"][16:]), names)
+    exec(marshal.loads(written["q.pyc"][16:]), names)
     assert names["y"] == 1
 
 
