@@ -89,6 +89,21 @@ def test_a_client_that_hung_up_and_takes_nothing_is_given_up(waiting: Waiting) -
     assert waiting.given_up == 1
 
 
+def test_a_system_without_hangups_asks_for_the_end_while_the_client_is_far_behind(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(backpressure, "has", lambda name: False)
+    monkeypatch.setattr(backpressure, "watch_end", lambda *given: asked.append(given))
+    waiting.channel.full = True
+    waiting.backpressure.wait()
+    ((reactor, descriptor, is_wanted, hung_up),) = asked
+    assert (reactor, descriptor, is_wanted(), waiting.events) == (waiting, INPUT, True, {OUTPUT: WRITABLE})
+    hung_up()
+    waiting.passes()
+    assert waiting.given_up == 1
+
+
 def test_after_the_end_of_its_input_only_the_rest_is_sent(waiting: Waiting) -> None:
     waiting.channel.ended = True
     waiting.backpressure.wait()

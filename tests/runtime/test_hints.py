@@ -52,6 +52,15 @@ class Named:
     name: str
 
 
+@dataclasses.dataclass
+class Label:
+    text: str
+
+
+class Title(TypedDict):
+    text: str
+
+
 class Shape(TypedDict, total=False):
     sides: typing.Required[int]
     at: datetime.date
@@ -147,6 +156,8 @@ ROWS: list[tuple[Any, Any, Any]] = [
     (collections.deque, [1], collections.deque([1])),
     (re.Pattern[str], "a+", re.compile("a+")),
     (zoneinfo.ZoneInfo, "UTC", zoneinfo.ZoneInfo("UTC")),
+    (Label, {"text": "a"}, Label("a")),
+    (Title, {"text": "a"}, {"text": "a"}),
     (ipaddress.IPv4Network, "10.0.0.0/8", ipaddress.IPv4Network("10.0.0.0/8")),
 ]  # fmt: skip
 
@@ -172,7 +183,20 @@ def test_inert_is_what_changes_nothing(hint: Any, value: Any, wanted: Any) -> No
 
 @pytest.mark.parametrize(
     "hint",
-    [str, bool, None, Any, list, dict, list[str], dict[str, bool], str | None, Literal["a", None], dict[str, Any]],
+    [
+        str,
+        bool,
+        None,
+        Any,
+        list,
+        dict,
+        list[str],
+        dict[str, bool],
+        str | None,
+        Literal["a", None],
+        dict[str, Any],
+        Title,
+    ],
 )
 def test_json_of_no_number_needs_nothing(hint: Any) -> None:
     assert conversion(hint).inert

@@ -249,3 +249,6 @@ def test_templates_with_one_fault_are_one_warning() -> None:
     (problem,) = [problem for problem in problems if problem.code == "MCP288"]
     assert problem.severity == "warning"
     assert "the URI templates `v://{a b}`, `w://{a b}`, `x://{a b}` and 2 more are listed" in problem.message
+    _, problems = lowered({"server.py": HEAD + TEMPLATES.replace("'v', 'w', 'x', 'y', 'z'", "'v'")})
+    (problem,) = [problem for problem in problems if problem.code == "MCP288"]
+    assert problem.message.startswith("the URI template `v://{a b}` is listed, but no client can request it: ")
