@@ -1,14 +1,15 @@
 """A plugin of pytest that judges the changes of one module (mutations.py): which of them do the collected tests find?
 
-The tests run once as they are, traced.  Then each change is made, in the file and, by exchanging the code of functions,
-in a fork of this process, which runs the tests that reach it and after them the others, until one fails.  A change of
-a module's own statements shows only in a new process.  `MUTATIONS` names the plan.
+The tests run once as they are, and what they reach is noted.  Then each change is made, in the file and, by exchanging
+the code of functions, in a fork of this process, which runs the tests that reach it and after them the others, until
+one fails.  A change of a module's own statements shows only in a new process.  `MUTATIONS` names the plan.
 """
 
 from __future__ import annotations
 
 import ast
 import atexit
+import builtins
 import functools
 import gc
 import json
@@ -19,7 +20,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -31,40 +31,14 @@ from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
 
 STORE = "TESTS_ARTIFACTS"
+REACHED = "__reached__"
+"""The name by which functions that are recorded find what notes their lines."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CO_NEWLOCALS = 2
 """The flag of a function's code, which a module's and a class's lack."""
 VERDICTS = {0: "survived", 1: "caught", None: "time"}
-
-
-class Lines:
-    """Which lines of a file each test runs, in this process."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.current: set[int] = set()
-
-    def _call(self, frame: FrameType, _event: str, _argument: object) -> Any:
-        return self._line if frame.f_code.co_filename == self.file else None
-
-    def _line(self, frame: FrameType, event: str, _argument: object) -> Any:
-        if event == "line":
-            self.current.add(frame.f_lineno)
-        return self._line
-
-    def of(self, session: pytest.Session, item: pytest.Item, following: pytest.Item | None) -> set[int]:
-        """Run a test and return them."""
-        self.current = set()
-        threading.settrace(self._call)
-        sys.settrace(self._call)
-        try:
-            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        finally:
-            sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
-        return self.current
 
 
 class Judge:
@@ -87,25 +61,36 @@ class Judge:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests as they are, then with each change."""
-        reached: dict[pytest.Item, set[int]] = {}
-        lines = Lines(str(self.module))
-        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
-            self.passed = True
-            found = lines.of(session, item, following)
-            if self.passed:
-                reached[item] = found
+        reached = self._reached_lines(session)
         with self.verdicts.open("w") as file:
             for change in self.changes:
                 print(self._verdict(session, change, reached), file=file, flush=True)
                 self.module.write_text(self.text, "utf-8")
         return True
 
+    def _reached_lines(self, session: pytest.Session) -> dict[pytest.Item, set[int]]:
+        """Run the tests, and return in which lines of the module each one that passes begins a statement."""
+        # Not by a trace function: with one, Python 3.11 hangs while an exception waits for a thread that is blocked.
+        file, reached = str(self.module), dict[pytest.Item, set[int]]()
+        plain = compile(self.text, file, "exec")
+        recording = compile(recorded(ast.parse(self.text)), file, "exec")
+        exchange(plain, recording, file)
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            self.passed, lines = True, set[int]()
+            setattr(builtins, REACHED, lines.add)
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.passed:
+                reached[item] = lines
+        exchange(recording, plain, file)
+        return reached
+
     def _verdict(self, session: pytest.Session, change: Change, reached: dict[pytest.Item, set[int]]) -> str:
         place = statement_lines(self.text, change)
         first = [item for item, lines in reached.items() if lines & place]
         items = first if self.quick else [*first, *(item for item in reached if item not in first)]
         text = applied(self.text, change)
-        exchanged = exchanges(self.text, text, str(self.module))
+        file = str(self.module)
+        exchanged = exchanges(compile(self.text, file, "exec"), compile(text, file, "exec"), file)
         if exchanged is not None and not items:
             return "unreached"
         if exchanged is None:
@@ -228,9 +213,38 @@ def own(code: CodeType) -> tuple[object, ...]:
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants
 
 
-def exchanges(old: str, new: str, file: str) -> list[tuple[FunctionType, CodeType]] | None:
+def recorded(tree: ast.Module) -> ast.Module:
+    """Return a module whose functions note the line of each statement before it runs."""
+    for function in [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]:
+        waiting: list[ast.AST] = [function]
+        while waiting:
+            node = waiting.pop()
+            inner = [each for each in ast.iter_child_nodes(node) if not isinstance(each, (*FUNCTIONS, ast.ClassDef))]
+            waiting += [each for each in inner if isinstance(each, (ast.stmt, ast.excepthandler, ast.match_case))]
+            for name in ("body", "orelse", "finalbody"):
+                statements = getattr(node, name, ())
+                kept = node is function and name == "body" and ast.get_docstring(function, clean=False) is not None
+                noted = [part for each in statements[kept:] for part in (note_of(each), each)]
+                if noted:
+                    setattr(node, name, [*statements[:kept], *noted])
+    return ast.fix_missing_locations(tree)
+
+
+def note_of(statement: ast.stmt) -> ast.stmt:
+    """Return the statement that notes the line of another one."""
+    call = ast.Call(ast.Name(REACHED, ast.Load()), [ast.Constant(statement.lineno)], [])
+    return ast.copy_location(ast.Expr(call), statement)
+
+
+def exchange(old: CodeType, new: CodeType, file: str) -> None:
+    """Give all live functions of a module their code of another version of it."""
+    for function, code in exchanges(old, new, file) or ():
+        function.__code__ = code
+
+
+def exchanges(old: CodeType, new: CodeType, file: str) -> list[tuple[FunctionType, CodeType]] | None:
     """Return the live functions whose code differs, with their new code; None if only a new process shows it."""
-    pairs = list(zip(codes(compile(old, file, "exec")), codes(compile(new, file, "exec")), strict=False))
+    pairs = list(zip(codes(old), codes(new), strict=False))
     if any(a.co_qualname != b.co_qualname or a.co_freevars != b.co_freevars for a, b in pairs):
         return None
     if any(own(a) != own(b) for a, b in pairs if not a.co_flags & CO_NEWLOCALS):

@@ -5,8 +5,8 @@
     .venv/bin/python bench/mutations.py --only compiler/mcpc/release/trust/contents.py --every
 
 A seed draws the same changes of the same tree: a module by its lines, then one of its changes.  Each module's nearest
-tests run once, traced, to learn which lines each reaches; then each change is made in a fork of that process and in
-the file, and only the tests that reach it run.  The file is restored, but run it in a checkout of its own all the same.
+tests run once, to learn which lines each reaches; then each change is made in a fork of that process and in the file,
+and the tests that reach it run first.  The file is restored, but run it in a checkout of its own all the same.
 Verdicts: caught, survived, unreached (no test runs the line in its process), time (not decided), none (no test).
 """
 
@@ -48,8 +48,8 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.BitAnd: "|",
     ast.BitOr: "&",
 }
-TRACED_SECONDS = 900
-"""How long the tests of a module may take as they are: some that interrupt threads never end while they are traced."""
+FIRST_SECONDS = 900
+"""How long the tests of a module may take as they are."""
 MOST_FILES = 5
 """How many test files judge a module."""
 
@@ -217,7 +217,7 @@ def judged(module: Path, rows: list[Change], tests: list[str], limits: dict[str,
         options = ["-q", "-p", "no:cacheprovider", "-p", "mutated_runs", "-m", "not slow", f"--basetemp={folder}/tests"]
         text = module.read_text("utf-8")
         argv = [sys.executable, "-m", "pytest", *options, *tests]
-        most = TRACED_SECONDS + 2 * limits["seconds"] * len(rows)
+        most = FIRST_SECONDS + 2 * limits["seconds"] * len(rows)
         try:
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(argv, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False, timeout=most)
