@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,11 +42,13 @@ def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path | N
 
 def required_python(project: Path) -> SpecifierSet | None:
     """Return `requires-python` of a project's folder; None if it has none that is valid."""
-    with suppress(OSError, ValueError, AttributeError, RecursionError):  # reported where it is read
-        written = tomllib.loads((project / "pyproject.toml").read_text("utf-8-sig")).get("project", {})
+    from mcpc.reading.toml import parse_toml  # noqa: PLC0415 - a shell that completes does without
+
+    with suppress(OSError, ValueError, AttributeError):  # reported where it is read
+        written = parse_toml((project / "pyproject.toml").read_text("utf-8-sig")).get("project", {})
         text = written.get("requires-python")
         if isinstance(text, str):
-            from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - a shell that completes does without
+            from packaging.specifiers import SpecifierSet  # noqa: PLC0415
 
             return SpecifierSet(text)
     return None
