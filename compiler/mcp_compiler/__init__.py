@@ -32,8 +32,8 @@ def main() -> None:
 
 def other_project() -> str:
     """Return how another project's package `mcpc` is in the way, or nothing."""
-    found = find_spec("mcpc")
-    origin = Path(found.origin) if found is not None and found.origin else None
+    spec = find_spec("mcpc")
+    origin = Path(spec.origin) if spec is not None and spec.origin else None
     if origin != PLACE / "mcpc" / "__init__.py":
         return f"the package `mcpc` is imported from {origin or 'nowhere'}, which is not part of `mcp-compiler`"
     for metadata in sorted(PLACE.glob("mcpc-*.dist-info")):

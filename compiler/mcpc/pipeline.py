@@ -64,7 +64,7 @@ def read_project(root: Path) -> tuple[SourceTree, Diagnostics]:
 
 def analyse(
     tree: SourceTree,
-    found: Diagnostics,
+    known: Diagnostics,
     options: Options,
     progress: Progress = no_progress,
     bundle: Bundle = include_packages,
@@ -72,31 +72,31 @@ def analyse(
     """Parse, lower and check a project that was read; `bundle`: how its packages are found."""
     tree = replace(tree, options=options)
     progress("parsing")
-    found += tuple(unknown_settings(tree))
+    known += tuple(unknown_settings(tree))
     definition, problems = parse_project(tree, options)
-    found += problems
+    known += problems
     if definition is None:
-        return CheckResult(tree.files, in_order(found))
+        return CheckResult(tree.files, in_order(known))
     server, problems = lower(definition, options)
-    found += problems
+    known += problems
     if server is None:
-        return CheckResult(tree.files, in_order(found))
+        return CheckResult(tree.files, in_order(known))
     project, problems = read_project_metadata(tree)
-    found += problems
+    known += problems
     progress("bundling packages")
     server = with_page(replace(server, project=project)) if options.ui else replace(server, project=project)
     server, problems = bundle(server, tree, options)
-    found += problems
+    known += problems
     progress("checking")
     own = (each for frontend in frontends_of(server.format) for each in frontend.passes)
     checked, problems = check_server(server, passes=(*PASSES, *own))
-    found += (*problems, *packed_files(server, tree), *missing_files(server, tree))
-    if server.offers_nothing and not (options.allow_empty or options.live or has_errors(found)):
+    known += (*problems, *packed_files(server, tree), *missing_files(server, tree))
+    if server.offers_nothing and not (options.allow_empty or options.live or has_errors(known)):
         hint = "`mcpc inspect` lists what was found; if it is meant, build with `--allow-empty`"
         message = f"the server `{server.name}` offers nothing: it has no tools, prompts or resources"
-        found = (*found, diagnose("MCP303", server.node.span, message, "", hint))
-    refused = has_errors(found, strict=options.strict)
-    return CheckResult(tree.files, in_order(found), server, None if refused else checked)
+        known = (*known, diagnose("MCP303", server.node.span, message, "", hint))
+    refused = has_errors(known, strict=options.strict)
+    return CheckResult(tree.files, in_order(known), server, None if refused else checked)
 
 
 def compile_server(

@@ -105,4 +105,4 @@ def checked(files: Mapping[str, str | bytes], options: Options = PLAIN) -> tuple
     if server is None:
         return None, problems
     own = [each for frontend in frontends_of(server.format) for each in frontend.passes]
-    return check_server(server, found=problems, passes=(*PASSES, *own))
+    return check_server(server, known=problems, passes=(*PASSES, *own))

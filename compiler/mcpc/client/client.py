@@ -88,9 +88,9 @@ class Deadline:
 
     def limited(self, seconds: float, size: int = MAX_BYTES) -> Deadline:
         """Return the limits of a part of the conversation, whose bytes count here, too; raise ConversationError."""
-        found = Deadline(min(seconds, self.seconds()), min(size, max(0, self._left)), self._clock)
-        found._whole = self
-        return found
+        deadline = Deadline(min(seconds, self.seconds()), min(size, max(0, self._left)), self._clock)
+        deadline._whole = self
+        return deadline
 
     @property
     def is_used_up(self) -> bool:
@@ -143,8 +143,8 @@ class ServerClient:
         answer = self.transport.request(message, deadline or self.deadline)
         error = answer.get("error")
         if error is not None:
-            found = error if isinstance(error, dict) else {}
-            raise AnsweredError(method, found.get("code"), found.get("message", error))
+            details = error if isinstance(error, dict) else {}
+            raise AnsweredError(method, details.get("code"), details.get("message", error))
         result = answer.get("result")
         if not isinstance(result, dict):
             raise ConversationError(f"its answer to {method} has no result")

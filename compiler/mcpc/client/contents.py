@@ -72,12 +72,12 @@ def read_server_contents(
 
 def read_contents(client: ServerClient, lists: ServerLists) -> ServerContents:
     """Return what the prompts and resources of a server say, as far as the limits reach."""
-    asked, found, reasons = [*_questions(lists)], list[Content](), list[str]()
+    asked, contents, reasons = [*_questions(lists)], list[Content](), list[str]()
     limits, answered = None, 0
     for question in asked[:MAX_REQUESTS]:
         try:
             limits = limits or client.deadline.limited(TOTAL_SECONDS, MAX_BYTES)
-            found += _answer(client, question, limits.limited(ONE_SECONDS))
+            contents += _answer(client, question, limits.limited(ONE_SECONDS))
             answered += 1
         except ConversationError as problem:
             reasons.append(f"{question.kind} {question.name}: {problem}")
@@ -85,7 +85,7 @@ def read_contents(client: ServerClient, lists: ServerLists) -> ServerContents:
                 break
     if len(asked) > MAX_REQUESTS and not reasons:
         reasons.append(f"no more than {MAX_REQUESTS} are read")
-    return ServerContents(tuple(found), len(asked), len(asked) - answered, reasons[0] if reasons else "")
+    return ServerContents(tuple(contents), len(asked), len(asked) - answered, reasons[0] if reasons else "")
 
 
 def _questions(lists: ServerLists) -> Iterator[_Question]:

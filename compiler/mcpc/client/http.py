@@ -74,11 +74,13 @@ class HttpTransport:
         with self._post(message, deadline) as response:
             self._session = response.headers.get(SESSION) or self._session
             for body in self._bodies(response, deadline):
-                found = as_object(body)
-                if "method" in found and found.get("id") is not None:
-                    self.notify(self.answer(found), deadline)
-                elif found.get("id") == message["id"] and ("result" in found or "error" in found):
-                    return found
+                message_received = as_object(body)
+                if "method" in message_received and message_received.get("id") is not None:
+                    self.notify(self.answer(message_received), deadline)
+                elif message_received.get("id") == message["id"] and (
+                    "result" in message_received or "error" in message_received
+                ):
+                    return message_received
         raise ConversationError("its response has no answer of MCP")
 
     def _post(self, message: Object, deadline: Deadline) -> Any:

@@ -87,13 +87,13 @@ def _refusal(problem: urllib.error.HTTPError, method: str, deadline: Deadline) -
     with suppress(HTTPException, OSError):  # the status says enough
         body = read_body(problem, deadline)
     error = as_object(body).get("error")
-    found: ConversationError
+    refusal: ConversationError
     if isinstance(error, dict):
-        found = AnsweredError(method, error.get("code"), error.get("message"))
+        refusal = AnsweredError(method, error.get("code"), error.get("message"))
     else:
-        found = ConversationError(STATUSES.get(problem.code, f"its answer has status {problem.code}"))
-    found.status = problem.code
-    return found
+        refusal = ConversationError(STATUSES.get(problem.code, f"its answer has status {problem.code}"))
+    refusal.status = problem.code
+    return refusal
 
 
 def read_lines(response: IO[bytes], deadline: Deadline) -> Iterator[bytes]:
@@ -106,21 +106,21 @@ def read_lines(response: IO[bytes], deadline: Deadline) -> Iterator[bytes]:
 
 def read_body(response: Any, deadline: Deadline) -> bytes:
     """Return the bytes of a response; raise ConversationError beyond the limits."""
-    found = bytearray()
+    body = bytearray()
     while chunk := response.read(CHUNK):
         deadline.count(len(chunk))
         deadline.seconds()
-        found += chunk
-    return bytes(found)
+        body += chunk
+    return bytes(body)
 
 
 def as_object(body: bytes) -> Object:
     """Return the JSON object that bytes are; an empty one for other bytes."""
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def events(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:

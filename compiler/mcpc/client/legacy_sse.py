@@ -64,11 +64,11 @@ class LegacySseTransport:
         self._deadline = deadline
         while True:
             name, data = self._next()
-            found = as_object(data) if name == MESSAGE else {}
-            if "method" in found and found.get("id") is not None:
-                self.notify(self._answer(found), deadline)
-            elif found.get("id") == message["id"] and ("result" in found or "error" in found):
-                return found
+            received = as_object(data) if name == MESSAGE else {}
+            if "method" in received and received.get("id") is not None:
+                self.notify(self._answer(received), deadline)
+            elif received.get("id") == message["id"] and ("result" in received or "error" in received):
+                return received
 
     def notify(self, message: Object, deadline: Deadline) -> None:
         """Post a message; raise ConversationError."""
@@ -82,14 +82,14 @@ class LegacySseTransport:
     def _next(self) -> tuple[bytes, bytes]:
         """Return the next event; raise ConversationError."""
         try:
-            found = next(self._events, None)
+            event = next(self._events, None)
         except TimeoutError:
             raise ConversationError("it did not answer in time") from None
         except (HTTPException, OSError) as problem:
             raise ConversationError(f"its event stream broke: {problem}") from None
-        if found is None:
+        if event is None:
             raise ConversationError("its event stream ended before its answer")
-        return found
+        return event
 
     def _lines(self, response: IO[bytes]) -> Iterator[bytes]:
         """Yield the lines of the stream, within the limits of the request that waits."""

@@ -53,18 +53,18 @@ class ServerLists:
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON of a snapshot; unknown facts are left out."""
-        found: dict[str, Any] = {"name": self.name, "version": self.version, "serverInfo": dict(self.information)}
+        facts: dict[str, Any] = {"name": self.name, "version": self.version, "serverInfo": dict(self.information)}
         if self.instructions:
-            found["instructions"] = self.instructions
-        found["capabilities"] = dict(self.capabilities)
+            facts["instructions"] = self.instructions
+        facts["capabilities"] = dict(self.capabilities)
         lists = zip(LISTS, (self.tools, self.prompts, self.resources, self.templates), strict=True)
-        found.update({name: [*items] for name, items in lists})
+        facts.update({name: [*items] for name, items in lists})
         if self.python is not None:
-            found["python"] = {"requires": f">={self.python}"}
+            facts["python"] = {"requires": f">={self.python}"}
         known = {"revisions": self.revisions, "settings": self.settings, "platforms": self.platforms}
         known |= {"paths": self.paths, "scopes": self.scopes}
-        found.update({name: [*values] for name, values in known.items() if values is not None})
-        return found if self.tasks is None else {**found, "tasks": dict(self.tasks)}
+        facts.update({name: [*values] for name, values in known.items() if values is not None})
+        return facts if self.tasks is None else {**facts, "tasks": dict(self.tasks)}
 
 
 def lists_from_json(given: Mapping[str, Any], *, is_built: bool = False) -> ServerLists:
@@ -128,31 +128,31 @@ def _items(given: Mapping[str, Any], name: str, key: str) -> tuple[Item, ...]:
 
 
 def _texts(given: Mapping[str, Any], name: str, default: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    found = given.get(name)
-    if found is None:
+    texts = given.get(name)
+    if texts is None:
         return default
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
         raise SnapshotError(f"`{name}` is not a list of texts")
-    return tuple(found)
+    return tuple(texts)
 
 
 def _tasks(given: Mapping[str, Any], *, is_built: bool) -> Mapping[str, str] | None:
     """Return the tools that run as tasks: a snapshot names them, a built file in `running`, a server in `execution`."""
     if isinstance(given.get("tasks"), dict):
         return {str(name): str(mode) for name, mode in given["tasks"].items()}
-    found: dict[str, str] = {}
+    support: dict[str, str] = {}
     for tool in given["tools"] if isinstance(given.get("tools"), list) else ():
         execution = tool.get("execution")
         if isinstance(execution, dict) and "taskSupport" in execution:
-            found[tool["name"]] = str(execution["taskSupport"])
+            support[tool["name"]] = str(execution["taskSupport"])
     running = given.get("running")
     for group in running if isinstance(running, list) else ():
         if not isinstance(group, dict) or not isinstance(group.get("of"), list):
             raise SnapshotError("`running` has an item without `of`")
-        found.update((str(name), str(group["task"])) for name in group["of"] if "task" in group)
-    return found if found or is_built or "format" in given else None
+        support.update((str(name), str(group["task"])) for name in group["of"] if "task" in group)
+    return support if support or is_built or "format" in given else None
 
 
 def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = given.get(name)
-    return found if isinstance(found, dict) else {}
+    value = given.get(name)
+    return value if isinstance(value, dict) else {}

@@ -72,11 +72,11 @@ class ProcessTransport:
         """Write a request, and return its response; a request of the server is answered."""
         self.notify(message, deadline)
         while True:
-            found = self.receive(deadline)
-            if "method" in found and found.get("id") is not None:
-                self.notify(self.answer(found), deadline)
-            elif found.get("id") == message["id"] and ("result" in found or "error" in found):
-                return found
+            received = self.receive(deadline)
+            if "method" in received and received.get("id") is not None:
+                self.notify(self.answer(received), deadline)
+            elif received.get("id") == message["id"] and ("result" in received or "error" in received):
+                return received
 
     def receive(self, deadline: Deadline) -> Object:
         """Return the next message; other lines are ignored, since many servers print some."""
@@ -90,9 +90,9 @@ class ProcessTransport:
             self._room.release()
             deadline.count(len(line))
             with suppress(ValueError, RecursionError):
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    return found
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    return message
             self.stray = self.stray or line[:MAX_STRAY].decode("utf-8", "replace").strip()
 
     def _ended(self) -> str:
@@ -242,12 +242,12 @@ class SharedTransport:
         number = self._process.begin_call(self)
         try:
             self._process.send({**message, "id": number}, deadline)
-            found = self._received(deadline)
+            answer = self._received(deadline)
         finally:
             self._process.end_call(number)
-        if found is None:
+        if answer is None:
             raise ConversationError(self._process.failure)
-        return {**found, "id": message["id"]}
+        return {**answer, "id": message["id"]}
 
     def _received(self, deadline: Deadline) -> Object | None:
         while True:

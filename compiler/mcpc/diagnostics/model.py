@@ -115,5 +115,5 @@ def nearest(name: str, known: Iterable[str], cutoff: float = CUTOFF) -> str:
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = CUTOFF) -> str:
     """Return a hint with the known name most similar to `name`, or `otherwise`."""
-    found = nearest(name, known, cutoff)
-    return f"did you mean `{found}`?" if found else otherwise
+    nearest_name = nearest(name, known, cutoff)
+    return f"did you mean `{nearest_name}`?" if nearest_name else otherwise

@@ -145,11 +145,11 @@ def toolset_rows(server: Server) -> dict[str, PlainData]:
 
 def format_settings(server: Server) -> dict[str, Mapping[str, PlainData]]:
     """Return the settings of the format's runtime modules, with the other systems' tools where requested."""
-    found = dict(server.runtime_settings)
+    settings = dict(server.runtime_settings)
     for name, contract in server.traits.other_tools_of:
         others = tuple(tool.name for tool in server.tools if tool.handler.contract != contract)
-        found[name] = {**found[name], "others": others}
-    return found
+        settings[name] = {**settings[name], "others": others}
+    return settings
 
 
 def hook_functions(server: Server) -> dict[str, tuple[str, ...]]:

@@ -38,8 +38,8 @@ class BytecodeCache:
 
     def stored_code(self, modules: Iterable[Module]) -> dict[Module, bytes]:
         """Return the code of those of some modules that are stored."""
-        found = ((module, *self._stored.get(module[1:], (b"", b""))) for module in modules)
-        return {module: code for module, digest, code in found if digest == hashlib.sha256(module[0]).digest()}
+        stored = ((module, *self._stored.get(module[1:], (b"", b""))) for module in modules)
+        return {module: code for module, digest, code in stored if digest == hashlib.sha256(module[0]).digest()}
 
     def add(self, compiled: Mapping[Module, bytes]) -> None:
         """Store more modules."""

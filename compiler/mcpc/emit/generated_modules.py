@@ -52,7 +52,7 @@ def _models(models: Sequence[Model]) -> Iterator[ArtifactFile]:
     by_module: dict[str, list[Model]] = {}
     for model in models:
         by_module.setdefault(model.wanted.base, []).append(model)
-    texts = {name: tool_module(found).encode() for name, found in sorted(by_module.items())}
+    texts = {name: tool_module(names).encode() for name, names in sorted(by_module.items())}
     places, end = {}, 0
     for name, text in texts.items():
         places[name] = (end, end + len(text))

@@ -52,8 +52,8 @@ Environments = tuple[tuple[bool, tuple[str, ...]], ...]
 def environments(server: Server) -> Environments:
     """Return the distinct environments of handlers: whether all variables are inherited, and the names."""
     runnings = [PLAIN, *(definition.running for definition in server.definitions)]
-    found = dict.fromkeys((running.environment.inherit, running.environment.names) for running in runnings)
-    return tuple(found)
+    environments = dict.fromkeys((running.environment.inherit, running.environment.names) for running in runnings)
+    return tuple(environments)
 
 
 def with_settings(known: Environments, settings: Sequence[Setting]) -> Environments:
@@ -129,13 +129,13 @@ def static_record(contract: str, content: tuple[PlainData, ...], **said: PlainDa
 def additional_fields(definition: HasHandler, **said: PlainData) -> dict[str, PlainData] | None:
     """Return the rare fields of a definition: client requests, tasks, limits of results, and those in `said`."""
     running = definition.running
-    found: dict[str, PlainData] = {
+    fields: dict[str, PlainData] = {
         "asks": running.asks,
         "max_result": running.max_result,
         "task": running.task,
         **said,
     }
-    return {name: value for name, value in found.items() if value} or None
+    return {name: value for name, value in fields.items() if value} or None
 
 
 def bash_target(handler: BashFunction) -> tuple[PlainData, ...]:

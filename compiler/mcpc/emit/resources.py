@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 def add_resources(server: Server, blob: Blob) -> dict[str, PlainData]:
     """Add resources, templates and completions to the blob; return their index keys."""
     known = environments(server)
-    found: dict[str, PlainData] = {}
+    tables: dict[str, PlainData] = {}
     records = {file.uri: blob.add(skill_record(file, blob)) for skill in server.skills for file in skill.files}
     records |= {item.uri: blob.add(resource_record(item, blob, known)) for item in server.resources}
     if records:
-        found["resources"] = add_table(blob, records)
+        tables["resources"] = add_table(blob, records)
     if server.templates:
-        found["templates"] = tuple(template_row(item, blob, known) for item in server.templates)
+        tables["templates"] = tuple(template_row(item, blob, known) for item in server.templates)
     if server.completions:
         records = {item.key: blob.add(completion_record(item, known)) for item in server.completions}
-        found["completions"] = add_table(blob, records)
-    return found
+        tables["completions"] = add_table(blob, records)
+    return tables
 
 
 def resource_record(resource: Resource, blob: Blob, known: Environments) -> bytes:
@@ -136,17 +136,17 @@ def add_skills(server: Server, blob: Blob, compact: Callable[[Json], bytes]) -> 
 
 def directory_children(server: Server) -> dict[str, list[Json]]:
     """Return the children of every skill folder as resources: first folders, then files, each by name."""
-    found: dict[str, dict[str, Json]] = {}
+    by_folder: dict[str, dict[str, Json]] = {}
     for skill in server.skills:
         for file in skill.files:
             shown: Json = {"uri": file.uri, **listed_file(skill, file)}
             child = file.uri
             while child != skill.folder:
                 parent = child.rpartition("/")[0]
-                found.setdefault(parent, {}).setdefault(child, shown)
+                by_folder.setdefault(parent, {}).setdefault(child, shown)
                 shown = {"uri": parent, "name": parent.rpartition("/")[2], "mimeType": DIRECTORY}
                 child = parent
-    return {folder: [children[uri] for uri in sorted(children)] for folder, children in sorted(found.items())}
+    return {folder: [children[uri] for uri in sorted(children)] for folder, children in sorted(by_folder.items())}
 
 
 def main_file(skill: Skill) -> SkillFile:

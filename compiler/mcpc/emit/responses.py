@@ -198,10 +198,10 @@ def with_extensions(server: Server, revision: Revision, capabilities: dict[str, 
         SKILLS_EXTENSION: bool(server.skills),
         APPS_EXTENSION: any(resource.uri.startswith(APP_SCHEME) for resource in server.resources),
     }
-    found: dict[str, Json] = {name: SETTINGS.get(name, {}) for name, is_there in there.items() if is_there}
-    found |= dict(server.run_time.extensions) if server.run_time is not None else {}
+    extensions: dict[str, Json] = {name: SETTINGS.get(name, {}) for name, is_there in there.items() if is_there}
+    extensions |= dict(server.run_time.extensions) if server.run_time is not None else {}
     has_any = revision.stateless or server.traits.announces_extensions
-    return {**capabilities, "extensions": found} if found and has_any else capabilities
+    return {**capabilities, "extensions": extensions} if extensions and has_any else capabilities
 
 
 SETTINGS: dict[str, Json] = {SKILLS_EXTENSION: {"directoryRead": True}}
@@ -221,7 +221,7 @@ def change_capability(server: Server, name: str) -> dict[str, Json]:
 def dynamic_methods(server: Server, revision: Revision, capabilities: dict[str, Json]) -> tuple[str, ...]:
     """Return the methods that need more than a static response."""
     named = {"tools": ("tools/call",), "prompts": ("prompts/get",), "resources": ("resources/read",)}
-    called = [method for capability, found in named.items() if capability in capabilities for method in found]
+    called = [method for capability, methods in named.items() if capability in capabilities for method in methods]
     if server.completes:
         called.append("completion/complete")
     if "resources" in capabilities:

@@ -113,8 +113,8 @@ MAX_SHOWN_PROJECTS = 3
 def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
     """Return the merged definition of the project at `tree`, in all its formats, and its problems."""
     tree = replace(tree, options=options)
-    found, problems = select_frontends(tree, options)
-    parsed = [frontend.parse(tree_for(frontend, tree, found), options) for frontend in found]
+    frontends, problems = select_frontends(tree, options)
+    parsed = [frontend.parse(tree_for(frontend, tree, frontends), options) for frontend in frontends]
     problems += tuple(problem for _, wrong in parsed for problem in wrong)
     definitions = [definition for definition, _ in parsed if definition is not None]
     if not definitions:
@@ -129,12 +129,14 @@ def parse_project(tree: SourceTree, options: Options) -> tuple[Definition | None
     traits = (frontend.dialect_traits for frontend in FRONTENDS if frontend.dialect == options.dialect)
     own = Traits(serial=is_concurrent(tree) is False)
     definition = replace(definition, traits=reduce(or_, traits, definition.traits | own))
-    return definition, (*problems, *more, *unused_variables(tree, found))
+    return definition, (*problems, *more, *unused_variables(tree, frontends))
 
 
-def unused_variables(tree: SourceTree, found: Sequence[Frontend]) -> Iterator[Diagnostic]:
+def unused_variables(tree: SourceTree, frontends: Sequence[Frontend]) -> Iterator[Diagnostic]:
     """Yield the variables of `--build-env` of a build that runs no code of the project."""
-    if tree.options.imports and (fastmcp.FORMAT in {frontend.name for frontend in found} or describing_packages(tree)):
+    if tree.options.imports and (
+        fastmcp.FORMAT in {frontend.name for frontend in frontends} or describing_packages(tree)
+    ):
         return
     for name, _ in tree.options.build_environment:
         message = f"`--build-env {name}` has no effect: this build runs no Python code of the project"
@@ -173,8 +175,8 @@ def is_resolved_elsewhere(problem: Diagnostic, definitions: Sequence[Definition]
 
 def offers_anything(definition: Definition) -> bool:
     """Tell whether a definition offers anything to clients."""
-    found = (definition.tools, definition.prompts, definition.resources, definition.templates, definition.skills)
-    return any(found)
+    offered = (definition.tools, definition.prompts, definition.resources, definition.templates, definition.skills)
+    return any(offered)
 
 
 def build_inputs(tree: SourceTree) -> list[tuple[str, ...]]:
@@ -193,9 +195,9 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
     """Return the front ends that read `tree`: the one the options name, else those that recognise something."""
     if options.format or options.kb:
         return _frontend_named(options.format or "blueprints")
-    found = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree_for(frontend, tree, FRONTENDS)))
-    if found:
-        return found, ()
+    frontends = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree_for(frontend, tree, FRONTENDS)))
+    if frontends:
+        return frontends, ()
     marked = _decorated_elsewhere(tree)
     if f"`{marked}`" in DEFINITION_FILES:
         message = f"no project found here: the decorators of `{marked}` are not those of a `Server` that it makes"
@@ -209,12 +211,12 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
 
 def _decorated_elsewhere(tree: SourceTree) -> str:
     """Return the first Python file with decorators of an MCP library, or an empty string."""
-    found = (
+    files = (
         path
         for path, source in tree.files.items()
         if path.endswith(".py") and MCP_DECORATOR.search(source.data) and MCP_IMPORT.search(source.data)
     )
-    return min(found, key=lambda path: (path.count("/"), path), default="")
+    return min(files, key=lambda path: (path.count("/"), path), default="")
 
 
 def _projects_below(tree: SourceTree) -> list[str]:
@@ -224,12 +226,12 @@ def _projects_below(tree: SourceTree) -> list[str]:
         folder, slash, rest = path.partition("/")
         if slash:
             folders.setdefault(folder, {})[rest] = replace(source, path=rest)
-    found = (
+    projects = (
         f"`{folder}`"
         for folder, files in folders.items()
         if any(frontend.recognises(SourceTree(MappingProxyType(files), folder)) for frontend in FRONTENDS)
     )
-    return list(islice(found, MAX_SHOWN_PROJECTS))
+    return list(islice(projects, MAX_SHOWN_PROJECTS))
 
 
 def _frontend_named(name: str) -> tuple[tuple[Frontend, ...], Diagnostics]:
@@ -287,9 +289,9 @@ def _definition_files(definition: Definition) -> set[str]:
     return {source.path for source in definition.sources} - {source.path for source in definition.beside}
 
 
-def _select_server(found: Sequence[ServerDefinition]) -> tuple[ServerDefinition | None, Diagnostics]:
-    written = [item for item in found if not item.implied]
-    chosen = next(iter([*written, *found]), None)
+def _select_server(definitions: Sequence[ServerDefinition]) -> tuple[ServerDefinition | None, Diagnostics]:
+    written = [item for item in definitions if not item.implied]
+    chosen = next(iter([*written, *definitions]), None)
     hint = "the first description is used; merge them there"
     message = "the server is described a second time; this description is ignored"
     return chosen, tuple(diagnose("MCP228", item.node.span, message, "", hint) for item in written[1:])

@@ -102,12 +102,12 @@ def read_decorated(
     """Return the definitions of decorated functions; `described`: the server itself is described elsewhere."""
     shared = dict(_server_modules(tree))
     sources = [source for source in tree.files.values() if not uses_framework(source)]
-    found = [file for source in sources for file in [find_decorated(source, shared, family.kinds)] if file]
-    found = [replace(file, servers=()) if file.source.path in family.unheard else file for file in found]
+    decorated = [file for source in sources for file in [find_decorated(source, shared, family.kinds)] if file]
+    decorated = [replace(file, servers=()) if file.source.path in family.unheard else file for file in decorated]
     homes = {path: place for place, path in enumerate(family.homes)}
-    files = sorted((file for file in found if file.source.path in homes), key=lambda file: homes[file.source.path])
+    files = sorted((file for file in decorated if file.source.path in homes), key=lambda file: homes[file.source.path])
     problems = [problem for file in files for problem in file.problems]
-    strangers = [file for file in found if file not in files]
+    strangers = [file for file in decorated if file not in files]
     problems += (problem for file in strangers for problem in _misplaced_decorators(file, described, family))
     if any(problem.code == "MCP205" for problem in problems):
         problems += (problem for problem in read_requirements(tree)[1] if problem.code == WRONG_PYTHON)
@@ -123,7 +123,7 @@ def read_decorated(
     problems += (fault for file in defining for fault in other_faults(file, answers, tree))
     answers = with_syntax(defining, answers)
     definitions, described_wrong = _definitions(defining, answers, tree)
-    problems += (*described_wrong, *_undetected_decorators(answers, found, family))
+    problems += (*described_wrong, *_undetected_decorators(answers, decorated, family))
     server, about_server = _server(defining, answers, tree, described=described)
     whole = replace(
         nothing,
@@ -198,9 +198,9 @@ def _definitions(
         if answer.failure:
             problems += import_failure(file.source.path, answer.failure, tree)
         for decorator, row in zip(file.marks, answer.marks, strict=bool(answer.marks)):
-            found = tuple(with_meant_name(problem, file.source) for problem in _row_problems(decorator, row))
-            problems += found
-            if not found:
+            wrong = tuple(with_meant_name(problem, file.source) for problem in _row_problems(decorator, row))
+            problems += wrong
+            if not wrong:
                 definition = _without_keys(row["definition"], file.unknown)
                 node = node_of(definition, decorator.span, (), _spans(decorator))
                 bound = DecoratedFunction(
@@ -227,8 +227,8 @@ def _strings(value: Json) -> tuple[str, ...]:
 
 
 def _row_problems(decorator: Decorator, row: Mapping[str, Json]) -> Iterator[Diagnostic]:
-    found = row["problems"]
-    for problem in found if isinstance(found, list) else ():
+    listed = row["problems"]
+    for problem in listed if isinstance(listed, list) else ():
         if isinstance(problem, dict):
             texts = {key: str(value) for key, value in problem.items()}
             yield diagnose(
@@ -318,7 +318,7 @@ def _server(
     files: list[DecoratedFile], answers: ImportResults, tree: SourceTree, *, described: bool
 ) -> tuple[ServerDefinition | None, Diagnostics]:
     """Return the description by the project's one `Server`; None if `server.json` has it."""
-    found = [
+    servers = [
         (server, answers.files[file.source.path].servers[server.name])
         for file in files
         for server in file.servers
@@ -326,14 +326,14 @@ def _server(
     ]
     problems = [
         diagnose("MCP220", server.span, "a project has one `Server`, and this is a second one", "", "use the first")
-        for server, _ in found[1:]
+        for server, _ in servers[1:]
     ]
     if described:
-        problems += (problem for server, said in found for problem in _overridden_options(server, said))
+        problems += (problem for server, said in servers for problem in _overridden_options(server, said))
         return None, tuple(problems)
-    if not found:
+    if not servers:
         return None, tuple(problems)
-    server, said = found[0]
+    server, said = servers[0]
     wrong = said.get("problems", [])
     for row in wrong if isinstance(wrong, list) else ():
         if isinstance(row, dict):

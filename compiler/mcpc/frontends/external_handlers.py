@@ -64,9 +64,9 @@ def _attach_handlers(
 ) -> tuple[tuple[Any, ...], list[Definition], list[Diagnostic]]:
     """Return native definitions of a kind with their handlers, the others' remaining definitions, and problems."""
     known = {
-        (definition.format, identity(kind, found.node)): found
+        (definition.format, identity(kind, attached.node)): attached
         for definition in others
-        for found in getattr(definition, kind)
+        for attached in getattr(definition, kind)
     }
     resolved: list[Any] = []
     taken: set[tuple[str, str]] = set()
@@ -91,18 +91,18 @@ def _attach_handlers(
 def identity(kind: str, node: Node) -> str:
     """Return the key of a definition among others of its kind."""
     members = (node.get(key) for key in KINDS[kind])
-    return json.dumps([found.value if found is not None else None for found in members], sort_keys=True)
+    return json.dumps([value.value if value is not None else None for value in members], sort_keys=True)
 
 
 def _without_taken(definition: Definition, kind: str, taken: set[tuple[str, str]]) -> Definition:
-    found = getattr(definition, kind)
-    resolved = tuple(item for item in found if (definition.format, identity(kind, item.node)) not in taken)
-    return _with_items(definition, kind, resolved) if len(resolved) < len(found) else definition
+    items = getattr(definition, kind)
+    resolved = tuple(item for item in items if (definition.format, identity(kind, item.node)) not in taken)
+    return _with_items(definition, kind, resolved) if len(resolved) < len(items) else definition
 
 
-def _with_items(definition: Definition, kind: str, found: tuple[Any, ...]) -> Definition:
+def _with_items(definition: Definition, kind: str, items: tuple[Any, ...]) -> Definition:
     """Return a definition with its items of a kind replaced."""
-    fields: dict[str, Any] = {kind: found}
+    fields: dict[str, Any] = {kind: items}
     return replace(definition, **fields)
 
 
@@ -119,19 +119,19 @@ def static_answer_handler(node: Node) -> ExternalHandler | None:
     """Return the handler of a definition with a static answer, or None."""
     options = options_node(node)
     for key in STATIC_RESULT_KEYS:
-        found = member_of(options, key, "array")
-        if found is not None:
-            text = json.dumps(found.value, ensure_ascii=False, separators=(",", ":"))
+        answer = member_of(options, key, "array")
+        if answer is not None:
+            text = json.dumps(answer.value, ensure_ascii=False, separators=(",", ":"))
             contract = "static" if key == "contents" else "known"
-            return ExternalHandler(found.path, found.span, contract, (text.encode("utf-8", "backslashreplace"),))
+            return ExternalHandler(answer.path, answer.span, contract, (text.encode("utf-8", "backslashreplace"),))
     return None
 
 
 def _incomplete_answers(options: Node | None) -> Iterator[Diagnostic]:
     """Yield blocks of an answer that lack required members; all other fields are checked later."""
     for key in ("content", "messages"):
-        found = member_of(options, key)
-        for item in found.items if found is not None else ():
+        answers = member_of(options, key)
+        for item in answers.items if answers is not None else ():
             block = item if key == "content" else item.get("content")
             kind = member_of(block, "type")
             if block is not None and kind is not None:

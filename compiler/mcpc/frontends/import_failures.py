@@ -38,9 +38,9 @@ def import_failure(path: str, failure: ImportFailure, tree: SourceTree) -> Diagn
         hint = PROCESS_ENDED if raised is None else explained(raised, tree, IMPORTED).text
         return (cannot_be_imported(path, failure.message, span, hint),)
     if raised.type in ("SyntaxError", "IndentationError", "TabError"):
-        found = LANGUAGES["python"](source)[1]
-        if found:
-            return found
+        problems = LANGUAGES["python"](source)[1]
+        if problems:
+            return problems
     own = {name.partition("/")[0].removesuffix(".py") for name in tree.files if name.endswith(".py")}
     if raised.type == "ModuleNotFoundError" and raised.name and raised.name.partition(".")[0] not in own:
         return (missing_module(raised, source, own),)
@@ -56,7 +56,7 @@ def cannot_be_imported(path: str, why: str, span: Span, hint: str) -> Diagnostic
 def missing_module(raised: Raised, source: Source, own: Collection[str]) -> Diagnostic:
     """Return that a module is missing, at its import, or at the import of the module that needs it."""
     top = raised.name.partition(".")[0]
-    there = (found for module, found in imports(source) if module == top)
+    there = (span for module, span in imports(source) if module == top)
     hint = missing_module_hint(top, (*sorted(own), *sorted(sys.stdlib_module_names)))
     message = f"the module `{top}` will not be available"
     return diagnose("MCP209", next(there, span_of(raised, source)), message, "", hint)
@@ -64,10 +64,10 @@ def missing_module(raised: Raised, source: Source, own: Collection[str]) -> Diag
 
 def with_meant_name(problem: Diagnostic, source: Source) -> Diagnostic:
     """Return a problem; that of an undefined name in an annotation with its place, and the meant name."""
-    found, tree = UNDEFINED.fullmatch(problem.message), parse_python(source)
-    if found is None or tree is None or problem.span is None:
+    match, tree = UNDEFINED.fullmatch(problem.message), parse_python(source)
+    if match is None or tree is None or problem.span is None:
         return problem
-    name, bound = found["name"], bound_names(tree)
+    name, bound = match["name"], bound_names(tree)
     written = re.search(rf"\b{name}\b", source.text[problem.span.start : problem.span.end])
     if name in bound or written is None:
         return problem
@@ -87,9 +87,9 @@ def other_faults(file: DecoratedFile, answers: ImportResults, tree: SourceTree) 
 
 def with_syntax(files: Sequence[DecoratedFile], answers: ImportResults) -> ImportResults:
     """Return descriptions in which files that could not be imported have what their syntax says: for other checks."""
-    found = dict(answers.files)
+    by_path = dict(answers.files)
     for file in files:
-        answer = found.get(file.source.path)
+        answer = by_path.get(file.source.path)
         if not file.runs or (answer is not None and answer.failure is not None):
-            found[file.source.path] = replace(syntax_description(file), failure=answer.failure if answer else None)
-    return replace(answers, files=found)
+            by_path[file.source.path] = replace(syntax_description(file), failure=answer.failure if answer else None)
+    return replace(answers, files=by_path)

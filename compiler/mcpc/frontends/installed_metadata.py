@@ -93,14 +93,14 @@ def project_entry_points(tree: SourceTree) -> EntryPoints:
     """Return the entry points of a project by group: of `[project]`, of Poetry, else of setuptools."""
     tables = toml_table(tree.get(PYPROJECT))
     project, poetry = nested_table(tables, "project"), nested_table(tables, "tool", "poetry")
-    found: EntryPoints = {}
+    entry_points: EntryPoints = {}
     for table in (poetry, project):
         for key, group in SCRIPTS.items():
-            found.setdefault(group, {}).update(scripts_of(nested_table(table, key)))
+            entry_points.setdefault(group, {}).update(scripts_of(nested_table(table, key)))
     groups = (*nested_table(poetry, "plugins").items(), *nested_table(project, "entry-points").items())
     for group, rows in (*(setuptools_entry_points(tree).items() if not project else ()), *groups):
-        found.setdefault(group, {}).update(scripts_of(rows if isinstance(rows, dict) else {}))
-    return {group: rows for group, rows in found.items() if rows}
+        entry_points.setdefault(group, {}).update(scripts_of(rows if isinstance(rows, dict) else {}))
+    return {group: rows for group, rows in entry_points.items() if rows}
 
 
 def scripts_of(table: Mapping[str, Any]) -> dict[str, str]:
@@ -197,8 +197,8 @@ def _versions(tree: SourceTree, tables: Mapping[str, Any], files: list[_VersionF
     below = next((each["root"] for each in settings if isinstance(each.get("root"), str)), ".")
     yield _described(Path(tree.root, below)) if tree.root else None
     for file in files:
-        found = WRITTEN.search(read_settings_text(Path(tree.root, file.path))) if tree.root else None
-        yield _parsed(found[1]) if found is not None else None
+        match = WRITTEN.search(read_settings_text(Path(tree.root, file.path))) if tree.root else None
+        yield _parsed(match[1]) if match is not None else None
     for each in settings:
         yield _parsed(each.get("fallback_version", each.get("fallback-version", "")))
 
@@ -218,14 +218,14 @@ def _described(folder: Path) -> Version | None:
         done = programs.run_program("git", ["git", *SAFE, *DESCRIBE], SECONDS, cwd=folder, more=VARIABLES)
     except (OSError, TimeoutError):
         return None
-    found = DESCRIBED.fullmatch(done.stdout.decode(errors="replace").strip()) if not done.returncode else None
-    tag = TAG.fullmatch(found["tag"]) if found is not None else None
+    match = DESCRIBED.fullmatch(done.stdout.decode(errors="replace").strip()) if not done.returncode else None
+    tag = TAG.fullmatch(match["tag"]) if match is not None else None
     last = _parsed(tag["version"]) if tag is not None else None
-    if found is None or last is None or found["distance"] == "0":
+    if match is None or last is None or match["distance"] == "0":
         return last
     *numbers, patch = last.release
     upcoming = last.base_version if last.is_prerelease else ".".join(map(str, (*numbers, patch + 1)))
-    return Version(f"{upcoming}.dev{found['distance']}+{found['node']}")
+    return Version(f"{upcoming}.dev{match['distance']}+{match['node']}")
 
 
 def _text(file: _VersionFile, version: Version) -> str:

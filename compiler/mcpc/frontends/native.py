@@ -112,11 +112,11 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     written, file_problems = _read_definitions(tree)
     decorated, decorator_problems = read_decorated(tree, described=tree.get(SERVER) is not None)
     described = decorated.describes and tree.get(SERVER) is None
-    server, found = (decorated.server, ()) if described else _server(tree)
+    server, server_problems = (decorated.server, ()) if described else _server(tree)
     is_said = described or tree.get(SERVER) is not None
     server = with_project(server, tree) if is_said else project_server(tree)
     libraries = _libraries(tree, options, decorated.files)
-    problems = found + file_problems + decorator_problems
+    problems = server_problems + file_problems + decorator_problems
     if not has_errors(file_problems + decorator_problems):
         nothing = not any(written[kind] for kind in OFFERED) and not decorated.offers and not read_skills(tree)
         nothing = nothing and not any(BX_DECORATOR.search(source.data) for source in tree.files.values())
@@ -201,7 +201,7 @@ def _libraries(tree: SourceTree, options: Options, decorated: Sequence[str]) -> 
         if any(path == collection.file or _in_folder(path, collection) for path in tree.files)
     ]
     shared = [kind for item in (TOOLS, PROMPTS, *used_collections) for kind in item.lists.values()]
-    found = []
+    libraries = []
     for collection in COLLECTIONS:
         kinds = [*collection.lists.values()]
         rows = {
@@ -210,13 +210,13 @@ def _libraries(tree: SourceTree, options: Options, decorated: Sequence[str]) -> 
         }
         is_there = collection not in OPTIONAL_COLLECTIONS or collection in used_collections
         sources = [tree.get(home) if is_there or home in decorated else None for home in collection.homes]
-        found += [
+        libraries += [
             _library(source, language, tuple(served))
             for (language, served), source in zip(rows.items(), sources, strict=True)
             if source
         ]
     server = tree.get("server.py") if "server.py" in decorated else None
-    return tuple(found if server is None else [*found, HandlerLibrary(server, "python", ())])
+    return tuple(libraries if server is None else [*libraries, HandlerLibrary(server, "python", ())])
 
 
 def _library(source: Source, language: str, served: tuple[tuple[str, str], ...]) -> HandlerLibrary:
@@ -237,9 +237,9 @@ def _read_definitions(tree: SourceTree) -> tuple[dict[str, list[Node]], Diagnost
     written: dict[str, list[Node]] = {kind: [] for collection in COLLECTIONS for kind in collection.lists.values()}
     problems: list[Diagnostic] = []
     for collection in COLLECTIONS:
-        for kind, nodes, found in _collect(collection, tree):
+        for kind, nodes, wrong in _collect(collection, tree):
             written[kind] += nodes
-            problems += found
+            problems += wrong
     return written, tuple(problems)
 
 
@@ -261,8 +261,8 @@ def _read(source: Source, collection: Collection) -> Iterator[tuple[str, tuple[N
     if node.kind == "object" and source.path != collection.file and not any(listed.values()):
         yield TEMPLATE if node.get("uriTemplate") and collection is RESOURCES else collection.kind, (node,), ()
         return
-    for kind, found in listed.items():
-        yield kind, found.items if found is not None else (), ()
+    for kind, listed_node in listed.items():
+        yield kind, listed_node.items if listed_node is not None else (), ()
     yield collection.kind, (), tuple(_shape_problems(node, collection))
 
 

@@ -89,10 +89,10 @@ def _unknown(key: str, place: tuple[str, ...], text: TomlText) -> Diagnostic:
 
 def _meant(key: str, place: tuple[str, ...]) -> str:
     """Return what a key may have been meant as: another key of the table, or the same of another table."""
-    found = nearest(key, TABLES[place])
+    other_key = nearest(key, TABLES[place])
     elsewhere = [other for other, keys in TABLES.items() if key in keys]
-    if found or not elsewhere:
-        return f"did you mean `{found}`?" if found else ""
+    if other_key or not elsewhere:
+        return f"did you mean `{other_key}`?" if other_key else ""
     return f"`{key}` is a key of {' and of '.join(f'`{_header(other)}`' for other in elsewhere)}: move it there"
 
 

@@ -60,19 +60,19 @@ def with_own_tables(server: ServerDefinition | None, tree: SourceTree) -> Server
     node = server.node
     for key in (SETTINGS, TOOLSETS):
         if key in declared:
-            found = _toml_node(declared[key], text, text.span_of(key))
-            node = _with_member(node, key, _joined(node.get(key), found, text))
+            table = _toml_node(declared[key], text, text.span_of(key))
+            node = _with_member(node, key, _joined(node.get(key), table, text))
     return replace(server, node=node)
 
 
-def _joined(own: Node | None, found: Node, text: TomlText) -> Node:
+def _joined(own: Node | None, table: Node, text: TomlText) -> Node:
     """Return a list or an object with what `pyproject.toml` adds; the places of its keys are those of its table."""
-    if own is not None and own.kind == found.kind == "array":
-        return replace(own, value=[*_list(own), *_list(found)], items=(*own.items, *found.items))
-    if found.kind != "object":
-        return found
-    joined = own if own is not None and own.kind == "object" else replace(found, value={}, members=())
-    for member in found.members:
+    if own is not None and own.kind == table.kind == "array":
+        return replace(own, value=[*_list(own), *_list(table)], items=(*own.items, *table.items))
+    if table.kind != "object":
+        return table
+    joined = own if own is not None and own.kind == "object" else replace(table, value={}, members=())
+    for member in table.members:
         span = text.span_of(member.key, "tool", "mcpc", TOOLSETS)
         joined = _with_member(joined, member.key, _toml_node(member.node.value, text, span))
     return joined
@@ -137,8 +137,8 @@ def _with_member(node: Node, key: str, part: Node) -> Node:
     """Return an object in which one member is set."""
     value: dict[str, Json] = {**node.value, key: part.value} if isinstance(node.value, dict) else {key: part.value}
     others = tuple(member for member in node.members if member.key != key)
-    found = next((member for member in node.members if member.key == key), None)
-    member = Member(key, node.start, node.start, part) if found is None else replace(found, node=part)
+    written_member = next((member for member in node.members if member.key == key), None)
+    member = Member(key, node.start, node.start, part) if written_member is None else replace(written_member, node=part)
     return replace(node, value=value, members=(*others, member))
 
 
@@ -157,8 +157,8 @@ MAIN = "/SKILL.md"
 
 def read_skills(tree: SourceTree) -> tuple[SkillDefinition, ...]:
     """Return a project's skills, ordered by folder; a nested skill is also a file of the outer one."""
-    found = [path for path in tree.files if path.startswith(HOME) and path.endswith(MAIN) and path != HOME + MAIN[1:]]
-    return tuple(_skill(tree, path.removesuffix(MAIN)) for path in found)
+    paths = [path for path in tree.files if path.startswith(HOME) and path.endswith(MAIN) and path != HOME + MAIN[1:]]
+    return tuple(_skill(tree, path.removesuffix(MAIN)) for path in paths)
 
 
 def _skill(tree: SourceTree, folder: str) -> SkillDefinition:

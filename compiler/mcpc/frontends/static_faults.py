@@ -198,13 +198,13 @@ def named_servers(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def imported_at_once(source: Source) -> frozenset[str]:
     """Return the top-level names of the modules that the import of a file imports."""
     tree = parse_python(source)
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in evaluated(tree) if tree is not None else ():
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return frozenset(found)
+            modules.add(node.module.partition(".")[0])
+    return frozenset(modules)
 
 
 def evaluated(tree: ast.Module, *, late: bool = False) -> Iterator[ast.AST]:

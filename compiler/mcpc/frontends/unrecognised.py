@@ -145,10 +145,10 @@ def misspelt_library(tree: SourceTree) -> Diagnostic | None:
 
 def misspelt_modules(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the modules that a file imports and that look like a library of servers, each with that."""
-    found = sorted(imported_modules(source))
-    modules = [name for name in found if not any(name.startswith(f"{other}.") for other in found)]
+    names = sorted(imported_modules(source))
+    modules = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]
     for name in modules:
-        imported = [other.removeprefix(f"{name}.") for other in found if other.startswith(f"{name}.")]
+        imported = [other.removeprefix(f"{name}.") for other in names if other.startswith(f"{name}.")]
         owner = next((OWNERS[each] for each in imported if each in OWNERS), "")
         is_similar = owner and nearest(name.lower(), OWN_MODULES, SIMILAR)
         meant = owner if is_similar else nearest(name.lower(), MODULES, NEAR)

@@ -125,8 +125,8 @@ class PythonText:
         start = self.offset(node.lineno, node.col_offset)
         leading = BEFORE_NAME.match(self.text, start)
         start = leading.end() if leading else start
-        found = NAME.match(self.text, start)
-        return Span(self.path, start, found.end() if found else start)
+        name = NAME.match(self.text, start)
+        return Span(self.path, start, name.end() if name else start)
 
     def node_span(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
         end = self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
@@ -163,8 +163,8 @@ def imports(source: Source) -> tuple[tuple[str, Span], ...]:
     if isinstance(parsed, Diagnostic):
         return ()
     text = python_text(source)
-    found = (named for node in needed_nodes(parsed) for named in _imported(text, node))
-    return tuple(sorted(found, key=lambda named: named[1]))
+    modules = (named for node in needed_nodes(parsed) for named in _imported(text, node))
+    return tuple(sorted(modules, key=lambda named: named[1]))
 
 
 def loads(source: Source) -> frozenset[str] | None:
@@ -186,8 +186,8 @@ def _loaded(node: ast.AST) -> Iterator[str]:
             yield module.partition(".")[0]
         case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [ast.Constant(str() as text), *_]) if name in DYNAMIC:
             yield re.split(r"[.:]", text, maxsplit=1)[0].replace("-", "_")
-        case ast.Constant(str() as text) if len(text) <= MAX_ANNOTATION_LENGTH and (found := DOTTED.fullmatch(text)):
-            yield found[1]
+        case ast.Constant(str() as text) if len(text) <= MAX_ANNOTATION_LENGTH and (match := DOTTED.fullmatch(text)):
+            yield match[1]
 
 
 def is_models_file(source: Source) -> bool:
@@ -265,8 +265,8 @@ def _syntax_error(source: Source, problem: SyntaxError) -> Diagnostic:
 
 
 def _encoding_error(source: Source) -> Span:
-    found = WRONG_BYTES.search(source.text) or COOKIE.search(source.text)
-    return Span(source.path, *found.span(found.lastindex or 0)) if found else Span(source.path)
+    match = WRONG_BYTES.search(source.text) or COOKIE.search(source.text)
+    return Span(source.path, *match.span(match.lastindex or 0)) if match else Span(source.path)
 
 
 def _run(tree: ast.Module) -> Iterator[ast.AST]:
@@ -361,20 +361,20 @@ def _dotted(annotation: ast.expr | None) -> list[str]:
 
 def _origins(tree: ast.Module) -> dict[str, str]:
     """Return the module from which each name of a module comes."""
-    found: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for node in _run(tree):
         match node:
             case ast.ImportFrom(module, aliases, level):
-                found |= {alias.asname or alias.name: "." * (level or 0) + (module or "") for alias in aliases}
+                origins |= {alias.asname or alias.name: "." * (level or 0) + (module or "") for alias in aliases}
             case ast.Import(aliases):
-                found |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in aliases}
+                origins |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in aliases}
             case ast.ClassDef(name):
-                found[name] = "."
+                origins[name] = "."
             case ast.Assign(targets):
-                found |= {target.id: "." for target in targets if isinstance(target, ast.Name)}
+                origins |= {target.id: "." for target in targets if isinstance(target, ast.Name)}
             case _:
                 continue
-    return found
+    return origins
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[FunctionParameter]:

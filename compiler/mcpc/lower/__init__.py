@@ -46,22 +46,22 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
     definition, unbundled = bundle_references(definition)
     written, complete = claimed_definitions(definition)
     claims = tuple(claim for _, _, claim in written if claim)
-    handlers, unpack, found = bind_handlers(claims, definition, complete=complete)
+    handlers, unpack, wrong = bind_handlers(claims, definition, complete=complete)
     run_time = definition.run_time
     unpacked = (*handlers, *(() if run_time is None else (run_time.handler,)))
     unpack = unpack or (bool(definition.serves) and not any(map(is_unpacked, unpacked)))
-    problems = (*check_definitions(definition), *check_resources(definition), *unbundled, *found)
+    problems = (*check_definitions(definition), *check_resources(definition), *unbundled, *wrong)
     if definition.server is None:
         return None, problems
     problems += (*check_settings(definition.server.node), *check_toolsets(definition.server.node))
     known = dict(zip(claims, handlers, strict=True))
     bound = [(kind, node, known[claim] if claim else None) for kind, node, claim in written]
     server = _server(definition, definition.server.node, bound, unpack, options)
-    server, found = bind_bash_options(server, definition)
-    problems += found
+    server, wrong = bind_bash_options(server, definition)
+    problems += wrong
     if definition.skills:  # the YAML parser is imported only for skills
-        skills, found = resolve_name(SKILLS)(definition)
-        server, problems = replace(server, skills=skills), (*problems, *found)
+        skills, wrong = resolve_name(SKILLS)(definition)
+        server, problems = replace(server, skills=skills), (*problems, *wrong)
     return server, problems
 
 
@@ -86,7 +86,7 @@ def _server(
     handlers = [*(handler for _, _, handler in called), *more]
     files = handler_files(definition, handlers, unpack)
     on_disk = files_on_disk(files, handlers)
-    rows = {kind: [(item, handler) for found, item, handler in bound if found == kind] for kind in MADE}
+    rows = {kind: [(item, handler) for its_kind, item, handler in bound if its_kind == kind] for kind in MADE}
     made = {kind: [make(*row, general, definition) for row in rows[kind]] for kind, make in MADE.items()}
     return Server(
         format=definition.format,
@@ -128,12 +128,16 @@ def _server(
 
 def lower_run_time(definition: Definition, node: Node, general: Node | None) -> RunTimeDefinitions | None:
     """Return the handler of definitions that are not known at build, with the server's options for handlers."""
-    found = definition.run_time
-    if found is None:
+    run_time = definition.run_time
+    if run_time is None:
         return None
-    running = replace(lower_handler_options(found.handler, None, general), max_result=result_limit(None, general))
-    known = RunTimeDefinitions(found.kinds, found.changing, found.handler.span, node, found.handler, running)
-    return replace(known, by_arguments=found.by_arguments, forwards=found.forwards, extensions=found.extensions)
+    running = replace(lower_handler_options(run_time.handler, None, general), max_result=result_limit(None, general))
+    known = RunTimeDefinitions(
+        run_time.kinds, run_time.changing, run_time.handler.span, node, run_time.handler, running
+    )
+    return replace(
+        known, by_arguments=run_time.by_arguments, forwards=run_time.forwards, extensions=run_time.extensions
+    )
 
 
 MADE: dict[str, Callable[..., Resource | ResourceTemplate | Completion | None]] = {
@@ -155,8 +159,8 @@ def bundle_references(definition: Definition) -> tuple[Definition, Diagnostics]:
         node, changed = tool.node, {}
         for schema in (node.get(key) for key in SCHEMAS):
             if schema is not None and schema.kind == "object":
-                whole, found = self_contained(schema, files)
-                problems += found
+                whole, wrong = self_contained(schema, files)
+                problems += wrong
                 if whole is not schema:
                     changed[schema] = whole
         if changed:

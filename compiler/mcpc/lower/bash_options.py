@@ -51,18 +51,18 @@ Pairs = tuple[tuple[str, str], ...]
 
 def used_variables(libraries: Sequence[Source]) -> dict[str, Span]:
     """Return the variables that libraries use, each with its first position."""
-    found: dict[str, Span] = {}
+    variables: dict[str, Span] = {}
     for source in libraries:
         for match in USE.finditer(source.text):
-            found.setdefault(match[0], Span(source.path, *match.span()))
-    return found
+            variables.setdefault(match[0], Span(source.path, *match.span()))
+    return variables
 
 
 def names_in(schema: Node) -> Names:
     """Return the arguments that a schema names."""
-    found: Names = {}
-    _collect(schema, found, 0)
-    return found
+    names: Names = {}
+    _collect(schema, names, 0)
+    return names
 
 
 def names_of_prompt(prompt: Prompt) -> Names:
@@ -76,26 +76,26 @@ def names_of_template(template: ResourceTemplate) -> Names:
     return {name: template.span for name in names if IDENTIFIER.fullmatch(name.translate(UNDERSCORES))}
 
 
-def _collect(schema: Node, found: Names, depth: int) -> None:
+def _collect(schema: Node, names: Names, depth: int) -> None:
     if schema.kind != "object" or depth > MAX_DEPTH:
         return
     properties = schema.get("properties")
     for member in properties.members if properties is not None else ():
-        found.setdefault(member.key, member.key_span)
+        names.setdefault(member.key, member.key_span)
     for keyword in IN_PLACE:
         node = schema.get(keyword)
         for item in (node, *node.items) if node is not None else ():
-            _collect(item, found, depth + 1)
+            _collect(item, names, depth + 1)
     refers = depth == 0 and any(_refers(schema, keyword) for keyword in REFERENCES)
     for keyword in (*BY_NAME, *DEFINITIONS) if refers else BY_NAME:
         node = schema.get(keyword)
         for member in node.members if node is not None else ():
-            _collect(member.node, found, depth + 1)
+            _collect(member.node, names, depth + 1)
 
 
 def _refers(schema: Node, keyword: str) -> bool:
     """Tell whether the object is described elsewhere: by a reference at the root or in an in-place subschema."""
-    choices = [found for name in ("allOf", "anyOf", "oneOf") if (found := schema.get(name)) is not None]
+    choices = [alternatives for name in ("allOf", "anyOf", "oneOf") if (alternatives := schema.get(name)) is not None]
     places = (schema, *(item for choice in choices for item in choice.items))
     return any(place.get(keyword) is not None for place in places)
 
@@ -149,14 +149,14 @@ def _relative(source: Source, paths: set[str]) -> Iterator[Diagnostic]:
     folders = {path.rpartition("/")[0] for path in paths if "/" in path}
     tops = {folder.partition("/")[0] for folder in folders}
     for start in sorted(scan_library(source.text).begun):
-        found = STARTED.match(source.text, start)
-        path = posixpath.normpath(found["path"]) if found is not None else ""
-        if found is None or not (found["reader"] or "/" in found["path"]):
+        match = STARTED.match(source.text, start)
+        path = posixpath.normpath(match["path"]) if match is not None else ""
+        if match is None or not (match["reader"] or "/" in match["path"]):
             continue
         is_there = path in paths and path != source.path
         if not is_there and not ("/" in path and path.partition("/")[0] in tops):
             continue
-        span, hint = Span(source.path, *found.span("path")), f'write {OWN_FOLDER}{path}"`: the server unpacks its files'
+        span, hint = Span(source.path, *match.span("path")), f'write {OWN_FOLDER}{path}"`: the server unpacks its files'
         if is_there:
             message = f"`{path}` is looked for where the server is started, which is not the project's folder"
         else:

@@ -164,8 +164,8 @@ def files_on_disk(files: Sequence[HandlerFile], handlers: Sequence[Handler]) -> 
     reached = {file.source.path: file.source for file in waiting}
     while waiting:
         for name in loads(waiting.pop().source) or ():
-            found = [file for file in owned.pop(name, ()) if file.source.path not in reached]
-            reached |= {file.source.path: file.source for file in found}
-            waiting += found
+            reached_files = [file for file in owned.pop(name, ()) if file.source.path not in reached]
+            reached |= {file.source.path: file.source for file in reached_files}
+            waiting += reached_files
     finds = any(FINDS_FILES.search(source.data) for source in reached.values())
     return tuple(sorted(reached)) if finds else ()

@@ -46,14 +46,14 @@ Asks = tuple[tuple[str, str, bytes], ...]
 def read_client_requests(options: Node | None) -> Asks:
     """Return the valid requests: key, method, params as JSON."""
     written = member_of(options, "asks")
-    found = []
+    requests = []
     for member in written.members if written is not None else ():
         method, params = member.node.get("method"), member.node.get("params")
         if method is not None and method.value in REQUEST_CHECKS:
             value: Json = params.value if params is not None and params.kind == "object" else {}
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            found.append((member.key, str(method.value), text.encode("utf-8", "backslashreplace")))
-    return tuple(found)
+            requests.append((member.key, str(method.value), text.encode("utf-8", "backslashreplace")))
+    return tuple(requests)
 
 
 def check_client_requests(options: Node | None, arguments: Collection[str]) -> Iterator[Diagnostic]:
@@ -82,8 +82,8 @@ def _check_request(ask: Node) -> Iterator[Diagnostic]:
             yield diagnose("MCP128", member.key_span, f"unknown member `{member.key}` of a request", SHAPE)
     method, params = ask.get("method"), ask.get("params")
     if method is None or method.value not in REQUEST_CHECKS:
-        found = "has no `method`" if method is None else f"cannot be `{method.value}`"
-        yield diagnose("MCP128", (method or ask).span, f"a request {found}", f"one of {quoted(REQUEST_CHECKS)}")
+        fault = "has no `method`" if method is None else f"cannot be `{method.value}`"
+        yield diagnose("MCP128", (method or ask).span, f"a request {fault}", f"one of {quoted(REQUEST_CHECKS)}")
     elif params is not None and params.kind != "object":
         yield diagnose("MCP128", params.span, kind_mismatch("`params`", "object", params))
     else:
@@ -101,11 +101,11 @@ def _unfilled(node: Node, arguments: Collection[str]) -> Iterator[Diagnostic]:
 
 
 def _require_param(ask: Node, params: Node | None, name: str, kind: str) -> Iterator[Diagnostic]:
-    found = member_of(params, name)
-    if found is None:
+    param = member_of(params, name)
+    if param is None:
         yield diagnose("MCP128", ask.span, f"the request has no `{name}` in its `params`")
-    elif found.kind != kind:
-        yield diagnose("MCP128", found.span, kind_mismatch(f"`{name}`", kind, found))
+    elif param.kind != kind:
+        yield diagnose("MCP128", param.span, kind_mismatch(f"`{name}`", kind, param))
 
 
 def _elicitation(ask: Node, params: Node | None) -> Iterator[Diagnostic]:
@@ -247,26 +247,26 @@ def _wrong_limit(node: Node) -> Iterator[Diagnostic]:
 
 
 def _inline(options: Node | None) -> bool | Literal["loop"]:
-    found = member_of(options, "inline")
-    return "loop" if found is not None and found.value == LOOP else _is_true(options, "inline")
+    value = member_of(options, "inline")
+    return "loop" if value is not None and value.value == LOOP else _is_true(options, "inline")
 
 
 def _task(options: Node | None) -> str | None:
     """Return the task support; `forbidden` is the default."""
-    found = member_of(options, "task")
-    if found is None or found.kind != "string":
+    value = member_of(options, "task")
+    if value is None or value.kind != "string":
         return None
-    return "" if found.value == "forbidden" else str(found.value)
+    return "" if value.value == "forbidden" else str(value.value)
 
 
 def _is_true(options: Node | None, key: str) -> bool:
-    found = member_of(options, key)
-    return found is not None and found.value is True
+    value = member_of(options, key)
+    return value is not None and value.value is True
 
 
 def _timeout(options: Node | None) -> float | None:
-    found = member_of(options, "timeout")
-    return float(str(found.value)) if found is not None and _can_be_time(found) else None
+    value = member_of(options, "timeout")
+    return float(str(value.value)) if value is not None and _can_be_time(value) else None
 
 
 def _can_be_time(node: Node) -> bool:
@@ -277,7 +277,7 @@ def _can_be_time(node: Node) -> bool:
 
 
 def _environment(handler: Handler, own: Node | None, general: Node | None) -> Environment:
-    policies = [found.value for options in (own, general) if (found := member_of(options, "environment")) is not None]
+    policies = [policy.value for options in (own, general) if (policy := member_of(options, "environment")) is not None]
     if not policies:
         return default_options(handler).environment
     if not isinstance(policies[0], list):
@@ -287,8 +287,8 @@ def _environment(handler: Handler, own: Node | None, general: Node | None) -> En
 
 
 def _requires(options: Node | None) -> Iterator[ProgramRequirement]:
-    found = member_of(options, "requires")
-    for item in found.items if found is not None else ():
+    required = member_of(options, "requires")
+    for item in required.items if required is not None else ():
         match = PROGRAM.fullmatch(item.value.strip()) if isinstance(item.value, str) else None
         if match:
             yield ProgramRequirement(match["command"], match["version"] or "", item.span)

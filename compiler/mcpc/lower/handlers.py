@@ -50,7 +50,7 @@ Claimed = tuple[str, "Node", "HandlerClaim | None"]
 
 def claimed_definitions(definition: Definition) -> tuple[list[Claimed], bool]:
     """Return every usable definition, with its claim if it needs a handler; and whether none was left out."""
-    found: list[Claimed] = []
+    definitions: list[Claimed] = []
     complete = True
     by_kind: dict[str, tuple[WrittenDefinition, ...]] = {
         "tool": definition.tools,
@@ -64,13 +64,13 @@ def claimed_definitions(definition: Definition) -> tuple[list[Claimed], bool]:
     for kind, node, bound, handler in written:
         is_handled = bound is not None or handler is not None or command_node(node) is not None
         if kind in CONTENT_KEYS_BY_KIND and not is_handled and not needs_function(kind, node):
-            found.append((kind, node, None))
+            definitions.append((kind, node, None))
             continue
         claim = _claim_of_completion(node, bound, names) if kind == "completion" else _claim(kind, node, bound)
         claim = replace(claim, handler=handler) if claim is not None and handler is not None else claim
         complete = complete and claim is not None
-        found += [] if claim is None else [(kind, node, claim)]
-    return found, complete
+        definitions += [] if claim is None else [(kind, node, claim)]
+    return definitions, complete
 
 
 UNNAMED = " "
@@ -173,16 +173,20 @@ def bind_handlers(
     shelves, found_in_files = _load_libraries(definition.libraries)
     exact = frozenset((claim.kind, claim.identifier) for claim in claims)
     fits, found_in_models = _bind_models({claim: _candidates(claim, shelves, exact) for claim in claims}, definition)
-    used = frozenset((fit.shelf.path, fit.function.name) for found in fits.values() for fit in found)
+    used = frozenset((fit.shelf.path, fit.function.name) for candidates in fits.values() for fit in candidates)
     programs, found_in_programs = _programs(claims, definition)
     # Equal claims are one key of a dictionary, but each gets a handler.
-    chosen = {claim: found[0] for claim, found in fits.items() if found}
+    chosen = {claim: candidates[0] for claim, candidates in fits.items() if candidates}
     functions = {claim: HANDLERS_BY_LANGUAGE[fit.shelf.library.language](fit) for claim, fit in chosen.items()}
     handlers = [
         claim.handler or programs.get(claim) or functions.get(claim) or BashFunction(claim.identifier, "", claim.span)
         for claim in claims
     ]
-    wanting = [claim for claim, found in fits.items() if not found and claim.command is None and claim.handler is None]
+    wanting = [
+        claim
+        for claim, candidates in fits.items()
+        if not candidates and claim.command is None and claim.handler is None
+    ]
     missing = [claim for claim in wanting if not _is_excused(claim, shelves, definition)]
     problems = [
         *found_in_files,
@@ -190,14 +194,16 @@ def bind_handlers(
         *found_in_programs,
         *_unimplemented(missing, shelves, used, dict(definition.homes)),
     ]
-    for claim, found in fits.items():
-        if len(found) > 1 or (found and claim.command is not None):
-            problems += _ambiguous(claim, found, definition)
+    for claim, candidates in fits.items():
+        if len(candidates) > 1 or (candidates and claim.command is not None):
+            problems += _ambiguous(claim, candidates, definition)
     problems += _shared(claims, handlers, definition)
     if definition.complete and complete:
         problems += _unused_functions(shelves, used)
     asking = {shelf.library.language for shelf in shelves if shelf.module.asks_place}
-    unpack = any(shelf.library.language in asking for found in fits.values() for shelf in [fit.shelf for fit in found])
+    unpack = any(
+        shelf.library.language in asking for candidates in fits.values() for shelf in [fit.shelf for fit in candidates]
+    )
     return tuple(handlers), unpack, (*problems, *_unexported(shelves, fits))
 
 
@@ -205,9 +211,9 @@ def _load_libraries(libraries: Sequence[HandlerLibrary]) -> tuple[tuple[LoadedLi
     shelves = []
     problems: Diagnostics = ()
     for library in libraries:
-        module, found = LANGUAGES[library.language](library.source)
-        shelves.append(LoadedLibrary(library, module, sound=not has_errors(found)))
-        problems += found
+        module, wrong = LANGUAGES[library.language](library.source)
+        shelves.append(LoadedLibrary(library, module, sound=not has_errors(wrong)))
+        problems += wrong
     return tuple(shelves), problems
 
 
@@ -230,14 +236,14 @@ def _candidates(
         return ()
     if claim.bound:
         return tuple(_decorated_candidate(claim.bound, shelf) for shelf in shelves if shelf.path == claim.bound.file)
-    found = []
+    candidates = []
     for shelf in shelves:
         for name in _spellings(claim, shelf.library):
             bare = (claim.kind, "") in shelf.library.prefixes
             taken = bare and name != claim.identifier and (claim.kind, name) in exact
             if name in shelf.module.functions and not taken:
-                found.append(Candidate(shelf, shelf.module.functions[name]))
-    return tuple(found)
+                candidates.append(Candidate(shelf, shelf.module.functions[name]))
+    return tuple(candidates)
 
 
 def _bind_models(
@@ -247,12 +253,12 @@ def _bind_models(
     known = model_catalog(definition)
     bound: dict[HandlerClaim, tuple[Candidate, ...]] = {}
     problems: Diagnostics = ()
-    for claim, found in fits.items():
-        bound[claim] = found
-        if found and claim.bound is None and found[0].function.annotations:
+    for claim, candidates in fits.items():
+        bound[claim] = candidates
+        if candidates and claim.bound is None and candidates[0].function.annotations:
             tool = claim.name if claim.kind == "tool" else ""
-            binding, wrong = model_binding(tool, found[0].function, known)
-            bound[claim] = (replace(found[0], binding=binding), *found[1:])
+            binding, wrong = model_binding(tool, candidates[0].function, known)
+            bound[claim] = (replace(candidates[0], binding=binding), *candidates[1:])
             problems += wrong
     return bound, problems
 
@@ -381,8 +387,8 @@ def _unexported(
     shells = [shelf for shelf in shelves if shelf.library.language == "bash"]
     if not any(function.exported for shelf in shells for function in shelf.module.functions.values()):
         return
-    found = [fit for claim, those in fits.items() if claim.kind in ("tool", "prompt") for fit in those]
-    used = frozenset((fit.shelf.path, fit.function.name) for fit in found)
+    candidates = [fit for claim, those in fits.items() if claim.kind in ("tool", "prompt") for fit in those]
+    used = frozenset((fit.shelf.path, fit.function.name) for fit in candidates)
     for shelf in shells:
         for function in shelf.module.functions.values():
             if not function.exported and (shelf.path, function.name) in used:

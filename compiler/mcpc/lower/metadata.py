@@ -128,11 +128,11 @@ def lower_implementation(server: Node) -> Implementation:
 
 def server_metadata(server: Node) -> Metadata:
     """Return the server's fields in `initialize` beside computed ones; its order has all fields of the result."""
-    found = lower_metadata(server, SERVER_FIELDS, NOT_SHOWN_OF_SERVER)
-    keys = found.order.keys
+    metadata = lower_metadata(server, SERVER_FIELDS, NOT_SHOWN_OF_SERVER)
+    keys = metadata.order.keys
     first = () if "protocolVersion" in keys else ("protocolVersion",)
     last = tuple(key for key in ("serverInfo", "capabilities") if key not in keys)
-    return Metadata(meta=found.meta, order=FieldOrder((*first, *keys, *last), found.order.others))
+    return Metadata(meta=metadata.meta, order=FieldOrder((*first, *keys, *last), metadata.order.others))
 
 
 def lower_capabilities(server: Node) -> Iterator[Capability]:
@@ -156,7 +156,7 @@ def user_interface(definition: Node) -> UserInterface | None:
     if meta is None:
         return None
     node, legacy = member_of(meta, "ui"), member_of(meta, LEGACY_INTERFACE)
-    uris = [found for found in (member_of(node, "resourceUri"), legacy) if found is not None]
+    uris = [uri_node for uri_node in (member_of(node, "resourceUri"), legacy) if uri_node is not None]
     if node is None and legacy is None:
         return None
     return UserInterface(
@@ -170,18 +170,18 @@ def user_interface(definition: Node) -> UserInterface | None:
 
 def string_member(node: Node | None, key: str) -> str:
     """Return a string member, or an empty string."""
-    found = member_of(node, key)
-    return found.value if found is not None and isinstance(found.value, str) else ""
+    value = member_of(node, key)
+    return value.value if value is not None and isinstance(value.value, str) else ""
 
 
 def _hint(node: Node | None, key: str) -> bool | None:
-    found = member_of(node, key)
-    return found.value if found is not None and isinstance(found.value, bool) else None
+    value = member_of(node, key)
+    return value.value if value is not None and isinstance(value.value, bool) else None
 
 
 def _items(node: Node | None, key: str) -> tuple[Node, ...]:
-    found = member_of(node, key)
-    return () if found is None else found.items
+    listed = member_of(node, key)
+    return () if listed is None else listed.items
 
 
 CONTENTS = re.compile(r"\b(?:resource_updated|mcpc_updated)\b")

@@ -130,12 +130,12 @@ def _wrong(tool: str, function: Function, annotation: Annotation, known: Catalog
 
 def mentioned_models(files: Iterable[HandlerFile], known: Catalog) -> tuple[str, ...]:
     """Return the tools whose models the project's code uses, in the order of the definitions."""
-    found = set[str]()
+    tools = set[str]()
     for file in files:
         source = file.source
         if source.path.endswith(".py") and not is_models_file(source):
             words = {word for word in WORD.findall(source.text) if INPUT in word or OUTPUT in word}
             candidates = {name: tool for name in words if (tool := owning_tool(name, known.owners))}
             names = mentions(source) if candidates else frozenset[str]()
-            found.update(tool for name, tool in candidates.items() if name in names)
-    return tuple(tool for tool in dict.fromkeys(known.owners.values()) if tool in found)
+            tools.update(tool for name, tool in candidates.items() if name in names)
+    return tuple(tool for tool in dict.fromkeys(known.owners.values()) if tool in tools)

@@ -329,10 +329,10 @@ def _missing_object(key: str, members: list[Member], node: Node, shape: ObjectSh
     """Return that an object is missing whose members are there, with the text that is right."""
     inner = shape.fields[key].shape
     written = {member.key: member.node.value for member in members}
-    found = {name: written.get(name, "…") for name, field in inner.fields.items() if field.required} if inner else {}
+    required = {name: written.get(name, "…") for name, field in inner.fields.items() if field.required} if inner else {}
     names = quoted(written)
     message = f"{_subject(node, shape)} has no `{key}`, where {names} {'belongs' if len(members) == 1 else 'belong'}"
-    return diagnose("MCP102", node.span, message, f"`{json.dumps({key: found}, ensure_ascii=False)}`")
+    return diagnose("MCP102", node.span, message, f"`{json.dumps({key: required}, ensure_ascii=False)}`")
 
 
 def _unknown(member: Member, node: Node, shape: ObjectShape) -> Diagnostic:

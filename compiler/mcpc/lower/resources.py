@@ -100,10 +100,10 @@ def _size(node: Node, content: StaticContents | RootFolder | None) -> float | No
 
 def _metadata(node: Node, mime: str, content: StaticContents | RootFolder | None) -> Metadata:
     """Return the metadata of a resource; a computed type and size come last."""
-    found = lower_metadata(node, RESOURCE_FIELDS, NOT_SHOWN_OF_READ)
+    metadata = lower_metadata(node, RESOURCE_FIELDS, NOT_SHOWN_OF_READ)
     added = {"mimeType": bool(mime), "size": isinstance(content, StaticContents)}
-    keys = dict.fromkeys((*found.order.keys, *(key for key, is_known in added.items() if is_known)))
-    return replace(found, order=FieldOrder(tuple(keys), found.order.others))
+    keys = dict.fromkeys((*metadata.order.keys, *(key for key, is_known in added.items() if is_known)))
+    return replace(metadata, order=FieldOrder(tuple(keys), metadata.order.others))
 
 
 def lower_template(
@@ -196,7 +196,7 @@ def check_resources(definition: Definition) -> Iterator[Diagnostic]:
 
 def _unrequestable_templates(definition: Definition) -> Iterator[Diagnostic]:
     """Yield what is wrong with templates that a program lists: one warning for all that have the same fault."""
-    found: dict[str, list[Node]] = {}
+    by_reason: dict[str, list[Node]] = {}
     for template in definition.templates:
         written = member_of(template.node, "uriTemplate", "string")
         if written is None or not is_program(template.handler):
@@ -204,8 +204,8 @@ def _unrequestable_templates(definition: Definition) -> Iterator[Diagnostic]:
         try:
             parse_template(str(written.value))
         except TemplateError as problem:
-            found.setdefault(str(problem), []).append(written)
-    for reason, nodes in found.items():
+            by_reason.setdefault(str(problem), []).append(written)
+    for reason, nodes in by_reason.items():
         names = quoted(node.value for node in nodes[:MAX_NAMED])
         more = f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else ""
         subject = f"the URI template {names} is" if len(nodes) == 1 else f"the URI templates {names}{more} are"
@@ -214,27 +214,27 @@ def _unrequestable_templates(definition: Definition) -> Iterator[Diagnostic]:
 
 
 def _check_sources(node: Node, *, bound: bool) -> Iterator[Diagnostic]:
-    found = [found for key in SOURCES if (found := node.get(key)) is not None]
+    sources = [sources for key in SOURCES if (sources := node.get(key)) is not None]
     program = command_node(node)
-    others = [*found[1:], *([program] if program is not None and found else [])]
+    others = [*sources[1:], *([program] if program is not None and sources else [])]
     for other in others:
         message = "the resource has a second content source"
         yield diagnose("MCP125", other.span, message, "one of `text`, `blob`, `file`, `root`, or a handler")
-    if bound and found:
-        yield diagnose("MCP125", found[0].span, "the resource has a second content source besides its function")
+    if bound and sources:
+        yield diagnose("MCP125", sources[0].span, "the resource has a second content source besides its function")
 
 
 def _check_known(template: Node) -> Iterator[Diagnostic]:
     for key in KNOWN:
-        found = template.get(key)
-        if found is not None:
+        value = template.get(key)
+        if value is not None:
             message = f"a template describes many resources, but `{key}` is the content of a single one"
-            yield diagnose("MCP125", found.span, message, "`root`, or a handler")
+            yield diagnose("MCP125", value.span, message, "`root`, or a handler")
 
 
 def _content(node: Node, definition: Definition) -> StaticContents | RootFolder | None:
     """Return the content of a resource without a handler, None if its source is invalid."""
-    written = {key: found for key in KNOWN if (found := member_of(node, key, "string")) is not None}
+    written = {key: text_node for key in KNOWN if (text_node := member_of(node, key, "string")) is not None}
     if "text" in written:
         value = str(written["text"].value)
         return StaticContents(value, is_blob=False, size=len(value.encode("utf-8", "surrogatepass")))

@@ -66,20 +66,20 @@ def check_settings(server: Node) -> Iterator[Diagnostic]:
 
 def _wrong_name(node: Node, seen: set[str]) -> Iterator[Diagnostic]:
     """Yield a name that cannot be a variable of a setting, or that another setting has."""
-    found = member_of(node, "name", "string")
-    if found is None:
+    name_node = member_of(node, "name", "string")
+    if name_node is None:
         return
-    name = str(found.value)
+    name = str(name_node.value)
     if not VARIABLE_NAME.fullmatch(name):
         proposed = re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_")
         hint = f"did you mean `{proposed}`?" if VARIABLE_NAME.fullmatch(proposed) else ""
         message = f"`{name}` cannot be the name of a setting"
-        yield diagnose("MCP160", found.span, message, "the name of a variable, such as `API_KEY`", hint)
+        yield diagnose("MCP160", name_node.span, message, "the name of a variable, such as `API_KEY`", hint)
     elif name in RESERVED_NAMES or name.startswith(RESERVED_PREFIXES):
         message = f"`{name}` is a variable of the system or of the server"
-        yield diagnose("MCP160", found.span, message, "a name of its own, such as `WEATHER_HOME`")
+        yield diagnose("MCP160", name_node.span, message, "a name of its own, such as `WEATHER_HOME`")
     elif name in seen:
-        yield diagnose("MCP104", found.span, f"there are two settings `{name}`", "", "remove one of them")
+        yield diagnose("MCP104", name_node.span, f"there are two settings `{name}`", "", "remove one of them")
     seen.add(name)
 
 
@@ -118,18 +118,18 @@ def _contradictions(node: Node) -> Iterator[Diagnostic]:
 
 
 def _items(server: Node) -> tuple[Node, ...]:
-    found = member_of(server, SETTINGS, "array")
-    return tuple(item for item in found.items if item.kind == "object") if found is not None else ()
+    listed = member_of(server, SETTINGS, "array")
+    return tuple(item for item in listed.items if item.kind == "object") if listed is not None else ()
 
 
 def _text(node: Node, key: str) -> str:
-    found = member_of(node, key, "string")
-    return "" if found is None else str(found.value)
+    value = member_of(node, key, "string")
+    return "" if value is None else str(value.value)
 
 
 def _is_true(node: Node, key: str) -> bool:
-    found = member_of(node, key)
-    return found is not None and found.value is True
+    value = member_of(node, key)
+    return value is not None and value.value is True
 
 
 def _fits(node: Node, kind: str) -> bool:
@@ -163,8 +163,8 @@ def check_toolsets(server: Node) -> Iterator[Diagnostic]:
 
 
 def _members(server: Node) -> tuple[Member, ...]:
-    found = member_of(server, TOOLSETS, "object")
-    return () if found is None else found.members
+    toolsets = member_of(server, TOOLSETS, "object")
+    return () if toolsets is None else toolsets.members
 
 
 def _problems(member: Member) -> Iterator[Diagnostic]:

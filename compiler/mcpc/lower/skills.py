@@ -36,8 +36,8 @@ def lower_skills(definition: Definition) -> tuple[tuple[Skill, ...], Diagnostics
     made: list[Skill] = []
     problems: list[Diagnostic] = []
     for written in definition.skills:
-        head, found = read_frontmatter(written.main)
-        problems += found
+        head, skill_problems = read_frontmatter(written.main)
+        problems += skill_problems
         if head is not None:
             wrong = tuple(_check_skill(head, written))
             problems += wrong
@@ -97,9 +97,9 @@ def _check_name(head: Frontmatter, written: SkillDefinition) -> Iterator[Diagnos
 
 def _oversized(head: Frontmatter, written: SkillDefinition) -> Iterator[Diagnostic]:
     size = sum(len(source.data) for source in written.files)
-    for what, found, most in (("files", len(written.files), MAX_FILES), ("bytes", size, MAX_BYTES)):
-        if found > most:
-            message = f"the skill has {found:,} {what}"
+    for what, actual, most in (("files", len(written.files), MAX_FILES), ("bytes", size, MAX_BYTES)):
+        if actual > most:
+            message = f"the skill has {actual:,} {what}"
             hint = "hosts may refuse it; leave out what the skill does not need"
             yield diagnose("MCP135", head.span, message, f"at most {most:,}", hint)
 

@@ -98,8 +98,8 @@ class ClientForm:
         return node if is_same else object_node(members, node.span)
 
     def _member(self, member: Member) -> Member:
-        found = self.rewrite(member.node)
-        return member if found is member.node else replace(member, node=found)
+        node = self.rewrite(member.node)
+        return member if node is member.node else replace(member, node=node)
 
     def _rewritten(self, schema: Node, members: Iterable[Member]) -> Iterator[Member]:
         """Yield the members of a subschema in the form that clients take."""
@@ -120,11 +120,11 @@ def replace_booleans(properties: Member) -> Member:
     """Return properties with `{}` in the place of `true`."""
     if not any(member.node.value is True for member in properties.node.members):
         return properties
-    found = (
+    members = (
         replace(member, node=implied_node({}, member.node.span)) if member.node.value is True else member
         for member in properties.node.members
     )
-    return replace(properties, node=object_node(found, properties.node.span))
+    return replace(properties, node=object_node(members, properties.node.span))
 
 
 def lists_anything(schema: Node) -> bool:
@@ -201,8 +201,8 @@ def string_at(node: Node | None, *keys: str) -> str:
     """Return the string at the path `keys`, or an empty string."""
     for key in keys[:-1]:
         node = member_of(node, key, "object")
-    found = member_of(node, keys[-1], "string")
-    return "" if found is None else str(found.value)
+    value = member_of(node, keys[-1], "string")
+    return "" if value is None else str(value.value)
 
 
 def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choices) -> Tool | None:
@@ -269,13 +269,13 @@ def _headers(schema: Node, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[s
         yield from _headers(member.node, (*path, member.key))
 
 
-def _tool_running(node: Node, found: HandlerOptions) -> HandlerOptions:
+def _tool_running(node: Node, options: HandlerOptions) -> HandlerOptions:
     """Return the options of a tool; without a `task` option, the protocol's `taskSupport` applies."""
     support = member_of(member_of(node, "execution", "object"), "taskSupport", "string")
-    if support is None or support.value not in TASKS or found.task:
-        return found
+    if support is None or support.value not in TASKS or options.task:
+        return options
     value = member_of(options_node(node), "task", "string")
-    return replace(found, task=str(support.value)) if value is None else found
+    return replace(options, task=str(support.value)) if value is None else options
 
 
 TASKS = ("optional", "required")

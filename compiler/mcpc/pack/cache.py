@@ -60,13 +60,13 @@ def installed_packages() -> list[str]:
     return sorted({path.name for entry in sys.path for path in Path(entry or ".").glob("*.dist-info")})
 
 
-def cache_key(tree: SourceTree, found: Diagnostics, options: Options) -> str:
+def cache_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
     """Return the digest of all inputs of a build.  O(bytes of the sources)."""
     summary = hashlib.sha256()
     # Without Bash, a build has other warnings.
     machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
     known = compiler_digest(), machine, installed_packages()
-    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in found], tree.left_out]
+    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in problems], tree.left_out]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in (*tree.files.items(), *tree.unpacked.items()):
         summary.update(

@@ -88,7 +88,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
         "sourceDigest": source,
     }
     others = {"resources": server.resources, "resourceTemplates": server.templates, "completions": server.completions}
-    facts.update({name: len(found) for name, found in others.items() if found})
+    facts.update({name: len(items) for name, items in others.items() if items})
     if server.settings:
         facts["settings"] = [setting.as_json() for setting in server.settings]
     facts.update(publishing_facts(server))
@@ -222,8 +222,8 @@ def repeated_options(facts: Mapping[str, Json]) -> Options:
     for name, value in facts.items():
         if name == BUILD_ENVIRONMENT:
             continue
-        found = tuple(value) if isinstance(value, list) else value
-        if name not in known or type(found) is not type(getattr(default, name)):
+        restored = tuple(value) if isinstance(value, list) else value
+        if name not in known or type(restored) is not type(getattr(default, name)):
             raise ValueError(f"this mcpc does not know the option `{name}`")
-        chosen[name] = found
+        chosen[name] = restored
     return replace(default, **chosen)  # type: ignore[arg-type]

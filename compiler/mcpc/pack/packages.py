@@ -77,8 +77,8 @@ def packed_layer(layer: Layer, folder: str, minors: Sequence[str]) -> Packed:
         }
         kept = marshal.dumps((packed, digests))
         store_entry(KIND, name, kept)
-    found: Packed = marshal.loads(kept)
-    return found
+    earlier: Packed = marshal.loads(kept)
+    return earlier
 
 
 def layer_digest(layer: Layer, folder: str, minors: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def shell_prologue(python: str = "") -> str:
         "REQUIRED": search.required,
     }
     script = template_text("prologue.sh").decode()
-    return re.sub("|".join(values), lambda found: values[found[0]], script)
+    return re.sub("|".join(values), lambda match: values[match[0]], script)
 
 
 def interpreter_search(python: str) -> InterpreterSearch:

@@ -62,14 +62,14 @@ class PlacedPackage:
 def bill_of_materials(server: Server, source: str) -> Object:
     """Return the bill of materials of a server; `source`: the digest of its sources."""
     handlers, serving = placed_packages("site/", server.layer), placed_packages("serving/", server.serving)
-    found: dict[str, list[PlacedPackage]] = {}
+    by_url: dict[str, list[PlacedPackage]] = {}
     for placed in (*handlers, *serving):
-        found.setdefault(placed.url, []).append(placed)
+        by_url.setdefault(placed.url, []).append(placed)
     asked = {item.name for item in server.layer.asked} if server.layer else frozenset()
     needs: dict[str, set[str]] = {
         SERVER: {RUNTIME, *(direct(handlers, asked))},
         RUNTIME: direct(serving, frozenset()),
-        **{url: set() for url in sorted(found)},
+        **{url: set() for url in sorted(by_url)},
     }
     for group in (handlers, serving):
         for name, others in needs_of(group).items():
@@ -84,7 +84,7 @@ def bill_of_materials(server: Server, source: str) -> Object:
                 "tools": {"components": [compiler_component()]},
                 "component": server_component(server, source),
             },
-            "components": [runtime_component(), *(package_component(found[url]) for url in sorted(found))],
+            "components": [runtime_component(), *(package_component(by_url[url]) for url in sorted(by_url))],
             "dependencies": [graph_row(name, needs[name] - {name}) for name in needs],
         }
     )
@@ -253,8 +253,8 @@ def needs_of(group: Sequence[PlacedPackage]) -> dict[str, set[str]]:
 def direct(group: Sequence[PlacedPackage], asked: Collection[str]) -> set[str]:
     """Return what is required of a layer: what the project asks for, else what no other package of it needs."""
     needed = {name for others in needs_of(group).values() for name in others}
-    found = {placed.url for placed in group if placed.package.name in asked}
-    return found or {placed.url for placed in group if placed.url not in needed}
+    urls = {placed.url for placed in group if placed.package.name in asked}
+    return urls or {placed.url for placed in group if placed.url not in needed}
 
 
 def requirements(data: bytes) -> Iterator[str]:

@@ -206,8 +206,8 @@ def check_headers(server: Server) -> Diagnostics:
 def _reachable(schema: Node) -> Iterator[Node]:
     """Yield the schemas of arguments: those reached only through `properties`."""
     waiting = [schema]
-    for found in waiting:  # grows during the loop
-        properties = found.get("properties") if found.kind == "object" else None
+    for part in waiting:  # grows during the loop
+        properties = part.get("properties") if part.kind == "object" else None
         inside = [member.node for member in properties.members] if properties is not None else []
         waiting += inside
         yield from inside
@@ -217,8 +217,8 @@ def _check_schema(schema: Schema, reachable: set[Node]) -> Iterator[Diagnostic]:
     search = SubschemaCollector(schema.node, PLAIN)
     search.run()
     names: set[str] = set()
-    found = ((node, node.get(KEYWORD)) for node in search.schemas if node.kind == "object")
-    for node, header in sorted(((node, header) for node, header in found if header), key=lambda row: row[1].span):
+    headers = ((node, node.get(KEYWORD)) for node in search.schemas if node.kind == "object")
+    for node, header in sorted(((node, header) for node, header in headers if header), key=lambda row: row[1].span):
         name = header.value
         if node not in reachable:
             hint = "only arguments, and properties nested in them through `properties`, can be headers"

@@ -44,9 +44,9 @@ def missing_files(server: Server, tree: SourceTree) -> Iterator[Diagnostic]:
             parsed = parse_python(file.source)
             for use in () if parsed is None else _FileUses(file.source, parsed, paths).uses():
                 uses.setdefault(use.path, []).append(use)
-    for path, found in sorted(uses.items()):
-        if path not in paths and all(use.reads for use in found):
-            span = python_text(found[0].source).node_span(found[0].node)
+    for path, file_uses in sorted(uses.items()):
+        if path not in paths and all(use.reads for use in file_uses):
+            span = python_text(file_uses[0].source).node_span(file_uses[0].node)
             message, hint = _explained(path, paths, tree)
             yield diagnose("MCP229", span, f"{message}, and this code reads it", "", hint)
 
@@ -119,9 +119,9 @@ class _FileUses:
         if depth > MAX_DEPTH:
             return None
         for read in (self._name, self._attribute, self._call, self._division):
-            found = read(node, depth + 1)
-            if found is not None:
-                return posixpath.normpath(found)
+            value = read(node, depth + 1)
+            if value is not None:
+                return posixpath.normpath(value)
         return None
 
     def _name(self, node: ast.AST, depth: int) -> str | None:
@@ -163,8 +163,8 @@ class _FileUses:
         if isinstance(node, ast.Name):
             return posixpath.dirname(self._source.path) if node.id == "__package__" else None
         name = str(node.value).replace(".", "/") if isinstance(node, ast.Constant) else ""
-        found = [path for path in self._folders if name and f"/{path}".endswith(f"/{name}")]
-        return found[0] if len(found) == 1 else None
+        folders = [path for path in self._folders if name and f"/{path}".endswith(f"/{name}")]
+        return folders[0] if len(folders) == 1 else None
 
     def _division(self, node: ast.AST, depth: int) -> str | None:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):

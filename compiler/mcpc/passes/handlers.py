@@ -233,8 +233,8 @@ def check_modules(server: Server) -> Diagnostics:
             problems += LANGUAGES["python"](source)[1] if source.path.endswith(".py") else ()
         for name, span in imports(source) if source.path.endswith(".py") else ():
             if name in owned:
-                waiting += (found for found in owned[name] if found.path not in seen)
-                seen.update(found.path for found in owned[name])
+                waiting += (library for library in owned[name] if library.path not in seen)
+                seen.update(library.path for library in owned[name])
             elif is_known and name not in carried and name not in sys.stdlib_module_names and name != MCPC_MODULES:
                 hint = missing_module_hint(name, (*owned, *sorted(carried), *sorted(sys.stdlib_module_names)))
                 problems.append(diagnose("MCP209", span, f"the module `{name}` will not be available", "", hint))
@@ -274,15 +274,15 @@ def boolean_variables(server: Server) -> frozenset[str]:
             member = properties.get(name) if properties is not None else None
             kind = member.get("type") if member is not None else None
             kinds.setdefault(variable, set()).add(kind is not None and kind.value == "boolean")
-    return frozenset(variable for variable, found in kinds.items() if found == {True})
+    return frozenset(variable for variable, values in kinds.items() if values == {True})
 
 
 def _tests(source: Source, booleans: frozenset[str]) -> Iterator[Diagnostic]:
     literal = scan_library(source.text).literal
-    for found in SET_TEST.finditer(source.text):
-        variable, start = found["plus"] or found["text"], found.start()
+    for match in SET_TEST.finditer(source.text):
+        variable, start = match["plus"] or match["text"], match.start()
         line = source.text[source.text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
         if variable not in booleans or COMPARED.search(line) or any(begin <= start < end for begin, end in literal):
             continue
         message = f"this is true for `false`, too: `${variable}` is the text `true` or `false`, and unset if left out"
-        yield diagnose("MCP258", Span(source.path, *found.span()), message, "", f"write `[[ ${variable} == true ]]`")
+        yield diagnose("MCP258", Span(source.path, *match.span()), message, "", f"write `[[ ${variable} == true ]]`")

@@ -34,15 +34,15 @@ def check_hidden_characters(server: Server) -> Diagnostics:
     """Report every text of the server with hidden characters."""
     kinds = (server.tools, server.prompts, server.resources, server.templates, server.completions)
     nodes = [server.node, *(definition.node for kind in kinds for definition in kind)]
-    found = [problem for node in nodes for problem in _hidden(node, "the text", "")]
-    found += (problem for skill in server.skills for file in skill.files for problem in _in_file(file))
+    problems = [problem for node in nodes for problem in _hidden(node, "the text", "")]
+    problems += (problem for skill in server.skills for file in skill.files for problem in _in_file(file))
     for read in server.readable:
         if isinstance(read.content, StaticContents) and read.content.data not in _written(read.node):
-            found += _in_contents(read.content, read.span)
+            problems += _in_contents(read.content, read.span)
     for item in server.definitions:
         if isinstance(item.handler, ExternalHandler) and item.handler.answers:
-            found += (problem for text in _strings(item.handler.facts) for problem in _shown(text, item.span))
-    return tuple(dict.fromkeys(found))
+            problems += (problem for text in _strings(item.handler.facts) for problem in _shown(text, item.span))
+    return tuple(dict.fromkeys(problems))
 
 
 def _hidden(node: Node, label: str, owner: str) -> Iterator[Diagnostic]:
@@ -65,9 +65,9 @@ def _in_file(file: SkillFile) -> Iterator[Diagnostic]:
     body = text.removeprefix(BYTE_ORDER_MARK)
     if "\0" in body:
         return
-    found = hidden_characters(body)
-    if found:
-        start = text.index(found[0], len(text) - len(body))
+    characters = hidden_characters(body)
+    if characters:
+        start = text.index(characters[0], len(text) - len(body))
         span = Span(file.source.path, start, start + 1)
         yield from _problem(body, span, "the file", controls=True)
 
@@ -102,11 +102,11 @@ def _strings(value: object) -> Iterator[str]:
 def _problem(text: str, span: Span, label: str, *, controls: bool) -> Iterator[Diagnostic]:
     if text.isascii() and text.isprintable():
         return
-    found = hidden_characters(text, controls=controls)
-    if not found:
+    characters = hidden_characters(text, controls=controls)
+    if not characters:
         return
-    others = f"; also {', '.join(map(_point, found[1:4]))}" if found[1:] else ""
-    message = f"{remove_characters(label, hidden_characters(label))} contains {_named(found[0])}{others}"
+    others = f"; also {', '.join(map(_point, characters[1:4]))}" if characters[1:] else ""
+    message = f"{remove_characters(label, hidden_characters(label))} contains {_named(characters[0])}{others}"
     yield diagnose("MCP701", span, message, "", "remove it: people must be able to see what a model reads")
 
 

@@ -65,11 +65,11 @@ def _reached(path: str, sources: dict[str, Source]) -> list[str]:
     owned: dict[str, list[str]] = {}
     for name in sources:
         owned.setdefault(name.partition("/")[0].removesuffix(".py"), []).append(name)
-    found = [path] if path in sources else []
-    for name in found:  # grows during the loop
+    reached = [path] if path in sources else []
+    for name in reached:  # grows during the loop
         for module, _ in imports(sources[name]):
-            found += (other for other in owned.get(module, ()) if other not in found)
-    return found
+            reached += (other for other in owned.get(module, ()) if other not in reached)
+    return reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ class _Judge:
         lacking: dict[str, tuple[EnvironmentVariable, list[HasHandler]]] = {}
         for variable in read:
             for item in self._lacking(variable, path, users):
-                _, found = lacking.setdefault(variable.name, (variable, []))
-                found += [] if item in found else [item]
-        for variable, found in lacking.values():
-            yield _absent(variable, found, self.described)
+                _, items = lacking.setdefault(variable.name, (variable, []))
+                items += [] if item in items else [item]
+        for variable, items in lacking.values():
+            yield _absent(variable, items, self.described)
 
     def _lacking(self, variable: EnvironmentVariable, path: str, users: list[HasHandler]) -> list[HasHandler]:
         """Return the handlers that need a variable and do not get it."""

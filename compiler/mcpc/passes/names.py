@@ -118,9 +118,9 @@ def _illegal_uri(resource: Resource) -> Iterator[Diagnostic]:
         yield diagnose("MCP120", span, f"`{resource.uri}` is not an absolute URI", LEGAL, hint)
 
 
-def _repeated_uris(what: str, found: Iterable[tuple[str, Span]], server: Server) -> Iterator[Diagnostic]:
+def _repeated_uris(what: str, rows: Iterable[tuple[str, Span]], server: Server) -> Iterator[Diagnostic]:
     firsts: dict[str, Span] = {}
-    for uri, span in found:
+    for uri, span in rows:
         first = firsts.setdefault(uri, span)
         if first is not span:
             hint = f"the first is at {first.place_in(server.sources)}; change or remove one of them"

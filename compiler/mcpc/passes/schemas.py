@@ -123,14 +123,14 @@ def _refused(schema: Schema) -> Iterator[Diagnostic]:
         if given.schema not in pointers:
             continue  # in a metaschema that the schema refers to
         try:
-            found = authority.refusal(pointers[given.schema], given.value.value)
+            refusal = authority.refusal(pointers[given.schema], given.value.value)
         except oracle.TooLongError:
             kind = JUDGED_KEYWORDS[given.keyword][1]
             message = f"checking this {kind} takes too long: its schema refers to too many others"
             yield diagnose("MCP008", given.value.span, message)
             return
-        if found is not None:
-            yield _problem(given, *found)
+        if refusal is not None:
+            yield _problem(given, *refusal)
 
 
 def _given(node: Node, keywords: Mapping[str, Node]) -> Iterator[DefaultOrExample]:

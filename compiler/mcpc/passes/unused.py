@@ -90,10 +90,10 @@ def _needless(use: _Use) -> tuple[PackageRequirement, ...]:
     }
     kept = _together(item for item in use.layer.asked if item.name not in idle)
     while True:
-        found = [item for item in idle.values() if item.name not in kept and _is_reached(use, item, kept)]
-        if not found:
+        needless = [item for item in idle.values() if item.name not in kept and _is_reached(use, item, kept)]
+        if not needless:
             return tuple(item for item in idle.values() if item.name not in kept)
-        kept |= _together(found) | {item.name for item in found}
+        kept |= _together(needless) | {item.name for item in needless}
 
 
 def _together(requirements: Iterable[PackageRequirement]) -> frozenset[str]:
@@ -114,11 +114,11 @@ def _is_reached(use: _Use, item: PackageRequirement, kept: frozenset[str]) -> bo
 
 def _roots(needless: Sequence[PackageRequirement]) -> tuple[PackageRequirement, ...]:
     """Return the requirements that no other one needs; of a cycle, the first one."""
-    found: list[PackageRequirement] = []
+    roots: list[PackageRequirement] = []
     for item in sorted(needless, key=lambda item: (-len(item.brings), item.name)):
-        if all(item.name not in root.brings for root in found):
-            found.append(item)
-    return tuple(found)
+        if all(item.name not in root.brings for root in roots):
+            roots.append(item)
+    return tuple(roots)
 
 
 def _savings(layer: Layer, needless: Sequence[PackageRequirement]) -> Iterator[_Saving]:

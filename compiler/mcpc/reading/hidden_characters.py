@@ -73,5 +73,5 @@ def hidden_finder(*, controls: bool) -> re.Pattern[str]:
 @cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern with the `regex` library, which supports Unicode properties and is imported on demand."""
-    found: re.Pattern[str] = resolve_name("regex:compile")(f"(?V1){pattern}")
-    return found
+    compiled: re.Pattern[str] = resolve_name("regex:compile")(f"(?V1){pattern}")
+    return compiled

@@ -117,8 +117,8 @@ def quoted_text(text: str, limit: int = 40) -> str:
 def mistake_at(context: MistakeContext) -> Mistake:
     """Return the mistake at a position where no allowed token stands."""
     for pattern, judge in ROWS[context.expect]:
-        found = pattern.match(context.text, context.at)
-        mistake = judge(context, found) if found else None
+        match = pattern.match(context.text, context.at)
+        mistake = judge(context, match) if match else None
         if mistake is not None:
             return mistake
     raise AssertionError("the last row of each table takes everything")
@@ -132,37 +132,37 @@ def _end(context: MistakeContext, _found: re.Match[str]) -> Mistake:
     return Mistake(JsonError(context.opener, context.opener + 1, message, expected))
 
 
-def _comment(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    flaw = JsonError(found.start(), found.end(), "JSON has no comments", context.expected, "delete the comment")
-    return Mistake(flaw, context.expect, found.end())
+def _comment(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    flaw = JsonError(match.start(), match.end(), "JSON has no comments", context.expected, "delete the comment")
+    return Mistake(flaw, context.expect, match.end())
 
 
-def _open_comment(context: MistakeContext, found: re.Match[str]) -> Mistake:
+def _open_comment(context: MistakeContext, match: re.Match[str]) -> Mistake:
     message = "JSON has no comments, and this one does not end"
-    return Mistake(JsonError(found.start(), found.end(), message, context.expected, "delete the comment"))
+    return Mistake(JsonError(match.start(), match.end(), message, context.expected, "delete the comment"))
 
 
-def _odd_space(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    char = found[0][0]
+def _odd_space(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    char = match[0][0]
     message = f"U+{ord(char):04X}, {name(char, 'a control character')}, stands outside a string"
     hint = "replace it by a space; only spaces, tabs and line ends may stand between values"
-    return Mistake(JsonError(found.start(), found.end(), message, context.expected, hint), context.expect, found.end())
+    return Mistake(JsonError(match.start(), match.end(), message, context.expected, hint), context.expect, match.end())
 
 
-def _unexpected(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{quoted_text(found[0])}`", context.expected))
+def _unexpected(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    return Mistake(JsonError(match.start(), match.end(), f"unexpected `{quoted_text(match[0])}`", context.expected))
 
 
-def _quoted(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    meant, _ = string_value(context.text, found.start(), found.end())
-    message = f"`{found[0][0]}` does not begin a string of JSON"
-    flaw = JsonError(found.start(), found.end(), message, context.expected, 'strings stand between double quotes, `"`')
-    return Mistake(flaw, resume=found.end(), meant=IntendedValue(meant))
+def _quoted(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    meant, _ = string_value(context.text, match.start(), match.end())
+    message = f"`{match[0][0]}` does not begin a string of JSON"
+    flaw = JsonError(match.start(), match.end(), message, context.expected, 'strings stand between double quotes, `"`')
+    return Mistake(flaw, resume=match.end(), meant=IntendedValue(meant))
 
 
-def _open_string(_context: MistakeContext, found: re.Match[str]) -> Mistake:
+def _open_string(_context: MistakeContext, match: re.Match[str]) -> Mistake:
     hint = "a line break inside a string is written `\\n`"
-    return Mistake(JsonError(found.start(), found.end(), "the string is not closed on its line", '`"`', hint))
+    return Mistake(JsonError(match.start(), match.end(), "the string is not closed on its line", '`"`', hint))
 
 
 NUMBER_HINTS = (
@@ -176,11 +176,11 @@ NUMBER_HINTS = (
 )
 
 
-def _number(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    hint = next(hint for pattern, hint in NUMBER_HINTS if pattern.match(found[0]))
-    message = f"`{quoted_text(found[0])}` is not a number of JSON"
-    flaw = JsonError(found.start(), found.end(), message, context.expected, hint)
-    return Mistake(flaw, resume=found.end(), meant=IntendedValue(0))
+def _number(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    hint = next(hint for pattern, hint in NUMBER_HINTS if pattern.match(match[0]))
+    message = f"`{quoted_text(match[0])}` is not a number of JSON"
+    flaw = JsonError(match.start(), match.end(), message, context.expected, hint)
+    return Mistake(flaw, resume=match.end(), meant=IntendedValue(0))
 
 
 WORDS: dict[str, tuple[Json, str]] = {
@@ -196,36 +196,36 @@ WORDS: dict[str, tuple[Json, str]] = {
 }
 
 
-def _word(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    word = found[0]
+def _word(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    word = match[0]
     otherwise = (word, f'text stands between double quotes: `"{quoted_text(word)}"`')
     meant, hint = WORDS.get(word.lstrip("+-").casefold(), otherwise)
     flaw = JsonError(
-        found.start(), found.end(), f"`{quoted_text(word)}` is not a value of JSON", context.expected, hint
+        match.start(), match.end(), f"`{quoted_text(word)}` is not a value of JSON", context.expected, hint
     )
     if meant == word and not context.closer:
         # A file that begins with a word has another format; reading it as a string would report all of it.
         return Mistake(flaw)
-    return Mistake(flaw, resume=found.end(), meant=IntendedValue(meant))
+    return Mistake(flaw, resume=match.end(), meant=IntendedValue(meant))
 
 
-def _bare_key(_context: MistakeContext, found: re.Match[str]) -> Mistake:
-    key = quoted_text(found[0])
-    flaw = JsonError(found.start(), found.end(), f"the key `{key}` has no quotes", f'`"{key}"`')
-    return Mistake(flaw, resume=found.end(), meant=IntendedValue(found[0]))
+def _bare_key(_context: MistakeContext, match: re.Match[str]) -> Mistake:
+    key = quoted_text(match[0])
+    flaw = JsonError(match.start(), match.end(), f"the key `{key}` has no quotes", f'`"{key}"`')
+    return Mistake(flaw, resume=match.end(), meant=IntendedValue(match[0]))
 
 
-def _bracket_as_key(context: MistakeContext, found: re.Match[str]) -> Mistake:
+def _bracket_as_key(context: MistakeContext, match: re.Match[str]) -> Mistake:
     hint = f"is a `}}` missing before it? {context.opened}"
-    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+    return Mistake(JsonError(match.start(), match.end(), f"unexpected `{match[0]}`", context.expected, hint))
 
 
-def _stray_comma(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+def _stray_comma(context: MistakeContext, match: re.Match[str]) -> Mistake | None:
     """Handle `,,`, `[,` and `,]`: without the comma, the text is valid."""
-    if found[0] not in (",", context.closer) or not context.closer:
+    if match[0] not in (",", context.closer) or not context.closer:
         return None
     if context.is_after_comma:
-        message = "two commas stand in a row" if found[0] == "," else f"a comma stands before `{context.closer}`"
+        message = "two commas stand in a row" if match[0] == "," else f"a comma stands before `{context.closer}`"
         flaw = JsonError(context.comma, context.comma + 1, message, f"{context.expected} after it", "delete the comma")
     elif context.expect in (Expected.ITEM, Expected.FIRST_KEY):
         flaw = JsonError(context.at, context.at + 1, "a comma stands before the first value", context.expected)
@@ -234,22 +234,22 @@ def _stray_comma(context: MistakeContext, found: re.Match[str]) -> Mistake | Non
     return Mistake(flaw, Expected.AFTER, context.at)
 
 
-def _no_value(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+def _no_value(context: MistakeContext, match: re.Match[str]) -> Mistake | None:
     """Handle a key, with or without a colon, that is followed by the end of its member."""
-    if found[0] not in (",", context.closer) or not context.closer:
+    if match[0] not in (",", context.closer) or not context.closer:
         return None
     flaw = JsonError(context.after, context.after, "the key has no value", context.expected)
     return Mistake(flaw, Expected.AFTER, context.at, is_loss=True)
 
 
-def _wrong_bracket(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    hint = context.opened if context.closer else f"is there one `{found[0]}` too many, or an opening bracket missing?"
-    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+def _wrong_bracket(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    hint = context.opened if context.closer else f"is there one `{match[0]}` too many, or an opening bracket missing?"
+    return Mistake(JsonError(match.start(), match.end(), f"unexpected `{match[0]}`", context.expected, hint))
 
 
-def _equals(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    flaw = JsonError(found.start(), found.end(), f"`{found[0]}` stands between key and value", context.expected)
-    return Mistake(flaw, Expected.VALUE, found.end())
+def _equals(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    flaw = JsonError(match.start(), match.end(), f"`{match[0]}` stands between key and value", context.expected)
+    return Mistake(flaw, Expected.VALUE, match.end())
 
 
 def _no_colon(context: MistakeContext, _found: re.Match[str]) -> Mistake:
@@ -269,30 +269,30 @@ def _no_comma(context: MistakeContext, then: Expected) -> Mistake:
     return Mistake(JsonError(context.after, context.after, "a comma is missing", context.expected), then, context.at)
 
 
-def _after_quote(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+def _after_quote(context: MistakeContext, match: re.Match[str]) -> Mistake | None:
     if context.at != context.after or context.text[context.at - 1] != '"':
         return None
     hint = 'a quote inside a string is written `\\"`'
     return Mistake(
-        JsonError(found.start(), found.end(), f"`{quoted_text(found[0])}` follows a quote", context.expected, hint)
+        JsonError(match.start(), match.end(), f"`{quoted_text(match[0])}` follows a quote", context.expected, hint)
     )
 
 
-def _joined(context: MistakeContext, found: re.Match[str]) -> Mistake:
+def _joined(context: MistakeContext, match: re.Match[str]) -> Mistake:
     hint = "a string is written in one piece; a line break in it is written `\\n`"
-    return Mistake(JsonError(found.start(), found.end(), f"unexpected `{found[0]}`", context.expected, hint))
+    return Mistake(JsonError(match.start(), match.end(), f"unexpected `{match[0]}`", context.expected, hint))
 
 
-def _colon_in_array(context: MistakeContext, found: re.Match[str]) -> Mistake | None:
+def _colon_in_array(context: MistakeContext, match: re.Match[str]) -> Mistake | None:
     if context.is_in_object:
         return None
     hint = f"is a `]` missing before the key? {context.opened}"
-    return Mistake(JsonError(found.start(), found.end(), "`:` stands in an array", context.expected, hint))
+    return Mistake(JsonError(match.start(), match.end(), "`:` stands in an array", context.expected, hint))
 
 
-def _too_much(context: MistakeContext, found: re.Match[str]) -> Mistake:
-    message = f"`{quoted_text(found[0])}` stands after the end of the value"
-    return Mistake(JsonError(found.start(), found.end(), message, context.expected, "a file of JSON holds one value"))
+def _too_much(context: MistakeContext, match: re.Match[str]) -> Mistake:
+    message = f"`{quoted_text(match[0])}` stands after the end of the value"
+    return Mistake(JsonError(match.start(), match.end(), message, context.expected, "a file of JSON holds one value"))
 
 
 def _rows(*rows: tuple[str, Judge]) -> tuple[tuple[re.Pattern[str], Judge], ...]:

@@ -95,8 +95,8 @@ class Member:
 
 def member_of(node: Node | None, key: str, kind: str = "") -> Node | None:
     """Return the member `key` of an object, None if it is missing, or has another type than `kind`."""
-    found = None if node is None else node.get(key)
-    return found if found is not None and kind in ("", found.kind) else None
+    value = None if node is None else node.get(key)
+    return value if value is not None and kind in ("", value.kind) else None
 
 
 def compact_json(value: Json) -> bytes:
@@ -142,5 +142,5 @@ def fields_of(node: Node | None) -> dict[str, Member]:
 
 def text_of(fields: Mapping[str, Member], key: str) -> str:
     """Return the string of a field, or an empty string."""
-    found = fields.get(key)
-    return found.node.value if found is not None and isinstance(found.node.value, str) else ""
+    member = fields.get(key)
+    return member.node.value if member is not None and isinstance(member.node.value, str) else ""

@@ -166,13 +166,13 @@ class Selection:
 
 def read_selection(base: Path) -> Selection:
     """Return the patterns of the project at `base`.  Malformed settings files are reported by their own readers."""
-    found = Selection()
+    selection = Selection()
     project = pyproject_settings(read_settings_text(base / PYPROJECT))
     for path, settings in ((PYPROJECT, project), (SERVER, server_json_settings(base))):
         for name in SETTINGS:
             if name in settings:
-                found.set(name, settings[name], path)
-    return found
+                selection.set(name, settings[name], path)
+    return selection
 
 
 def pyproject_settings(text: str) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def judge_encoding(source: Source) -> tuple[Diagnostics, bool]:
     if source.data.startswith((b"\xff\xfe", b"\xfe\xff")) or WIDE.match(source.data):
         hint = "save it as UTF-8"
         return (diagnose("MCP001", Span(source.path), "the file is encoded in UTF-16 or UTF-32", "UTF-8", hint),), False
-    problems = [_wrong_bytes(source, found) for found in islice(WRONG_BYTES.finditer(source.text), MAX_PLACES)]
+    problems = [_wrong_bytes(source, match) for match in islice(WRONG_BYTES.finditer(source.text), MAX_PLACES)]
     if source.text.startswith(BYTE_ORDER_MARK):
         hint = "save it as UTF-8 without a byte order mark"
         problems.append(
@@ -134,13 +134,13 @@ def judge_encoding(source: Source) -> tuple[Diagnostics, bool]:
     return tuple(problems), True
 
 
-def _wrong_bytes(source: Source, found: re.Match[str]) -> Diagnostic:
-    data = found[0][:4].encode("utf-8", "surrogateescape")
+def _wrong_bytes(source: Source, match: re.Match[str]) -> Diagnostic:
+    data = match[0][:4].encode("utf-8", "surrogateescape")
     shown = " ".join(f"0x{byte:02X}" for byte in data)
     what = f"the byte {shown} is" if len(data) == 1 else f"the bytes {shown} are"
     legacy = data.decode("cp1252", "replace")
     hint = f"save it as UTF-8; in Windows-1252 this would be `{legacy}`" if legacy.isprintable() else "save it as UTF-8"
-    return diagnose("MCP001", Span(source.path, *found.span()), f"{what} not UTF-8", hint=hint)
+    return diagnose("MCP001", Span(source.path, *match.span()), f"{what} not UTF-8", hint=hint)
 
 
 def resolve_relative(home: str, written: str) -> str | None:

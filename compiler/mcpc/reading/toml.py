@@ -49,22 +49,22 @@ class TomlText:
     def span_of(self, word: str, *section: str) -> Span:
         """Return the span of `word` as a string or a key, in the table that `section` names; else where that begins."""
         start, end = self._section(section)
-        found = re.compile(rf"(?<=[\"']){re.escape(word)}(?=[\"'])|\b{re.escape(word)}\b(?=\s*=)").search(
+        match = re.compile(rf"(?<=[\"']){re.escape(word)}(?=[\"'])|\b{re.escape(word)}\b(?=\s*=)").search(
             self.source.text, start, end
         )
-        if found is None and (start, end) != (self.start, self.end):
+        if match is None and (start, end) != (self.start, self.end):
             return self.span_of(word)
-        return Span(self.source.path, *(found.span() if found else (self.start, self.start)))
+        return Span(self.source.path, *(match.span() if match else (self.start, self.start)))
 
     def _section(self, names: tuple[str, ...]) -> tuple[int, int]:
         """Return the range below the header of a table; all, if the table has no header."""
         dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(name)}[\"']?" for name in names)
         header = re.compile(rf"^[# ]*\[\s*{dotted}\s*\]", re.MULTILINE)
-        found = header.search(self.source.text, self.start, self.end) if names else None
-        if found is None:
+        match = header.search(self.source.text, self.start, self.end) if names else None
+        if match is None:
             return self.start, self.end
-        after = NEXT_TABLE.search(self.source.text, found.end(), self.end)
-        return found.end(), after.start() if after else self.end
+        after = NEXT_TABLE.search(self.source.text, match.end(), self.end)
+        return match.end(), after.start() if after else self.end
 
 
 def read_toml(source: Source, start: int = 0, end: int | None = None, indent: int = 0) -> TomlText | Diagnostic:
@@ -149,8 +149,8 @@ class TomlMistake(NamedTuple):
 def toml_mistake(problem: ValueError, text: str) -> TomlMistake:
     """Return what is wrong with a text that is not TOML."""
     said = str(problem)
-    found = PLACE.search(said)
-    at = offset_of(text, int(found[1]), int(found[2])) if found is not None and found[1] else len(text)
+    place = PLACE.search(said)
+    at = offset_of(text, int(place[1]), int(place[2])) if place is not None and place[1] else len(text)
     said = PLACE.sub("", said)
     for pattern, find in ROWS:
         match = re.match(pattern, said)
@@ -172,15 +172,15 @@ def _line_begin(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
 
 
-def _header(text: str, at: int, found: re.Match[str]) -> TomlMistake:
+def _header(text: str, at: int, match: re.Match[str]) -> TomlMistake:
     begins = _line_begin(text, at)
-    return TomlMistake(begins, at, f"this header of a table is not closed by `{found[1]}`", f"add `{found[1]}`")
+    return TomlMistake(begins, at, f"this header of a table is not closed by `{match[1]}`", f"add `{match[1]}`")
 
 
-def _value(text: str, at: int, found: re.Match[str]) -> TomlMistake:
+def _value(text: str, at: int, match: re.Match[str]) -> TomlMistake:
     word = BARE.match(text, at)
     if word is None:
-        opened = (IN_ARRAY(text, at, found) or IN_TABLE(text, at, found)) if at >= len(text) else None
+        opened = (IN_ARRAY(text, at, match) or IN_TABLE(text, at, match)) if at >= len(text) else None
         return opened or TomlMistake(
             at, min(at + 1, len(text)), "a value is missing", 'write it, a text in quotes: `"…"`'
         )
@@ -194,18 +194,18 @@ def _line_of_quote(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
     begins = _line_begin(text, at)
     if text[at : at + 1] not in ("\n", "\r", ""):
         return TomlMistake(at, at + 1, f"the character U+{ord(text[at]):04X} is not allowed", "write it as `\\uXXXX`")
-    found = max(text.rfind(quote, begins, at) for quote in "\"'")
-    if found < 0:
+    quoted_at = max(text.rfind(quote, begins, at) for quote in "\"'")
+    if quoted_at < 0:
         return None
-    return TomlMistake(found, found + 1, "this quote is not closed on its line", f"add `{text[found]}`")
+    return TomlMistake(quoted_at, quoted_at + 1, "this quote is not closed on its line", f"add `{text[quoted_at]}`")
 
 
 def _open_text(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
     """Return the last opening quote of a text that is not closed by the end of the file."""
     for quote in ('"""', "'''", "'", '"'):
-        found = text.rfind(quote)
-        if found >= 0 and text.count(quote) % 2:
-            return TomlMistake(found, found + len(quote), "this quote is not closed", f"add `{quote}`")
+        opened_at = text.rfind(quote)
+        if opened_at >= 0 and text.count(quote) % 2:
+            return TomlMistake(opened_at, opened_at + len(quote), "this quote is not closed", f"add `{quote}`")
     return None
 
 
@@ -245,10 +245,10 @@ def _without_equals(text: str, at: int, _: re.Match[str]) -> TomlMistake:
 def _second(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
     """Return the second of two equal keys or tables, and where the first is."""
     begins = _line_begin(text, at)
-    found = NAMED.match(text, begins, at)
-    if found is None:
+    match = NAMED.match(text, begins, at)
+    if match is None:
         return None
-    opener, name = found["opener"] or "", found["name"]
+    opener, name = match["opener"] or "", match["name"]
     above = [*re.finditer(rf"^[ \t]*\[*[ \t]*{re.escape(name)}[ \t]*[=\].]", text[:begins], re.MULTILINE)]
     hint = (
         f"line {text.count(NEWLINE, 0, above[-1].end()) + 1} has it already"
@@ -256,12 +256,12 @@ def _second(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
         else "it is defined above in another form"
     )
     shown = f"{opener}{name}{']' * len(opener)}"
-    return TomlMistake(found.start("name"), found.end("name"), f"`{shown}` is defined a second time", hint)
+    return TomlMistake(match.start("name"), match.end("name"), f"`{shown}` is defined a second time", hint)
 
 
-def _second_inline(text: str, at: int, found: re.Match[str]) -> TomlMistake | None:
-    begins = text.rfind(found[1], 0, at)
-    return TomlMistake(begins, begins + len(found[1]), f"`{found[1]}` is defined a second time", "delete one of them")
+def _second_inline(text: str, at: int, match: re.Match[str]) -> TomlMistake | None:
+    begins = text.rfind(match[1], 0, at)
+    return TomlMistake(begins, begins + len(match[1]), f"`{match[1]}` is defined a second time", "delete one of them")
 
 
 def _more(text: str, at: int, _: re.Match[str]) -> TomlMistake:

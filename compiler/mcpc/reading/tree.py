@@ -172,9 +172,9 @@ def _read_entry(walk: _Walk, entry: _Entry) -> None:
         walk.refuse("MCP006", shown, "the name of the file is not valid UTF-8", "rename it")
         return
     try:
-        found = entry.real.lstat()
-        if stat.S_ISDIR(found.st_mode) or not entry.path.endswith(IGNORED_ENDINGS):
-            ENTRY_ACTIONS.get(stat.S_IFMT(found.st_mode), _refuse_special)(walk, entry, found)
+        status = entry.real.lstat()
+        if stat.S_ISDIR(status.st_mode) or not entry.path.endswith(IGNORED_ENDINGS):
+            ENTRY_ACTIONS.get(stat.S_IFMT(status.st_mode), _refuse_special)(walk, entry, status)
     except OSError as failure:
         walk.refuse("MCP006", entry.path, f"the file cannot be read: {failure.strerror}")
 
@@ -201,11 +201,11 @@ def _add_directory(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
         walk.folders.append(folder)
 
 
-def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
-    if found.st_size > MAX_FILE:
+def _add_file(walk: _Walk, entry: _Entry, status: os.stat_result) -> None:
+    if status.st_size > MAX_FILE:
         walk.refuse("MCP008", entry.path, f"the file is larger than {MAX_FILE // MIB} MiB")
         return
-    walk.size += found.st_size
+    walk.size += status.st_size
     if walk.size > MAX_PROJECT:
         walk.stop(f"the files of the project are larger than {MAX_PROJECT // MIB} MiB together")
         return
@@ -213,7 +213,7 @@ def _add_file(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
     if entry.folder.reason and not is_named:
         return
     data = _read(entry.real)
-    mode = permissions(found, is_program=begins_as_program(data))
+    mode = permissions(status, is_program=begins_as_program(data))
     kept = walk.unpacked if entry.path in walk.left_out else walk.files
     if entry.path.endswith(ENDINGS):
         data = in_utf8(data)
@@ -246,18 +246,18 @@ def _follow_link(walk: _Walk, entry: _Entry, _found: os.stat_result) -> None:
             raise
         walk.refuse("MCP006", entry.path, "a symlink leads to itself")
         return
-    found = target.stat()
+    status = target.stat()
     if target.is_relative_to(walk.base):
-        ENTRY_ACTIONS.get(stat.S_IFMT(found.st_mode), _refuse_special)(
-            walk, replace(entry, real=target, linked=True), found
+        ENTRY_ACTIONS.get(stat.S_IFMT(status.st_mode), _refuse_special)(
+            walk, replace(entry, real=target, linked=True), status
         )
     else:
         message = f"a symlink leads to `{entry.real.readlink()}`, outside the project"
         walk.refuse("MCP005", entry.path, message, "put the file itself into the project")
 
 
-def _refuse_special(walk: _Walk, entry: _Entry, found: os.stat_result) -> None:
-    kind = SPECIAL.get(stat.S_IFMT(found.st_mode), "not a file")
+def _refuse_special(walk: _Walk, entry: _Entry, status: os.stat_result) -> None:
+    kind = SPECIAL.get(stat.S_IFMT(status.st_mode), "not a file")
     walk.refuse("MCP006", entry.path, f"it is {kind}, and only files and directories can be part of a project")
 
 

@@ -82,8 +82,8 @@ def _tab(stop: Stop, _: re.Match[str]) -> YamlMistake:
     return stop.mistake("a tab indents this line" if is_indent else "a tab stands before a value", INDENT_WITH_SPACES)
 
 
-def _first_character(stop: Stop, found: re.Match[str]) -> YamlMistake:
-    return stop.mistake(f"a text cannot begin with `{found[1]}`", "put the text in quotes")
+def _first_character(stop: Stop, match: re.Match[str]) -> YamlMistake:
+    return stop.mistake(f"a text cannot begin with `{match[1]}`", "put the text in quotes")
 
 
 def _tokens(stop: Stop) -> Iterator[yaml.Token]:
@@ -111,19 +111,19 @@ def _after_quote(stop: Stop, _: re.Match[str]) -> YamlMistake | None:
     return stop.mistake("text follows the quote that closes a text", f"write a quote in the text as {doubled}")
 
 
-def _flow(stop: Stop, found: re.Match[str]) -> YamlMistake:
-    opener, got = CLOSERS[found[1]], found[2].strip("'")
+def _flow(stop: Stop, match: re.Match[str]) -> YamlMistake:
+    opener, got = CLOSERS[match[1]], match[2].strip("'")
     if got in CLOSERS:
-        return stop.mistake(f"`{got}` does not close `{opener}`", f"expected `{found[1]}`")
+        return stop.mistake(f"`{got}` does not close `{opener}`", f"expected `{match[1]}`")
     if "\n" in stop.text[stop.begun : stop.at]:
-        hint = f"add `{found[1]}`, or a comma after each part"
+        hint = f"add `{match[1]}`, or a comma after each part"
         return stop.opened(f"`{opener}` is not closed before line {stop.line}", hint)
     return stop.mistake("a comma is missing here, or before the last word", "separate the parts by `,`")
 
 
-def _no_value(stop: Stop, found: re.Match[str]) -> YamlMistake | None:
-    if found[1] in (",", "]", "}", ":"):
-        return stop.mistake(f"no value stands before `{found[1]}`", "write it, or delete the word")
+def _no_value(stop: Stop, match: re.Match[str]) -> YamlMistake | None:
+    if match[1] in (",", "]", "}", ":"):
+        return stop.mistake(f"no value stands before `{match[1]}`", "write it, or delete the word")
     opened: list[yaml.Token] = []
     for token in _tokens(stop):
         if isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken):
@@ -154,8 +154,8 @@ def _line_without_colon(start: int, line: str) -> YamlMistake:
         hint = f"write `{key}: {value}`" if len(line) <= LONGEST else "write a space after it"
         return YamlMistake(start, start + len(line), "no space follows the `:`", hint)
     end, line = start + len(line), line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
-    found = WORDS.fullmatch(line)
-    hint = f"write `{found[1]}: {found[2]}`" if found else f"write `{line}:`"
+    match = WORDS.fullmatch(line)
+    hint = f"write `{match[1]}: {match[2]}`" if match else f"write `{line}:`"
     return YamlMistake(start, end, f"`{line}` has no `:`", hint)
 
 
@@ -182,9 +182,9 @@ def _columns(line: str) -> tuple[int, int]:
     return indent, items.end() if items is not None else indent
 
 
-def _block(stop: Stop, found: re.Match[str]) -> YamlMistake | None:
-    if found[1] in CLOSERS:
-        return stop.mistake(f"`{found[1]}` closes nothing", "delete it")
+def _block(stop: Stop, match: re.Match[str]) -> YamlMistake | None:
+    if match[1] in CLOSERS:
+        return stop.mistake(f"`{match[1]}` closes nothing", "delete it")
     open_columns: dict[int, int] = {}
     for number, _, line in stop.lines_above():
         least = min(open_columns, default=len(stop.text))
@@ -200,18 +200,18 @@ def _block(stop: Stop, found: re.Match[str]) -> YamlMistake | None:
     return stop.mistake("a key stands among the items of a list", "begin it with `- `, or indent it as its item")
 
 
-def _unknown_alias(stop: Stop, found: re.Match[str]) -> YamlMistake:
-    return stop.mistake(f"`*{found[1]}` has no `&{found[1]}` above it", "put a text that begins with `*` in quotes")
+def _unknown_alias(stop: Stop, match: re.Match[str]) -> YamlMistake:
+    return stop.mistake(f"`*{match[1]}` has no `&{match[1]}` above it", "put a text that begins with `*` in quotes")
 
 
-def _no_name(stop: Stop, found: re.Match[str]) -> YamlMistake:
-    mark = "*" if found[1] == "alias" else "&"
+def _no_name(stop: Stop, match: re.Match[str]) -> YamlMistake:
+    mark = "*" if match[1] == "alias" else "&"
     return stop.opened(f"a text cannot begin with `{mark}`", "put the text in quotes")
 
 
-def _escape(stop: Stop, found: re.Match[str]) -> YamlMistake:
-    hint = f"write `\\\\{found[1]}`, or put the text in single quotes"
-    return stop.mistake(f"`\\{found[1]}` is not an escape of YAML", hint)
+def _escape(stop: Stop, match: re.Match[str]) -> YamlMistake:
+    hint = f"write `\\\\{match[1]}`, or put the text in single quotes"
+    return stop.mistake(f"`\\{match[1]}` is not an escape of YAML", hint)
 
 
 def _second_document(stop: Stop, _: re.Match[str]) -> YamlMistake:
@@ -262,8 +262,8 @@ def yaml_mistake(problem: yaml.YAMLError, text: str) -> YamlMistake:
     said = str(getattr(problem, "problem", None) or "it cannot be read")
     words = f"{getattr(problem, 'context', None) or ''}: {said}"
     for pattern, find in ROWS:
-        found = re.search(pattern, words)
-        mistake = find(stop, found) if found is not None else None
+        match = re.search(pattern, words)
+        mistake = find(stop, match) if match is not None else None
         if mistake is not None:
             return mistake
     return stop.mistake(said)
@@ -317,8 +317,10 @@ def read_yaml(text: str, path: str, start: int = 0, most: int = MAX_NODES) -> No
             return Node(None, path, start, start)
         return _Reading(path, start, most).node(node)
     except yaml.YAMLError as problem:
-        found = yaml_mistake(problem, text)
-        raise YamlError(start + found.start, start + found.end, found.message, found.hint, is_syntax=True) from None
+        mistake = yaml_mistake(problem, text)
+        raise YamlError(
+            start + mistake.start, start + mistake.end, mistake.message, mistake.hint, is_syntax=True
+        ) from None
     except (RecursionError, ValueError) as problem:
         raise YamlError(start, start + 1, str(problem) or "it cannot be read", is_syntax=True) from None
 

@@ -68,9 +68,9 @@ def kind_folder(kind: str) -> Path:
 def is_private(path: Path) -> bool:
     """Tell whether a path is not a symlink, belongs to this user, and cannot be written by other users."""
     with suppress(OSError, ownership.UnusableFolderError):
-        found = path.lstat()
-        ownership.check_private(str(path), found)
-        return not stat.S_ISLNK(found.st_mode)
+        status = path.lstat()
+        ownership.check_private(str(path), status)
+        return not stat.S_ISLNK(status.st_mode)
     return False
 
 
@@ -105,8 +105,8 @@ def store_entry(kind: str, name: str, data: bytes) -> None:
 def prune_entries(kind: str) -> None:
     """Remove the least recently used entries beyond the maximum of a kind."""
     with suppress(OSError):
-        found = sorted((cache_folder() / kind).iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in found[MAX_ENTRIES_BY_KIND.get(kind, MAX_ENTRIES) :]:
+        entries = sorted((cache_folder() / kind).iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in entries[MAX_ENTRIES_BY_KIND.get(kind, MAX_ENTRIES) :]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

@@ -96,7 +96,7 @@ def program_environment(name: str, more: Mapping[str, str] | None = None) -> dic
     """Return the environment of a program: the caller's variables of its row, and `more`."""
     program = PROGRAMS[name]
     finds = (*NEEDED_VARIABLES, *program.finds, *(_npmrc_variables() if name == "npm" else ()))
-    found = {
+    variables = {
         variable: _absolute_paths(variable, value)
         for variable, value in variables_like(finds).items()
         if variable not in program.without
@@ -104,8 +104,8 @@ def program_environment(name: str, more: Mapping[str, str] | None = None) -> dic
     if program.finds == ALL_VARIABLES:
         return {**os.environ, **(more or {})}
     if "PATH" in program.finds:
-        found.setdefault("PATH", os.defpath)
-    return {**found, **(more or {})}
+        variables.setdefault("PATH", os.defpath)
+    return {**variables, **(more or {})}
 
 
 def find_bash() -> str:

@@ -228,10 +228,10 @@ class References:
         self.recursive: frozenset[Node] = frozenset()
         self.problems: list[Diagnostic] = []
         in_place = self.edges(IN_PLACE)
-        found = components(in_place) if targets else []
-        self.problems += self.endless(found, in_place)
+        cycles = components(in_place) if targets else []
+        self.problems += self.endless(cycles, in_place)
         if not self.problems:
-            self.problems += self.excessive(found, in_place)
+            self.problems += self.excessive(cycles, in_place)
             self.recursive = self.check_chains() if targets else frozenset()
 
     def shared(self) -> frozenset[Node]:
@@ -254,9 +254,9 @@ class References:
             self.problems.append(diagnose("MCP008", self.root.span, message))
         return frozenset(recursive)
 
-    def endless(self, found: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
+    def endless(self, cycles: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
         """Yield each reference that would validate the same value without end."""
-        for component in found:
+        for component in cycles:
             inside = frozenset(component if is_cycle(component, edges) else ())
             for node in component:
                 for reference in filter(None, map(self.schemas[node].keywords.get, REFERENCES)):
@@ -264,10 +264,10 @@ class References:
                         message = f"`{reference.value}` leads back to itself without a step into the value"
                         yield diagnose("MCP117", reference.span, message)
 
-    def excessive(self, found: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
+    def excessive(self, cycles: list[tuple[Node, ...]], edges: Mapping[Node, tuple[Node, ...]]) -> Iterator[Diagnostic]:
         """Yield the first schema that makes too many others validate one value."""
         work: dict[Node, int] = {}
-        for component in found:  # each is one schema, after all those that it asks
+        for component in cycles:  # each is one schema, after all those that it asks
             for node in component:
                 work[node] = 1 + sum(work[child] for child in edges[node])
                 if work[node] > WORK_LIMIT:

@@ -150,10 +150,10 @@ def compile(
 def _dialect(draft: str | None) -> Dialect:
     if draft is None:
         return DRAFT_2020_12
-    found = DRAFT_BY_NAME.get(draft) or DIALECTS.get(draft.removesuffix("#"))
-    if found is None:
+    dialect = DRAFT_BY_NAME.get(draft) or DIALECTS.get(draft.removesuffix("#"))
+    if dialect is None:
         raise ValueError(f"unknown draft {draft!r}; expected one of {', '.join(DRAFT_BY_NAME)}")
-    return found
+    return dialect
 
 
 def _defined(source: str) -> dict[str, Any]:

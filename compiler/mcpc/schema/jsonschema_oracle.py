@@ -105,8 +105,8 @@ def is_valid(validator: Any, value: Json, references: int = MAX_REFERENCES) -> b
     """Tell whether a validator of one of DRAFTS accepts a value; raise TooLongError and the library's exceptions."""
     _ReferenceBudget.left = references
     with panics_named():
-        found = validator.is_valid(value)
-    return bool(found)
+        verdict = validator.is_valid(value)
+    return bool(verdict)
 
 
 @contextmanager

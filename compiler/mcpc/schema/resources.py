@@ -88,10 +88,10 @@ def uri_of_file(path: str) -> str:
 def metaschema(uri: str) -> Node | None:
     """Return the metaschema of this URI from the `jsonschema-specifications` package."""
     name = METASCHEMAS.get(uri)
-    found = name and importlib.util.find_spec(SPECIFICATIONS)
-    if not name or not found or not found.origin:
+    spec = name and importlib.util.find_spec(SPECIFICATIONS)
+    if not name or not spec or not spec.origin:
         return None
-    path = Path(found.origin).parent / "schemas" / name
+    path = Path(spec.origin).parent / "schemas" / name
     return parse_json(Source(uri, path.read_bytes()))[0]
 
 

@@ -78,8 +78,8 @@ class Translation:
 
 def translate(tree: SourceTree, options: Options) -> Translation:
     """Return a project without errors in the native format."""
-    found, _ = select_frontends(tree, options)
-    parsed = [frontend.parse(tree_for(frontend, tree, found), options)[0] for frontend in found]
+    frontends, _ = select_frontends(tree, options)
+    parsed = [frontend.parse(tree_for(frontend, tree, frontends), options)[0] for frontend in frontends]
     parts, _ = attach_external_handlers([definition for definition in parsed if definition is not None])
     lists: dict[str, dict[str, list[Json]]] = {}
     rows = [row for part in parts for row in _rows(part, tree, lists)]
@@ -199,9 +199,9 @@ def _lines(translation: Translation, differences: Diagnostics) -> Iterator[str]:
         yield "Their content is in the new files:\n"
         yield from (f"- `{path}`" for path in translation.left_out)
     yield "\n## Differences\n"
-    found = (*translation.lost, *differences)
-    yield from (f"- {problem.message}" + (f": {problem.hint}" if problem.hint else "") for problem in found)
-    if not found:
+    problems = (*translation.lost, *differences)
+    yield from (f"- {problem.message}" + (f": {problem.hint}" if problem.hint else "") for problem in problems)
+    if not problems:
         yield "None: clients see the same lists."
 
 
@@ -226,10 +226,10 @@ def list_differences(before: Server, after: Server) -> Iterator[Diagnostic]:
 
 def listed_items(server: Server) -> dict[str, bytes]:
     """Return each item of each list, by its name in messages."""
-    found: dict[str, bytes] = {}
+    items: dict[str, bytes] = {}
     for listing in listings(server, REVISIONS[-1]):
         for item in listing.items:
             value = json.loads(item)
             key = value.get("uri") or value.get("uriTemplate") or value.get("name")
-            found[f"`{key}` of `{listing.method}`"] = item
-    return found
+            items[f"`{key}` of `{listing.method}`"] = item
+    return items

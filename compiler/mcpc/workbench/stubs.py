@@ -103,12 +103,12 @@ def definitions_of(schema: object, root: str) -> tuple[dict[str, Shape], str]:
     """Return the definitions of a schema, and why they are the most general; `root`: the name of the schema's type."""
     given: Any = schema if isinstance(schema, dict) else {"type": "object"}
     try:
-        found, problem = model_schema(Schema(Node(given, "", 0, 0)), root).definitions, ""
+        definitions, problem = model_schema(Schema(Node(given, "", 0, 0)), root).definitions, ""
     except NoModelError as reason:
-        found, problem = any_object_schema(root).definitions, str(reason)
+        definitions, problem = any_object_schema(root).definitions, str(reason)
     except RecursionError:
-        found, problem = any_object_schema(root).definitions, "it is nested too deeply"
-    return {name: shape if is_sound(name, found) else {} for name, shape in found.items()}, problem
+        definitions, problem = any_object_schema(root).definitions, "it is nested too deeply"
+    return {name: shape if is_sound(name, definitions) else {} for name, shape in definitions.items()}, problem
 
 
 def used_types(tool: ToolTypes) -> Iterator[tuple[str, Shape]]:
@@ -179,11 +179,11 @@ def method_names(tools: Iterable[str]) -> dict[str, str]:
     """Return the method of each tool: the tool's own name wherever it can be one, and never one name for two tools."""
     tools = tuple(dict.fromkeys(tools))
     taken = {name for name in tools if is_method_name(name)}
-    found: dict[str, str] = {name: name for name in taken}
+    names: dict[str, str] = {name: name for name in taken}
     for tool in sorted(name for name in tools if name not in taken):
-        found[tool] = unused_name(possible_name(tool), taken)
-        taken.add(found[tool])
-    return found
+        names[tool] = unused_name(possible_name(tool), taken)
+        taken.add(names[tool])
+    return names
 
 
 def possible_name(tool: str) -> str:
@@ -307,13 +307,13 @@ def referred(shape: Shape) -> str:
 
 def properties_of(shape: Shape) -> dict[str, Shape] | None:
     """Return the members of an object with names; None for any other shape."""
-    found = shape.get("properties")
-    return found if isinstance(found, dict) else None  # type: ignore[return-value]
+    properties = shape.get("properties")
+    return properties if isinstance(properties, dict) else None  # type: ignore[return-value]
 
 
 def required_of(shape: Shape) -> frozenset[str]:
-    found = shape.get("required")
-    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
+    required = shape.get("required")
+    return frozenset(map(str, required)) if isinstance(required, list) else frozenset()
 
 
 def bare(shape: Shape) -> Shape:
@@ -329,8 +329,8 @@ def kinds_of(shape: Shape) -> list[str]:
 
 def literals_of(shape: Shape) -> list[Any]:
     """Return the values of an enumeration; an empty list for any other shape."""
-    found = shape.get("enum")
-    return found if isinstance(found, list) else []
+    values = shape.get("enum")
+    return values if isinstance(values, list) else []
 
 
 def is_exact(value: object) -> bool:
@@ -340,8 +340,8 @@ def is_exact(value: object) -> bool:
 
 def unions_of(shape: Shape) -> list[Shape]:
     """Return the alternatives of a union; an empty list for any other shape."""
-    found = shape.get("anyOf")
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    members = shape.get("anyOf")
+    return [item for item in members if isinstance(item, dict)] if isinstance(members, list) else []
 
 
 def inner_shape(value: object) -> Shape:
@@ -351,8 +351,8 @@ def inner_shape(value: object) -> Shape:
 
 def prefix_of(shape: Shape) -> list[Shape]:
     """Return the shapes of a tuple's members; an empty list for any other shape."""
-    found = shape.get("prefixItems")
-    return [inner_shape(item) for item in found] if isinstance(found, list) else []
+    prefix = shape.get("prefixItems")
+    return [inner_shape(item) for item in prefix] if isinstance(prefix, list) else []
 
 
 def takes_nothing(shape: Shape) -> bool:
@@ -372,17 +372,17 @@ def docstring(text: str, indent: str) -> str:
     body = escaped.replace('"""', '\\"\\"\\"')
     if body.endswith('"'):
         body = body[:-1] + '\\"'
-    found = f'"""{body}\n{indent}"""' if len(lines) > 1 else f'"""{body}"""'
-    return found if is_docstring(found, shown) else literal(shown)
+    quoted = f'"""{body}\n{indent}"""' if len(lines) > 1 else f'"""{body}"""'
+    return quoted if is_docstring(quoted, shown) else literal(shown)
 
 
 def is_docstring(source: str, text: str) -> bool:
     """Tell whether a source is one string, with the words of a text."""
     try:
-        found = ast.literal_eval(source)
+        text_of_source = ast.literal_eval(source)
     except (SyntaxError, ValueError, MemoryError):
         return False
-    return isinstance(found, str) and found.split() == text.split()
+    return isinstance(text_of_source, str) and text_of_source.split() == text.split()
 
 
 def member_lines(members: Mapping[str, Shape]) -> Iterator[str]:

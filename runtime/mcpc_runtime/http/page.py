@@ -110,8 +110,8 @@ def problems_of(schema: Validator | None, value: Json) -> list[Json]:
     places: dict[str, list[tuple[str, str, object]]] = {}
     for row in errors:
         places.setdefault(_field_path(*row), []).append(row)
-    facts = [found for found in error_objects(value, errors) if type(found) is dict]
-    paths = dict.fromkeys(_field_path(*map(found.get, ("path", "keyword", "expected"))) for found in facts)
+    facts = [error for error in error_objects(value, errors) if type(error) is dict]
+    paths = dict.fromkeys(_field_path(*map(error.get, ("path", "keyword", "expected"))) for error in facts)
     return [{"path": path, "message": _message(value, places.get(path, errors))} for path in paths]
 
 

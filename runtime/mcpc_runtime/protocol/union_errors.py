@@ -62,9 +62,9 @@ def count_known(value: object, names: tuple[str, ...]) -> int:
     return len([name for name in names if name in value]) if type(value) is dict else 0
 
 
-def has_wrong_type(path: str, found: list[Complaint]) -> bool:
+def has_wrong_type(path: str, errors: list[Complaint]) -> bool:
     """Tell whether not even the type of the value is accepted."""
-    return any(pointer == path and keyword in ("type", "false") for pointer, keyword, want in found)
+    return any(pointer == path and keyword in ("type", "false") for pointer, keyword, want in errors)
 
 
 def common_errors(path: str, keyword: str, branches: list[list[Complaint]], known_counts: list[int]) -> list[Complaint]:
@@ -81,19 +81,19 @@ def common_errors(path: str, keyword: str, branches: list[list[Complaint]], know
     return []
 
 
-def wanted_values(found: list[Complaint], keywords: tuple[str, ...]) -> dict[str, list[object]]:
+def wanted_values(errors: list[Complaint], keywords: tuple[str, ...]) -> dict[str, list[object]]:
     """Return by JSON Pointer the expected values of the errors with these keywords."""
     expected: dict[str, list[object]] = {}
-    for pointer, keyword, want in found:
+    for pointer, keyword, want in errors:
         if keyword in keywords:
             expected.setdefault(pointer, []).extend(want if type(want) is list and keyword != "const" else [want])
     return expected
 
 
-def mismatch_weight(path: str, found: list[Complaint], tag_pointer: str | None) -> int:
+def mismatch_weight(path: str, errors: list[Complaint], tag_pointer: str | None) -> int:
     """Return the weight of errors: a wrong type or constant (at `tag_pointer` only, if given) suggests another one."""
     weight = 0
-    for pointer, keyword, want in found:
+    for pointer, keyword, want in errors:
         is_constant = keyword == "const" or (keyword == "enum" and type(want) is list and len(want) == 1)
         is_near = pointer.count("/") <= path.count("/") + 1
         if pointer == path and keyword in ("type", "false"):
@@ -103,9 +103,9 @@ def mismatch_weight(path: str, found: list[Complaint], tag_pointer: str | None) 
     return weight
 
 
-def error_extent(found: list[Complaint]) -> tuple[int, int]:
+def error_extent(errors: list[Complaint]) -> tuple[int, int]:
     """Return the number of errors, and how near they are to the root of the value."""
-    return len(found), -min([pointer.count("/") for pointer, keyword, want in found])
+    return len(errors), -min([pointer.count("/") for pointer, keyword, want in errors])
 
 
 def are_equal(item: object, other: object) -> bool:

@@ -395,12 +395,12 @@ class RunningCalls:
 
 def due_calls(queue: dict[RunningCall, float], now: float) -> list[RunningCall]:
     """Return the calls at the head of a queue whose time is over."""
-    found = []
+    due_now = []
     for running_call, due in queue.items():
         if due > now:
             break
-        found.append(running_call)
-    return found
+        due_now.append(running_call)
+    return due_now
 
 
 def tool_error_or_failure(call: Activity, message: str) -> Ending:

@@ -90,9 +90,9 @@ def test_what_was_found_before_is_reported_along_and_forbids_the_server() -> Non
     server, _ = lowered(SMOKETEST)
     assert server is not None
     earlier = diagnose("MCP201", None, "earlier")
-    assert check_server(server, found=(earlier,)) == (None, (earlier,))
+    assert check_server(server, known=(earlier,)) == (None, (earlier,))
     note = diagnose("MCP203", None, "only a note")
-    assert check_server(server, found=(note,)) == (CheckedServer(server), (note,))
+    assert check_server(server, known=(note,)) == (CheckedServer(server), (note,))
 
 
 def test_at_most_50_arguments_of_a_tool_are_reported() -> None:

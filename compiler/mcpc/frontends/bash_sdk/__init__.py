@@ -63,12 +63,12 @@ def recognises(tree: SourceTree) -> bool:
 
 def owned_files(tree: SourceTree) -> frozenset[str]:
     """Return the files that server scripts name: only this format reads them, whatever they are called."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for source in server_scripts(tree):
         script = read_script(source, tree)
         named = (settings.find_named(variable, script, tree)[0] for variable in settings.KINDS)
-        found |= {source.path, *(file.source.path for file in named if file is not None)}
-    return frozenset(found)
+        paths |= {source.path, *(file.source.path for file in named if file is not None)}
+    return frozenset(paths)
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
@@ -97,8 +97,8 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
 
 def _chosen_script(tree: SourceTree, options: Options) -> tuple[Source | None, Diagnostics]:
     """Return the server script: the one that is named, else the only one."""
-    found = server_scripts(tree)
-    paths = [source.path for source in found]
+    scripts = server_scripts(tree)
+    paths = [source.path for source in scripts]
     if options.script:
         chosen = tree.get(options.script.removeprefix("./"))
         if chosen is not None and main_call(chosen) is not None:
@@ -106,12 +106,12 @@ def _chosen_script(tree: SourceTree, options: Options) -> tuple[Source | None, D
         message = f"`{options.script}` is not a script that calls `run_mcp_server`"
         hint = did_you_mean(options.script, paths)
         return None, (diagnose("MCP292", None, message, f"one of {quoted(paths)}" if paths else "", hint),)
-    if len(found) == 1:
-        return found[0], ()
-    if not found:
+    if len(scripts) == 1:
+        return scripts[0], ()
+    if not scripts:
         return None, (diagnose("MCP292", None, "the project has no server script", LOOKS_FOR),)
-    span = main_call(found[1])
-    message = f"the project has {len(found)} server scripts: {quoted(paths)}"
+    span = main_call(scripts[1])
+    message = f"the project has {len(scripts)} server scripts: {quoted(paths)}"
     return None, (diagnose("MCP292", span, message, "one", f"choose one: `--script {paths[0]}`"),)
 
 
@@ -180,8 +180,8 @@ class _Reading:
         if named is None:
             return None
         self._named[variable] = named.source
-        node, found = parse_json(named.source)
-        self.problems += found
+        node, more = parse_json(named.source)
+        self.problems += more
         return node
 
     def _find(self, variable: str) -> tuple[NamedFile | None, list[Diagnostic]]:

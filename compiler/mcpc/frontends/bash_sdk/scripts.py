@@ -112,13 +112,13 @@ class ServerScript:
 
     def functions(self) -> dict[str, ScriptFunction]:
         """Return the functions of tools by name."""
-        found: dict[str, ScriptFunction] = {}
+        functions: dict[str, ScriptFunction] = {}
         for source in (*self.files, *self.others):
             for word in scan_library(source.text).functions:
                 if word.text.startswith(FUNCTION_PREFIX):
                     span = Span(source.path, word.start, word.end)
-                    found.setdefault(word.text, ScriptFunction(word.text, span))
-        return found
+                    functions.setdefault(word.text, ScriptFunction(word.text, span))
+        return functions
 
     @property
     def main_call(self) -> Span:
@@ -142,9 +142,9 @@ def main_call(source: Source) -> Span | None:
 
 def server_scripts(tree: SourceTree) -> list[Source]:
     """Return the scripts that start a server and read the SDK, those nearest to the project's folder only."""
-    found = [source for source in tree.files.values() if source.path.count("/") <= MAX_DEPTH and _starts(source)]
-    depth = min((source.path.count("/") for source in found), default=0)
-    return [source for source in found if source.path.count("/") == depth]
+    scripts = [source for source in tree.files.values() if source.path.count("/") <= MAX_DEPTH and _starts(source)]
+    depth = min((source.path.count("/") for source in scripts), default=0)
+    return [source for source in scripts if source.path.count("/") == depth]
 
 
 def _starts(source: Source) -> bool:
@@ -159,10 +159,10 @@ def read_script(source: Source, tree: SourceTree) -> ServerScript:
     while rest:
         for tail in paths_read_by(rest.pop()):
             is_open |= not tail
-            for found in find_by_tail(tail, source, tree)[:1] if tail else ():
-                if found.path not in files and main_call(found) is None:
-                    files[found.path] = found
-                    rest += [] if is_core(found) else [found]
+            for read_file in find_by_tail(tail, source, tree)[:1] if tail else ():
+                if read_file.path not in files and main_call(read_file) is None:
+                    files[read_file.path] = read_file
+                    rest += [] if is_core(read_file) else [read_file]
     others = (file for path, file in tree.files.items() if is_open and path not in files and _may_be_read(file))
     read = files.values()
     return ServerScript(

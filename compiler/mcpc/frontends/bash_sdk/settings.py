@@ -46,26 +46,26 @@ class NamedFile:
 
 def find_named(variable: str, script: ServerScript, tree: SourceTree) -> tuple[NamedFile | None, list[Diagnostic]]:
     """Return the file that a variable of the script names, and the problems of finding it."""
-    written = [found for source in script.files for found in _assignments(variable, source)]
+    written = [files for source in script.files for files in _assignments(variable, source)]
     if not written:
         return _default(variable, script, tree)
-    found: dict[str, NamedFile] = {}
+    files: dict[str, NamedFile] = {}
     problems = []
     for tail, span in written:
         candidates = find_by_tail(tail, script.source, tree) if tail else []
         if candidates:
-            found.setdefault(candidates[0].path, NamedFile(candidates[0], span))
+            files.setdefault(candidates[0].path, NamedFile(candidates[0], span))
         elif tail:
             problems.append(_missing(variable, span, f"`{tail}`"))
         else:
             message = f"which file `{variable}` names is only known when the script runs"
             problems.append(diagnose("MCP293", span, message, "a path that ends with the name of a file"))
-    if len(found) > 1:
-        names = " and ".join(f"`{path}`" for path in found)
-        last = list(found.values())[-1]
+    if len(files) > 1:
+        names = " and ".join(f"`{path}`" for path in files)
+        last = list(files.values())[-1]
         hint = "write one script for each server, and choose with `--script`"
         problems.append(diagnose("MCP293", last.span, f"`{variable}` may name {names}", "one file", hint))
-    return next(iter(found.values()), None), problems
+    return next(iter(files.values()), None), problems
 
 
 def _assignments(variable: str, source: Source) -> Iterator[tuple[str, Span]]:
@@ -124,9 +124,9 @@ def _without_promises(member: Member) -> Member:
         return member
     kept = []
     for capability in node.members:
-        found = capability.node
-        if found.kind == "object":
-            rest = [item for item in found.members if item.key != PROMISE]
-            found = object_node(rest, found.span)
-        kept.append(Member(capability.key, capability.key_start, capability.key_end, found))
+        value = capability.node
+        if value.kind == "object":
+            rest = [item for item in value.members if item.key != PROMISE]
+            value = object_node(rest, value.span)
+        kept.append(Member(capability.key, capability.key_start, capability.key_end, value))
     return Member(member.key, member.key_start, member.key_end, object_node(kept, node.span))

@@ -43,8 +43,8 @@ VERSION = "1.0.0"
 
 def recognises(tree: SourceTree) -> bool:
     """Tell whether there is exactly one knowledge base; in a native project a subfolder does not count."""
-    found = knowledge_base_folders(tree)
-    return found == ("",) or (len(found) == 1 and not native.recognises(tree))
+    folders = knowledge_base_folders(tree)
+    return folders == ("",) or (len(folders) == 1 and not native.recognises(tree))
 
 
 def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagnostics]:
@@ -56,14 +56,14 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     listed, features = read_servers(reader)
     made = read_custom_features(reader, (item for feature in features.values() for item in feature.custom))
     path = base.servers.path
-    found, functions = tuple(features.values()), made.of
+    used, functions = tuple(features.values()), made.of
     read = dict.fromkeys((path, *features, *(library.source.path for library in made.libraries)))
     definition = Definition(
         format="blueprints",
         server=_server(path, listed),
-        tools=(*(tool for feature in found for tool in feature.tools), *functions(ToolDefinition)),
-        prompts=(*(prompt for feature in found for prompt in feature.prompts), *functions(PromptDefinition)),
-        resources=(*(resource for feature in found for resource in feature.resources), *functions(ResourceDefinition)),
+        tools=(*(tool for feature in used for tool in feature.tools), *functions(ToolDefinition)),
+        prompts=(*(prompt for feature in used for prompt in feature.prompts), *functions(PromptDefinition)),
+        resources=(*(resource for feature in used for resource in feature.resources), *functions(ResourceDefinition)),
         templates=functions(TemplateDefinition),
         libraries=made.libraries,
         beside=tuple(source for place, source in tree.files.items() if place not in read and _may_be_needed(place)),

@@ -91,8 +91,8 @@ def knowledge_base_folders(tree: SourceTree) -> tuple[str, ...]:
     """Return the folders of a project that are knowledge bases: the project itself, or else those in it."""
     if SERVERS in tree.files:
         return ("",) if FEATURES_KEY in tree.files[SERVERS].data else ()
-    found = (path for path in tree.files if path.endswith(f"/{SERVERS}"))
-    return tuple(path.rpartition("/")[0] for path in found if _lists_servers(tree.files[path]))
+    files = (path for path in tree.files if path.endswith(f"/{SERVERS}"))
+    return tuple(path.rpartition("/")[0] for path in files if _lists_servers(tree.files[path]))
 
 
 def _lists_servers(source: Source) -> bool:
@@ -104,13 +104,13 @@ def knowledge_base(tree: SourceTree, options: Options) -> tuple[KnowledgeBase | 
     """Return the selected knowledge base, or why it cannot be determined."""
     if options.kb:
         return _chosen(tree, options.kb)
-    found = knowledge_base_folders(tree) or (("",) if SERVERS in tree.files else ())
-    if len(found) == 1:
-        return KnowledgeBase(found[0], tree), ()
+    folders = knowledge_base_folders(tree) or (("",) if SERVERS in tree.files else ())
+    if len(folders) == 1:
+        return KnowledgeBase(folders[0], tree), ()
     hint = "choose one with `--kb FOLDER`"
-    if found:
-        shown = quoted(found[:5])
-        return None, (diagnose("MCP270", None, f"found {len(found)} knowledge bases: {shown}", "one", hint),)
+    if folders:
+        shown = quoted(folders[:5])
+        return None, (diagnose("MCP270", None, f"found {len(folders)} knowledge bases: {shown}", "one", hint),)
     message = f"there is no `{SERVERS}` here"
     return None, (diagnose("MCP270", None, message, "an array of servers, each with its `features`", hint),)
 
@@ -148,16 +148,16 @@ class KnowledgeBaseReader:
 
     def required_member(self, node: Node, key: str, kind: str, label: str) -> Node | None:
         """Return a required member of a kind, or report it."""
-        found = node.get(key)
-        if found is None:
+        value = node.get(key)
+        if value is None:
             self.report("MCP102", start_span(node), f"{label} has no `{key}`")
             return None
-        return found if self.check_kind(found, kind, f"`{key}` of {label}") else None
+        return value if self.check_kind(value, kind, f"`{key}` of {label}") else None
 
     def required_text(self, node: Node, key: str, label: str) -> str | None:
         """Return a required string, or report it."""
-        found = self.required_member(node, key, "string", label)
-        return None if found is None else str(found.value)
+        text = self.required_member(node, key, "string", label)
+        return None if text is None else str(text.value)
 
     def report_unknown_members(self, node: Node, known: tuple[str, ...], label: str) -> None:
         for member in node.members:
@@ -167,18 +167,18 @@ class KnowledgeBaseReader:
 
     def optional_objects(self, node: Node, key: str, label: str) -> tuple[Node, ...]:
         """Return the objects of an optional array."""
-        found = node.get(key)
-        if found is None or not self.check_kind(found, "array", f"`{key}` of {label}"):
+        listed = node.get(key)
+        if listed is None or not self.check_kind(listed, "array", f"`{key}` of {label}"):
             return ()
-        return tuple(item for item in found.items if self.check_kind(item, "object", f"an item of `{key}` of {label}"))
+        return tuple(item for item in listed.items if self.check_kind(item, "object", f"an item of `{key}` of {label}"))
 
 
 def renamed_members(node: Node, names: dict[str, str]) -> Iterable[Member]:
     """Yield the members of an object with these names, each under its new name."""
     for key, name in names.items():
-        found = next((member for member in reversed(node.members) if member.key == key), None)
-        if found is not None:
-            yield Member(name, found.key_start, found.key_end, found.node)
+        source_member = next((member for member in reversed(node.members) if member.key == key), None)
+        if source_member is not None:
+            yield Member(name, source_member.key_start, source_member.key_end, source_member.node)
 
 
 if TYPE_CHECKING:
@@ -201,18 +201,18 @@ def resource_contents(reader: KnowledgeBaseReader, node: Node, uri: Node, label:
     if node.get("content") is None:
         return _contents_of_uri(reader, node, uri, label)
     content = reader.required_member(node, "content", "array", label)
-    found = _items(reader, content, IN_RESOURCES, label) if content is not None else []
-    return [_with_uri(item, str(uri.value), _declared_mime(node)) for item in found if isinstance(item, dict)]
+    items = _items(reader, content, IN_RESOURCES, label) if content is not None else []
+    return [_with_uri(item, str(uri.value), _declared_mime(node)) for item in items if isinstance(item, dict)]
 
 
 def prompt_messages(reader: KnowledgeBaseReader, node: Node, label: str) -> list[Json]:
-    found = [_message(reader, item, label) for item in reader.optional_objects(node, "messages", label)]
-    return [message for message in found if message is not None]
+    messages = [_message(reader, item, label) for item in reader.optional_objects(node, "messages", label)]
+    return [message for message in messages if message is not None]
 
 
 def _items(reader: KnowledgeBaseReader, content: Node, known: Mapping[str, Item], label: str) -> list[Json]:
     """Return the values of a content's items; an item of an unknown type is left out."""
-    found: list[Json] = []
+    values: list[Json] = []
     for item in content.items:
         if not reader.check_kind(item, "object", f"an item of `content` of {label}"):
             continue
@@ -222,8 +222,8 @@ def _items(reader: KnowledgeBaseReader, content: Node, known: Mapping[str, Item]
             message = f"content of the type `{kind.value}` in {label} is left out"
             reader.report("MCP274", kind.span, message, f"one of {quoted(known)}")
         made = None if read is None else read(reader, item, label)
-        found += [] if made is None else [made]
-    return found
+        values += [] if made is None else [made]
+    return values
 
 
 def _text(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
@@ -260,9 +260,9 @@ def _link(reader: KnowledgeBaseReader, item: Node, label: str) -> Json:
         return None
     optional = {key: item.get(key) for key in ("name", "mimeType", "description")}
     said = {
-        key: found.value
-        for key, found in optional.items()
-        if found is not None and reader.check_kind(found, "string", f"`{key}` of a link of {label}")
+        key: value.value
+        for key, value in optional.items()
+        if value is not None and reader.check_kind(value, "string", f"`{key}` of a link of {label}")
     }
     return {"type": "resource_link", "uri": uri, "name": uri, **said}  # the protocol wants a name
 
@@ -294,8 +294,8 @@ IN_RESOURCES: dict[str, Item] = {"text": _text, "file": _bytes, "uri": _referenc
 
 
 def _declared_mime(node: Node) -> str:
-    found = node.get("mimeType")
-    return str(found.value) if found is not None and found.kind == "string" else ""
+    declared = node.get("mimeType")
+    return str(declared.value) if declared is not None and declared.kind == "string" else ""
 
 
 def _with_uri(item: dict[str, Json], uri: str, mime: str) -> Json:

@@ -55,10 +55,10 @@ def read_custom_features(reader: KnowledgeBaseReader, wanted: Iterable[tuple[str
     """Return the functions for the listed ids; report ids without a function, and functions without an id."""
     listed = tuple(wanted)
     files = tuple(_files(reader.base))
-    found, problems = _decorated(reader.base, files)
+    decorated, problems = _decorated(reader.base, files)
     reader.problems.extend(problems)
     functions: dict[tuple[str, str], list[CustomDefinition]] = {}
-    for key, entry in _by_kind_and_name(found):
+    for key, entry in _by_kind_and_name(decorated):
         functions.setdefault(key, []).append(entry)
     ids = dict.fromkeys((kind, str(node.value)) for kind, node in listed)
     for kind, node in listed if not has_errors(problems) else ():
@@ -88,22 +88,24 @@ def _decorated(base: KnowledgeBase, files: tuple[str, ...]) -> tuple[DecoratedDe
     """Return the decorated functions of these files; misplaced native decorators are not reported here."""
     if not files:
         return None, ()
-    found, problems = read_decorated(base.tree, described=True, family=DecoratorFamily(KINDS, files, WHERE_TO_DEFINE))
+    decorated, problems = read_decorated(
+        base.tree, described=True, family=DecoratorFamily(KINDS, files, WHERE_TO_DEFINE)
+    )
     own = (
         problem
         for problem in problems
         if problem.code != "MCP224" or problem.span is None or problem.span.path not in DEFINITION_FILES
     )
-    return found, tuple(own)
+    return decorated, tuple(own)
 
 
-def _by_kind_and_name(found: DecoratedDefinitions | None) -> Iterator[tuple[tuple[str, str], CustomDefinition]]:
-    if found is None:
+def _by_kind_and_name(decorated: DecoratedDefinitions | None) -> Iterator[tuple[tuple[str, str], CustomDefinition]]:
+    if decorated is None:
         return
     functions: tuple[tuple[str, tuple[CustomDefinition, ...]], ...] = (
-        ("tool", found.tools),
-        ("prompt", found.prompts),
-        ("resource", (*found.resources, *found.templates)),
+        ("tool", decorated.tools),
+        ("prompt", decorated.prompts),
+        ("resource", (*decorated.resources, *decorated.templates)),
     )
     for kind, those in functions:
         yield from (((kind, _name(item)), item) for item in those)

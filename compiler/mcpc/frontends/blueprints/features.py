@@ -64,17 +64,17 @@ def read_servers(reader: KnowledgeBaseReader) -> tuple[tuple[ListedServer, ...],
     """Return the servers of a knowledge base, and all feature files that they use."""
     node, problems = parse_json(reader.base.servers)
     reader.problems.extend(problems)
-    found: list[ListedServer] = []
+    servers: list[ListedServer] = []
     known: dict[str, Feature] = {}
     paths: dict[str, Node] = {}
     if node is None or not reader.check_kind(node, "array", f"`{node.path}`"):
         return (), known
     for item in node.items:
         if reader.check_kind(item, "object", f"an item of `{node.path}`"):
-            found += [] if (one := _server(reader, item, known, paths)) is None else [one]
+            servers += [] if (one := _server(reader, item, known, paths)) is None else [one]
     if not node.items:
         reader.report("MCP279", node.span, f"`{node.path}` lists no server")
-    return tuple(found), known
+    return tuple(servers), known
 
 
 def _server(
@@ -113,7 +113,7 @@ def _check_path(reader: KnowledgeBaseReader, path: Node, label: str, paths: dict
 
 def _features(reader: KnowledgeBaseReader, listed: Node, label: str, known: dict[str, Feature]) -> tuple[str, ...]:
     """Return the feature files of a server, each once; new ones are added to `known`."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for item in listed.items:
         if not reader.check_kind(item, "string", f"a feature of {label}"):
             continue
@@ -121,12 +121,12 @@ def _features(reader: KnowledgeBaseReader, listed: Node, label: str, known: dict
         reader.problems.extend(problems)
         if source is None:
             continue
-        if source.path in found:
+        if source.path in paths:
             reader.report("MCP279", item.span, f"{label} has the feature file `{item.value}` twice", "", "remove one")
         elif source.path not in known:
             known[source.path] = _feature(reader, source)
-        found[source.path] = None
-    return tuple(found)
+        paths[source.path] = None
+    return tuple(paths)
 
 
 def _feature(reader: KnowledgeBaseReader, source: Source) -> Feature:
@@ -173,10 +173,10 @@ def _tool(reader: KnowledgeBaseReader, node: Node) -> ToolDefinition | None:
 def _prompt(reader: KnowledgeBaseReader, node: Node) -> PromptDefinition | None:
     identifier, label = _identifier(reader, node, "prompt")
     reader.report_unknown_members(node, (*LISTED_FIELDS, "messages"), label)
-    found = prompt_messages(reader, node, label)
+    messages = prompt_messages(reader, node, label)
     if identifier is None:
         return None
-    handler = ExternalHandler(node.path, identifier.span, "known", (compact_json(found),))
+    handler = ExternalHandler(node.path, identifier.span, "known", (compact_json(messages),))
     return PromptDefinition(object_node(renamed_members(node, LISTED_FIELDS), node.span), handler=handler)
 
 
@@ -197,5 +197,5 @@ def _resource(reader: KnowledgeBaseReader, node: Node) -> ResourceDefinition | N
 
 def _identifier(reader: KnowledgeBaseReader, node: Node, kind: str) -> tuple[Node | None, str]:
     """Return the id of a definition, and its label for messages."""
-    found = reader.required_member(node, "id", "string", f"a {kind}")
-    return found, f"the {kind} `{found.value}`" if found is not None else f"a {kind}"
+    identifier = reader.required_member(node, "id", "string", f"a {kind}")
+    return identifier, f"the {kind} `{identifier.value}`" if identifier is not None else f"a {kind}"

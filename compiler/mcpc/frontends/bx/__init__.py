@@ -77,8 +77,8 @@ def has_bx_decorators(tree: SourceTree, path: str) -> bool:
     source = tree.files[path]
     if not DECORATOR_NAME.search(source.data):
         return False
-    found = find_decorated(source, {}, KEYWORD_KINDS)
-    return found is not None and bool(found.marks or found.seen or not found.runs)
+    decorated = find_decorated(source, {}, KEYWORD_KINDS)
+    return decorated is not None and bool(decorated.marks or decorated.seen or not decorated.runs)
 
 
 def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]:
@@ -86,25 +86,25 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
     settings, problems = read_settings(tree)
     places = definition_files(tree)
     described = tree.get("server.json") is not None
-    found, about = read_decorated(
+    decorated, about = read_decorated(
         tree, described=described, family=DecoratorFamily(KEYWORD_KINDS, places, WHERE_TO_DEFINE, DEFINITION_FILES)
     )
     native = any(map(has_decorators, tree.files.values()))
     problems += (*untranslated(tree), *about)
-    tools, left_out = select_tools(found.tools, settings)
-    problems += (*left_out, *patterns_without_tools(found.tools, settings))
-    if not (found.offers or has_errors(problems) or native or described):
+    tools, left_out = select_tools(decorated.tools, settings)
+    problems += (*left_out, *patterns_without_tools(decorated.tools, settings))
+    if not (decorated.offers or has_errors(problems) or native or described):
         where = Span(FILE) if tree.get(FILE) else None
         problems += (diagnose("MCP004", where, "no function has the decorator `@mcp_tool`", LOOKS_FOR, NOTHING),)
     kept = {FILE, *places, *(path for path, file in tree.files.items() if is_boxlang(file))}
     said: Json = {"serverInfo": {"name": tree.name or FORMAT, "version": VERSION}}
     definition = Definition(
         format=FORMAT,
-        server=found.server or ServerDefinition(implied_node(said, Span(next(iter(places), FILE))), implied=True),
+        server=decorated.server or ServerDefinition(implied_node(said, Span(next(iter(places), FILE))), implied=True),
         tools=tools,
-        prompts=found.prompts,
-        resources=found.resources,
-        templates=found.templates,
+        prompts=decorated.prompts,
+        resources=decorated.resources,
+        templates=decorated.templates,
         libraries=tuple(HandlerLibrary(tree.files[path], "python", ()) for path in places),
         beside=tuple(source for path, source in tree.files.items() if path not in kept),
         sources=tuple(source for path, source in tree.files.items() if path in kept),
@@ -176,8 +176,8 @@ def _search(pattern: re.Pattern[str], source: Source) -> bool:
     return pattern.search(COMMENT.sub(_spaces, source.text)) is not None
 
 
-def _spaces(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def untranslated(tree: SourceTree) -> Iterator[Diagnostic]:
@@ -215,13 +215,13 @@ def _signature(function: re.Match[str]) -> str:
 
 
 def _parameter(written: str) -> str:
-    found = PARAMETER.match(written)
-    if found is None:
+    match = PARAMETER.match(written)
+    if match is None:
         return ""
-    kind = TYPES.get((found["type"] or "").lower(), "")
+    kind = TYPES.get((match["type"] or "").lower(), "")
     hint = f": {kind}" if kind else ""
     optional = "" if written.lower().startswith("required ") else " = ..." if hint else "=..."
-    return f"{_snake_case(found['name'])}{hint}{optional}"
+    return f"{_snake_case(match['name'])}{hint}{optional}"
 
 
 def _snake_case(name: str) -> str:

@@ -104,30 +104,30 @@ def read_settings(tree: SourceTree) -> tuple[Settings, Diagnostics]:
 
 def without_comments(source: Source) -> Source:
     """Return a BoxLang configuration file, in which comments are allowed, with spaces in their place."""
-    text = STRING_OR_COMMENT.sub(lambda found: blanked(found) if found["comment"] else found[0], source.text)
+    text = STRING_OR_COMMENT.sub(lambda match: blanked(match) if match["comment"] else match[0], source.text)
     return Source(source.path, text.encode("utf-8", "surrogateescape"), source.mode)
 
 
-def blanked(found: re.Match[str]) -> str:
+def blanked(match: re.Match[str]) -> str:
     """Return spaces for the matched text; line breaks are kept."""
-    return re.sub(r"[^\r\n]", " ", found[0])
+    return re.sub(r"[^\r\n]", " ", match[0])
 
 
 def module_settings(root: Node, settings: Settings) -> Iterator[Node]:
     """Yield the configuration objects of the module."""
     listed = member_value(root, "modules")
     for name in MODULES:
-        found = member_value(listed, name)
-        if found is not None and found.kind != "object":
-            settings.problems.append(diagnose("MCP261", found.span, kind_mismatch(f"`{name}`", "object", found)))
-        elif found is not None:
-            yield found
+        node = member_value(listed, name)
+        if node is not None and node.kind != "object":
+            settings.problems.append(diagnose("MCP261", node.span, kind_mismatch(f"`{name}`", "object", node)))
+        elif node is not None:
+            yield node
 
 
 def member_value(node: Node | None, name: str) -> Node | None:
     """Return the value of a key, whose case is ignored."""
-    found = [member.node for member in node.members if member.key.lower() == name] if node is not None else []
-    return found[-1] if found else None
+    values = [member.node for member in node.members if member.key.lower() == name] if node is not None else []
+    return values[-1] if values else None
 
 
 def apply_settings(settings: Settings, said: Node | None) -> None:
@@ -194,13 +194,13 @@ def set_body_limit(settings: Settings, node: Node) -> None:
 
 def set_networks(settings: Settings, node: Node) -> None:
     """Set the addresses that may send requests."""
-    found: list[str] = []
+    addresses: list[str] = []
     for text, item in list_strings(settings, node, "allowedIPs"):
         networks = parse_networks(text)
         if not networks:
             settings.wrong(item, "allowedIPs", "an address such as `10.0.0.7`, or a network such as `10.0.0.0/8`")
-        found += networks
-    settings.allowed = tuple(dict.fromkeys(found))
+        addresses += networks
+    settings.allowed = tuple(dict.fromkeys(addresses))
 
 
 def set_origins(settings: Settings, node: Node) -> None:
@@ -223,9 +223,9 @@ def set_tools(settings: Settings, node: Node, *, attribute: str) -> None:
 
 def read_patterns(settings: Settings, node: Node, name: str) -> tuple[str, ...]:
     """Return the patterns of a list."""
-    found = [(text, item) for text, item in list_strings(settings, node, name) if text]
-    settings.patterns += [(text, item.span) for text, item in found if text != "*"]
-    return tuple(text for text, _ in found)
+    rows = [(text, item) for text, item in list_strings(settings, node, name) if text]
+    settings.patterns += [(text, item.span) for text, item in rows if text != "*"]
+    return tuple(text for text, _ in rows)
 
 
 def list_strings(settings: Settings, node: Node, name: str) -> Iterator[tuple[str, Node]]:
@@ -239,15 +239,15 @@ def list_strings(settings: Settings, node: Node, name: str) -> Iterator[tuple[st
 
 def read_profiles(settings: Settings, node: Node | None) -> Profiles:
     """Return the profiles by name."""
-    found = dict(BUILT_IN)
+    profiles = dict(BUILT_IN)
     if node is not None and node.kind != "object":
         settings.wrong(node, "securityProfiles", "an object that maps names to profiles")
     for item in node.members if node is not None else ():
         if item.node.kind != "object":
             settings.wrong(item.node, item.key, "an object with `includedTools` and `excludedTools`")
             continue
-        found[item.key.lower()] = tool_patterns(settings, item.node)
-    return found
+        profiles[item.key.lower()] = tool_patterns(settings, item.node)
+    return profiles
 
 
 def tool_patterns(settings: Settings, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -296,10 +296,10 @@ def parse_origin(text: str) -> str:
     """Return an origin, or a pattern of origins; an empty string if it is invalid."""
     if text == "*":
         return text
-    found = ORIGIN.fullmatch(text.lower())
-    if found is None or (found["scheme"] is None and not found["wild"]):
+    match = ORIGIN.fullmatch(text.lower())
+    if match is None or (match["scheme"] is None and not match["wild"]):
         return ""
-    port = found["port"]
+    port = match["port"]
     if port is not None and not 0 < int(port) <= 0xFFFF:
         return ""
     return text.lower().removesuffix("/")
@@ -343,7 +343,7 @@ class TokenProblems(Protocol):
 
 def read_tokens(node: Node, profiles: Profiles, report: TokenProblems) -> tuple[Token, ...]:
     """Return the tokens of a value: a string is one token for all tools, a list has rows."""
-    found: dict[str, Token] = {}
+    tokens: dict[str, Token] = {}
     rows = [(node, EVERYTHING)] if node.kind != "array" else list(_rows(node, profiles, report))
     for written, tools in rows:
         if written.kind != "string":
@@ -353,10 +353,10 @@ def read_tokens(node: Node, profiles: Profiles, report: TokenProblems) -> tuple[
         if not text and node.kind != "array":
             continue
         for token in _token(text, tools, written, report):
-            if token.value in found:
+            if token.value in tokens:
                 report.problems.append(diagnose("MCP261", written.span, "the same token is written twice"))
-            found[token.value] = token
-    return tuple(found.values())
+            tokens[token.value] = token
+    return tuple(tokens.values())
 
 
 def _rows(node: Node, profiles: Profiles, report: TokenProblems) -> Iterator[tuple[Node, ToolPatterns]]:
@@ -384,11 +384,11 @@ def _tools(members: dict[str, Node], profiles: Profiles, report: TokenProblems) 
             _pattern_list(members, "includedtools", ("*",), report),
             _pattern_list(members, "excludedtools", (), report),
         )
-    found = profiles.get(str(named.value).lower())
-    if found is None:
+    profile = profiles.get(str(named.value).lower())
+    if profile is None:
         message = f"unknown profile `{named.value}`"
         report.problems.append(diagnose("MCP263", named.span, message, f"one of {quoted(profiles)}"))
-    return found or ((), ())
+    return profile or ((), ())
 
 
 def _pattern_list(

@@ -124,10 +124,10 @@ def within(source: Source, span: Span, raised: Raised) -> Span:
         {"NameError", "AttributeError", "ImportError"} & {*raised.bases}
     ):
         return first_line(source, span)
-    found = [*re.finditer(rf"\b{re.escape(raised.name)}\b", source.text[span.start : span.end])]
-    if not found:
+    matches = [*re.finditer(rf"\b{re.escape(raised.name)}\b", source.text[span.start : span.end])]
+    if not matches:
         return first_line(source, span)
-    match = found[0] if raised.type in FIRST_NAMES else found[-1]
+    match = matches[0] if raised.type in FIRST_NAMES else matches[-1]
     return Span(span.path, span.start + match.start(), span.start + match.end())
 
 

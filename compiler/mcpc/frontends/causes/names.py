@@ -50,10 +50,10 @@ def missing_part(run: FailedRun) -> str:
 
 def missing_argument(run: FailedRun) -> str:
     """A call that lacks arguments."""
-    found = MISSING_ARGUMENTS.search(run.raised.message)
-    if found is None or not run.has("TypeError"):
+    match = MISSING_ARGUMENTS.search(run.raised.message)
+    if match is None or not run.has("TypeError"):
         return ""
-    names = re.findall(r"'(\w+)'", found[1])
+    names = re.findall(r"'(\w+)'", match[1])
     return f"call it with {quoted(names)}"
 
 
@@ -159,8 +159,8 @@ def is_of_a_function(name: str, source: Source) -> bool:
 def line_of_definition(name: str, source: Source, line: int) -> int:
     """Return the line after `line` at which a name is defined at the top of the file, 0 if there is none."""
     tree = parse_python(source)
-    found = (node.lineno for node in (tree.body if tree else ()) if name in defined_by(node) and node.lineno >= line)
-    return min(found, default=0)
+    lines = (node.lineno for node in (tree.body if tree else ()) if name in defined_by(node) and node.lineno >= line)
+    return min(lines, default=0)
 
 
 def defined_by(node: ast.AST) -> frozenset[str]:

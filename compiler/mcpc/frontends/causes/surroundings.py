@@ -37,12 +37,12 @@ def missing_file(run: FailedRun) -> str:
         return ""
     wanted, folder = posixpath.normpath(raised.file), posixpath.dirname(raised.path)
     name = posixpath.basename(wanted)
-    found = wanted if wanted in run.tree.files else ""
-    found = found or next((path for path in run.tree.files if posixpath.basename(path) == name), "")
-    place = posixpath.relpath(found or posixpath.join(folder, wanted), folder or ".")
+    present = wanted if wanted in run.tree.files else ""
+    present = present or next((path for path in run.tree.files if posixpath.basename(path) == name), "")
+    place = posixpath.relpath(present or posixpath.join(folder, wanted), folder or ".")
     there = f'`Path(__file__).parent / "{place}"`'
-    if found:
-        return f"the project has `{found}`; a path is relative to where the server is started: open {there}"
+    if present:
+        return f"the project has `{present}`; a path is relative to where the server is started: open {there}"
     return (
         f"no `{wanted}` is among the packed files of the project: add it, and open {there}, wherever the server is "
         f"started; open what exists only later {run.other_time}"

@@ -110,7 +110,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         return None, (*settings.problems, diagnose("MCP285", None, NO_IMPORT, "", "build it without `--no-import`"))
     entry, problems = find_entry(tree, settings, options.entry)
     if entry is None or settings.problems:
-        misspelt = (*(found for source in program_files(tree) for found in misspelt_uses(source)),)
+        misspelt = (*(problem for source in program_files(tree) for problem in misspelt_uses(source)),)
         return None, (*settings.problems, *(misspelt or problems))
     return parse_entry(ProgramProject(tree, options, settings, entry))
 
@@ -224,7 +224,7 @@ def seen(run: ProgramRun, result: ProgramDescription, entry: EntryPoint, tree: S
 
 def with_run_time(
     definition: Definition,
-    found: ProgramDescription,
+    description: ProgramDescription,
     settings: ProjectSettings,
     entry: EntryPoint,
     *,
@@ -235,13 +235,13 @@ def with_run_time(
     Arguments of tools that are not compiled are checked as the framework does, by the package that it brings.
     """
     handler = program_handler(entry.file, Span(entry.file))
-    run_time = run_time_handler(found, settings, definition.beside, handler, is_original=is_original)
+    run_time = run_time_handler(description, settings, definition.beside, handler, is_original=is_original)
     definition = replace(definition, run_time=run_time)
-    if found.completes and run_time.kinds & {"prompts", "resources"}:
+    if description.completes and run_time.kinds & {"prompts", "resources"}:
         definition = replace(definition, serves=definition.serves | {"completions"})
     later = run_time.kinds | run_time.changing
     known = {item.name for item in definition.requirements or ()}
-    if "tools" not in later or found.arguments != "schema" or CHECKER in known:
+    if "tools" not in later or description.arguments != "schema" or CHECKER in known:
         return definition
     return replace(definition, requirements=(*(definition.requirements or ()), RequestedPackage(CHECKER, CHECKER)))
 
@@ -251,13 +251,13 @@ def make_definition(
     settings: ProjectSettings,
     entry: EntryPoint,
     packages: ProgramPackages,
-    found: ProgramDescription,
+    description: ProgramDescription,
 ) -> tuple[Definition, Diagnostics]:
     """Return the definition of a described program, and what had to be changed in it."""
-    made = ProgramDefinitions(tree, entry, found)
+    made = ProgramDefinitions(tree, entry, description)
     definition = Definition(
         format=FORMAT,
-        server=server_definition(found, settings, packages.framework.version, entry),
+        server=server_definition(description, settings, packages.framework.version, entry),
         tools=tuple(made.tools()),
         prompts=tuple(made.prompts()),
         resources=tuple(made.resources()),
@@ -308,9 +308,9 @@ def used_network(entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:
         yield diagnose("MCP305", Span(entry.file), message, "", "a build at another time may give another file")
 
 
-def with_routes(definition: Definition, found: ProgramDescription) -> Definition:
+def with_routes(definition: Definition, description: ProgramDescription) -> Definition:
     """Return a definition whose server serves the program's own HTTP routes, with the package that they are made of."""
-    if not found.routes:
+    if not description.routes:
         return definition
     known = {item.name for item in definition.requirements or ()}
     known |= {WEB} if "fastapi" in known else set()
@@ -320,7 +320,7 @@ def with_routes(definition: Definition, found: ProgramDescription) -> Definition
     )
     return replace(
         definition,
-        runtime_settings=(*definition.runtime_settings, (ROUTES, {"paths": [*found.routes]})),
+        runtime_settings=(*definition.runtime_settings, (ROUTES, {"paths": [*description.routes]})),
         requirements=(*(definition.requirements or ()), *more),
         traits=definition.traits | hooks,
     )
@@ -333,17 +333,17 @@ def without_http(tree: SourceTree, entry: EntryPoint) -> Iterator[Diagnostic]:
         yield diagnose("MCP287", line_span(source, line), message)
 
 
-def hidden_routes(found: ProgramDescription, entry: EntryPoint) -> Iterator[Diagnostic]:
+def hidden_routes(description: ProgramDescription, entry: EntryPoint) -> Iterator[Diagnostic]:
     """Yield the program's own HTTP routes that the built server answers itself."""
-    for path in found.routes:
+    for path in description.routes:
         if path in OWN_PATHS:
             message = f"the route `{path}` of the program is not served: the built server has its own"
             yield diagnose("MCP287", Span(entry.file), message)
 
 
-def notes(found: Iterable[ProgramNote], tree: SourceTree) -> Iterator[Diagnostic]:
+def notes(dynamic: Iterable[ProgramNote], tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield what has no effect in a built server, or another one."""
-    for item in found:
+    for item in dynamic:
         source = tree.get(item.path) if item.path else None
         span = line_span(source, item.line) if source is not None else Span(item.path) if item.path else None
         code, hint = NOTE_CODES.get(item.kind, ("MCP287", ""))

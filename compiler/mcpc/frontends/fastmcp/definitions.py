@@ -49,10 +49,10 @@ DEFAULT_NAME = "mcp-server"
 class ProgramDefinitions:
     """Makes the definitions of a described program."""
 
-    def __init__(self, tree: SourceTree, entry: EntryPoint, found: ProgramDescription) -> None:
+    def __init__(self, tree: SourceTree, entry: EntryPoint, description: ProgramDescription) -> None:
         self._tree = tree
         self._entry = entry
-        self._found = found
+        self._found = description
         self.problems: list[Diagnostic] = []
 
     def tools(self) -> Iterator[ToolDefinition]:
@@ -101,8 +101,8 @@ class ProgramDefinitions:
         return line_span(source, item.line) if source is not None else Span(self._entry.file)
 
     def _handler(self, span: Span) -> ExternalHandler:
-        found = program_handler(span.path or self._entry.file, span)
-        return replace(found, arguments=self._found.arguments)
+        handler = program_handler(span.path or self._entry.file, span)
+        return replace(handler, arguments=self._found.arguments)
 
 
 def program_handler(file: str, span: Span) -> ExternalHandler:
@@ -119,10 +119,10 @@ def variables_of(template: str) -> list[str]:
 
 
 def server_definition(
-    found: ProgramDescription, settings: ProjectSettings, version: str, entry: EntryPoint
+    description: ProgramDescription, settings: ProjectSettings, version: str, entry: EntryPoint
 ) -> ServerDefinition:
     """Return the server's description; `version`: that of the framework, for servers and projects without one."""
-    said: dict[str, Any] = found.server
+    said: dict[str, Any] = description.server
     information = {key: said[key] for key in INFORMATION if said.get(key)}
     information.setdefault("name", settings.name or DEFAULT_NAME)
     information.setdefault("version", settings.version or version)

@@ -84,8 +84,8 @@ def read_project_settings(tree: SourceTree) -> ProjectSettings:
 
 
 def _text(table: Mapping[str, Any], name: str) -> str:
-    found = table.get(name)
-    return found if isinstance(found, str) else ""
+    value = table.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _wrong_settings(own: Mapping[str, Any]) -> list[Diagnostic]:
@@ -98,8 +98,8 @@ def _wrong_settings(own: Mapping[str, Any]) -> list[Diagnostic]:
     if own.get(FRAMEWORK, "auto") not in WAYS:
         expected = ", ".join(f'`"{way}"`' for way in WAYS)
         problems.append(diagnose("MCP282", Span(PYPROJECT), f"`{FRAMEWORK}` does not say what handles calls", expected))
-    found = own.get(ENVIRONMENT, {})
-    if not isinstance(found, dict) or any(not isinstance(value, str) for value in found.values()):
+    variables = own.get(ENVIRONMENT, {})
+    if not isinstance(variables, dict) or any(not isinstance(value, str) for value in variables.values()):
         message = f"`{ENVIRONMENT}` is not a table of texts"
         problems.append(diagnose("MCP282", Span(PYPROJECT), message, 'a table such as `{ API_KEY = "x" }`'))
     return problems
@@ -111,9 +111,9 @@ def _dynamic_version(tree: SourceTree, name: str) -> str:
     for path, source in tree.files.items():
         parts = path.split("/")
         if parts[-1] in ("__init__.py", "_version.py", "version.py", "__about__.py") and package in parts:
-            found = VERSION_LINE.search(source.text)
-            if found:
-                return found[1]
+            line = VERSION_LINE.search(source.text)
+            if line:
+                return line[1]
     return ""
 
 
@@ -162,8 +162,8 @@ def find_entry(tree: SourceTree, settings: ProjectSettings, named: str) -> tuple
     """Return the entry, or why there is none; `named`: the one that the options name."""
     for words in filter(None, (named, settings.entry, settings.source)):
         return _named_entry(words, tree, settings)
-    found = _script(tree, settings) or _main_package(tree, settings)
-    return (found, []) if found is not None else _best_file(tree, settings)
+    entry = _script(tree, settings) or _main_package(tree, settings)
+    return (entry, []) if entry is not None else _best_file(tree, settings)
 
 
 def _named_entry(words: str, tree: SourceTree, settings: ProjectSettings) -> tuple[EntryPoint | None, list[Diagnostic]]:
@@ -219,8 +219,8 @@ def _paths(folder: str) -> tuple[str, ...]:
 def folder_of_module(top: str, tree: SourceTree) -> str | None:
     """Return the folder from which a top-level module is imported; None if the project does not have it."""
     ends = (f"{top}.py", f"{top}/__init__.py")
-    found = [path for path in tree.files if path.endswith(ends) and path.partition(top)[0][-1:] in ("", "/")]
-    folders = {path[: -len(end)].rstrip("/") for path in found for end in ends if path.endswith(end)}
+    paths = [path for path in tree.files if path.endswith(ends) and path.partition(top)[0][-1:] in ("", "/")]
+    folders = {path[: -len(end)].rstrip("/") for path in paths for end in ends if path.endswith(end)}
     folders |= {path.partition(f"{top}/")[0].rstrip("/") for path in tree.files if _is_below(path, top)}
     usable = [folder for folder in folders if tree.get(f"{folder}/__init__.py" if folder else "__init__.py") is None]
     return min(
@@ -247,13 +247,13 @@ def _top_modules(tree: SourceTree) -> Iterator[str]:
 
 def _script(tree: SourceTree, settings: ProjectSettings) -> EntryPoint | None:
     """Return the project's command that starts its server, if one does."""
-    found = []
+    scripts = []
     for name, reference in settings.scripts.items():
         top = reference.partition(":")[0].partition(".")[0]
         entry = _entry_of_command(name, settings, tree)
         if entry is not None and _uses_framework(top, entry.paths[0], tree):
-            found.append((_rank(name, settings), name, entry))
-    return min(found, key=lambda row: row[:2])[2] if found else None
+            scripts.append((_rank(name, settings), name, entry))
+    return min(scripts, key=lambda row: row[:2])[2] if scripts else None
 
 
 def _entry_of_command(name: str, settings: ProjectSettings, tree: SourceTree) -> EntryPoint | None:
@@ -282,7 +282,7 @@ def _uses_framework(top: str, folder: str, tree: SourceTree) -> bool:
 
 def _main_package(tree: SourceTree, settings: ProjectSettings) -> EntryPoint | None:
     """Return the one package that `python -m` runs."""
-    found = []
+    entries = []
     for path in tree.files:
         package = path.removesuffix(f"/{MAIN}")
         if package == path or is_beside(path) or tree.get(f"{package}/__init__.py") is None:
@@ -291,9 +291,9 @@ def _main_package(tree: SourceTree, settings: ProjectSettings) -> EntryPoint | N
         if tree.get(f"{folder}/__init__.py" if folder else "__init__.py") is None and _uses_framework(
             name, folder, tree
         ):
-            found.append(EntryPoint("module", name, (), _paths(folder), path))
-    own = [entry for entry in found if normalised_name(entry.target) == normalised_name(settings.name or "-")]
-    return own[0] if own else found[0] if len(found) == 1 else None
+            entries.append(EntryPoint("module", name, (), _paths(folder), path))
+    own = [entry for entry in entries if normalised_name(entry.target) == normalised_name(settings.name or "-")]
+    return own[0] if own else entries[0] if len(entries) == 1 else None
 
 
 def _best_file(tree: SourceTree, settings: ProjectSettings) -> tuple[EntryPoint | None, list[Diagnostic]]:

@@ -56,8 +56,8 @@ def failure_diagnostic(
 ) -> Diagnostic:
     """Return the diagnostic of a failure; `entry`: what was run; `carried`: with its original framework."""
     broken = tree.get(failure.path) if failure.type in SYNTAX_ERRORS else None
-    if broken is not None and (found := LANGUAGES["python"](broken)[1]):
-        return found[0]
+    if broken is not None and (problems := LANGUAGES["python"](broken)[1]):
+        return problems[0]
     code, describe = DESCRIPTIONS.get(failure.kind, DESCRIPTIONS["raised"])
     message, hint = describe(failure, entry)
     message += printed_text(failure)

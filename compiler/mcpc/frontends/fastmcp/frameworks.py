@@ -111,12 +111,16 @@ def asked_framework(
     if SLIM in named and "fastmcp" not in named:
         declared = [replace(item, name="fastmcp") if item.name == SLIM else item for item in declared]
         locked = {**locked, **({"fastmcp": locked[SLIM]} if SLIM in locked else {})}
-    found = _asked_framework(declared, locked, imported, sources, date)
-    package = package_of(found)
+    framework = _asked_framework(declared, locked, imported, sources, date)
+    package = package_of(framework)
     pinned = {pinned_in(Requirement(item.text).specifier) for item in declared if item.name == package}
-    reasons = {"locked": locked.get(package) == found.version, "required": found.version in pinned, "newest": True}
+    reasons = {
+        "locked": locked.get(package) == framework.version,
+        "required": framework.version in pinned,
+        "newest": True,
+    }
     span = next((item.span for item in declared if item.name == package), None)
-    return replace(found, chosen=next(reason for reason, holds in reasons.items() if holds), span=span)
+    return replace(framework, chosen=next(reason for reason, holds in reasons.items() if holds), span=span)
 
 
 def _asked_framework(
@@ -262,8 +266,8 @@ def packages(server: Server, *, is_original: bool) -> str:
     """Return which packages the built file has: first those that the project requires itself."""
     layer = server.layer
     asked = {item.name for item in server.requirements or () if item.span is not None}
-    found = [] if layer is None else sorted((item.name not in asked, item.name) for item in layer.packages)
-    names = [name for _, name in found]
+    rows = [] if layer is None else sorted((item.name not in asked, item.name) for item in layer.packages)
+    names = [name for _, name in rows]
     more = f" and {len(names) - MAX_PACKAGES} more" if names[MAX_PACKAGES:] else ""
     framework = "with the framework" if is_original else "without the framework"
     return f"{', '.join(names[:MAX_PACKAGES]) or 'none'}{more}, {framework}"

@@ -50,15 +50,15 @@ def missing_imports(source: Source, tree: SourceTree, packages: frozenset[str]) 
 def reached_files(tree: SourceTree, entry: EntryPoint) -> list[Source]:
     """Return the files of the project that an entry imports, at once or later, sorted by path."""
     first = tree.get(entry.file) if entry.file else None
-    found = {} if first is None else {first.path: first}
-    waiting = [*found.values()]
+    files = {} if first is None else {first.path: first}
+    waiting = [*files.values()]
     while waiting:
         source = waiting.pop()
         for path in _imported_files(source, entry, tree):
-            if path not in found:
-                found[path] = tree.files[path]
-                waiting.append(found[path])
-    return [found[path] for path in sorted(found)]
+            if path not in files:
+                files[path] = tree.files[path]
+                waiting.append(files[path])
+    return [files[path] for path in sorted(files)]
 
 
 def _imported_files(source: Source, entry: EntryPoint, tree: SourceTree) -> Iterator[str]:
@@ -173,13 +173,13 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str, str, int]]:
     """Yield what an import binds of a framework: the name in the file, what that is, what is imported, the line."""
     if isinstance(node, ast.Import):
         rows = [(each.asname or each.name.partition(".")[0], each.name, bool(each.asname)) for each in node.names]
-        found = [(bound, name if whole else bound, name) for bound, name, whole in rows]
+        names = [(bound, name if whole else bound, name) for bound, name, whole in rows]
     elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
         named = [(each.asname or each.name, f"{node.module}.{each.name}".removesuffix(".*")) for each in node.names]
-        found = [(bound, name, name) for bound, name in named]
+        names = [(bound, name, name) for bound, name in named]
     else:
         return
-    for bound, meant, name in found:
+    for bound, meant, name in names:
         if name.partition(".")[0] in FRAMEWORKS:
             yield bound, meant, name, node.lineno
 

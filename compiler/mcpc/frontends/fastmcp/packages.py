@@ -150,10 +150,12 @@ def program_packages(
     ]
     needless = {unpinned_message(item) for item in declared if item not in kept}
     problems = tuple(problem for problem in problems if problem.code != "MCP404" or problem.message not in needless)
-    found = sorted((*kept, *added), key=lambda item: item.text)
-    found = [replace(item, constraints=(*item.constraints, *constraints)) for item in found[:1]] + found[1:]
+    requirements = sorted((*kept, *added), key=lambda item: item.text)
+    requirements = [
+        replace(item, constraints=(*item.constraints, *constraints)) for item in requirements[:1]
+    ] + requirements[1:]
     versions = {} if with_framework else replaced_versions(framework, declared, locked)
-    return ProgramPackages(framework, tuple(found), with_framework, WEB_SERVER in imported, versions), problems
+    return ProgramPackages(framework, tuple(requirements), with_framework, WEB_SERVER in imported, versions), problems
 
 
 def replaced_versions(
@@ -162,10 +164,10 @@ def replaced_versions(
     """Return the versions of the packages with stand-ins: locked, required, or those that came with the framework."""
     pins = {item.name: pinned_in(Requirement(item.text).specifier) for item in declared if item.name in REPLACED}
     package, sdk = package_of(framework), SDK_OF[framework.generation]
-    found = {"mcp": latest(sdk), package: framework.version}
+    versions = {"mcp": latest(sdk), package: framework.version}
     if framework.generation == "fastmcp4":
-        found["fastmcp-slim"] = framework.version
-    chosen = {**found, **{name: version for name, version in pins.items() if version}}
+        versions["fastmcp-slim"] = framework.version
+    chosen = {**versions, **{name: version for name, version in pins.items() if version}}
     chosen |= {name: locked[name] for name in sorted(REPLACED & locked.keys())}
     return chosen | {package: framework.version} | ({"mcp-types": chosen["mcp"]} if sdk == "sdk2" else {})
 

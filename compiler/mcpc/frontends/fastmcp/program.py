@@ -217,8 +217,8 @@ def parse_outcome(outcome: ProgramOutcome, folder: Path) -> ProgramDescription |
         return process_failure(outcome, folder, printed)
     if isinstance(line.get("failure"), dict):
         return parsed_failure(line["failure"], printed)
-    found = parsed_description(line)
-    return found if found is not None else ProgramFailure("ended", "what it answers is not a description")
+    description = parsed_description(line)
+    return description if description is not None else ProgramFailure("ended", "what it answers is not a description")
 
 
 def parsed_failure(row: Mapping[str, Any], printed: str) -> ProgramFailure:
@@ -280,10 +280,10 @@ def parsed_rows(rows: object) -> tuple[Offered, ...] | None:
     """Return the rows of a list, None if one has another shape."""
     if not isinstance(rows, list):
         return None
-    found = objects(rows)
-    if len(found) < len(rows) or not all(isinstance(row.get("entry"), dict) for row in found):
+    entries = objects(rows)
+    if len(entries) < len(rows) or not all(isinstance(row.get("entry"), dict) for row in entries):
         return None
-    return tuple(Offered(row["entry"], text_of(row, "path"), line_of(row)) for row in found)
+    return tuple(Offered(row["entry"], text_of(row, "path"), line_of(row)) for row in entries)
 
 
 def objects(rows: object) -> list[dict[str, Any]]:
@@ -293,14 +293,14 @@ def objects(rows: object) -> list[dict[str, Any]]:
 
 def text_of(row: Mapping[str, Any], name: str) -> str:
     """Return a string of an object, an empty one for anything else."""
-    found = row.get(name)
-    return found if isinstance(found, str) else ""
+    value = row.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def line_of(row: Mapping[str, Any]) -> int:
     """Return the line number of an object, 0 for none."""
-    found = row.get("line")
-    return found if type(found) is int and 0 <= found < 1 << 31 else 0
+    value = row.get("line")
+    return value if type(value) is int and 0 <= value < 1 << 31 else 0
 
 
 def process_failure(outcome: ProgramOutcome, folder: Path, printed: str) -> ProgramFailure:

@@ -48,7 +48,7 @@ COSTS = 'the program starts with the first request for it; `lists = "static"` in
 
 
 def run_time_handler(
-    found: ProgramDescription,
+    description: ProgramDescription,
     settings: ProjectSettings,
     sources: Sequence[Source],
     handler: ExternalHandler,
@@ -59,43 +59,45 @@ def run_time_handler(
 
     `is_original`: the framework itself handles requests, which may know extensions.
     """
-    kinds = frozenset(item.kind for item in dynamic_lists(found, settings))
+    kinds = frozenset(item.kind for item in dynamic_lists(description, settings))
     code = b"\n".join(source.data for source in sources if source.path.endswith(".py"))
     may_change = ANY.search(code) is not None
     changing = {
         kind
         for kind, mention in MENTIONS.items()
-        if kind not in found.unhandled and (mention.search(code) or (may_change and has_list(found, kind)))
+        if kind not in description.unhandled and (mention.search(code) or (may_change and has_list(description, kind)))
     }
-    listed = {kind for kind in KINDS if settings.lists != STATIC and has_list(found, kind)}
-    extensions = tuple(sorted(found.extensions.items()))
+    listed = {kind for kind in KINDS if settings.lists != STATIC and has_list(description, kind)}
+    extensions = tuple(sorted(description.extensions.items()))
     return RunTimeHandler(
         kinds, frozenset(changing) - kinds, handler, frozenset(listed) - kinds, is_original, extensions
     )
 
 
-def dynamic_lists(found: ProgramDescription, settings: ProjectSettings) -> tuple[DynamicList, ...]:
+def dynamic_lists(description: ProgramDescription, settings: ProjectSettings) -> tuple[DynamicList, ...]:
     """Return the lists that are made at run time, and why."""
     if settings.lists == STATIC:
         return ()
     if settings.lists != DYNAMIC:
-        return found.dynamic
-    known = {item.kind: item for item in found.dynamic}
+        return description.dynamic
+    known = {item.kind: item for item in description.dynamic}
     said = "the lists of the project are dynamic, as `[tool.mcpc] lists` says"
-    return tuple(known.get(kind) or DynamicList(kind, said) for kind in KINDS if kind in known or has_list(found, kind))
+    return tuple(
+        known.get(kind) or DynamicList(kind, said) for kind in KINDS if kind in known or has_list(description, kind)
+    )
 
 
-def has_list(found: ProgramDescription, kind: str) -> bool:
+def has_list(description: ProgramDescription, kind: str) -> bool:
     """Tell whether the program lists anything of a kind at build."""
-    return any(found.lists[name] for name in KINDS[kind])
+    return any(description.lists[name] for name in KINDS[kind])
 
 
-def list_notes(found: ProgramDescription, settings: ProjectSettings, tree: SourceTree) -> Iterator[Diagnostic]:
+def list_notes(description: ProgramDescription, settings: ProjectSettings, tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield the lists that are made at run time, and those that would be if the project did not say otherwise."""
-    for item in dynamic_lists(found, settings):
+    for item in dynamic_lists(description, settings):
         if item.reason:
             yield diagnose("MCP291", place_of(item, tree), item.reason, "", COSTS)
-    for item in found.dynamic if settings.lists == STATIC else ():
+    for item in description.dynamic if settings.lists == STATIC else ():
         message = f"{item.reason or f'the list of {item.kind} needs a client'}; `lists` says that it is static"
         yield diagnose("MCP287", place_of(item, tree), message, "", "it is compiled as it is at build")
 
@@ -130,9 +132,9 @@ EXCERPT = 24
 """How much of a text is shown around its first difference."""
 
 
-def may_depend_on_machine(found: ProgramDescription, sources: Sequence[Source]) -> bool:
+def may_depend_on_machine(description: ProgramDescription, sources: Sequence[Source]) -> bool:
     """Tell whether a file of a described program imports what may know a machine; any file, if those are not known."""
-    ran = {*(found.imported or (source.path for source in sources if source.path.endswith(".py")))}
+    ran = {*(description.imported or (source.path for source in sources if source.path.endswith(".py")))}
     own = {part.removesuffix(".py") for path in ran for part in path.split("/")}
     modules = {name for source in sources if source.path in ran for name in imported_modules(source)}
     return any(name.partition(".")[0] not in CONSTANT | own | {""} for name in modules)

@@ -175,11 +175,11 @@ def describe_safely(subject: FunctionDescription) -> dict[str, Any]:
 
 def describe_server(module: types.ModuleType, name: str, folder: str) -> dict[str, Any]:
     """Return the description of a `Server`."""
-    found = vars(module).get(name)
-    if not isinstance(found, authoring.Server):
+    server = vars(module).get(name)
+    if not isinstance(server, authoring.Server):
         return {}
-    subject = FunctionDescription("server", name, found.run, {}, folder)
-    said = {"name": found.name, "instructions": found.instructions, **found.options}
+    subject = FunctionDescription("server", name, server.run, {}, folder)
+    said = {"name": server.name, "instructions": server.instructions, **server.options}
     if "settings" in said:
         said["settings"] = settings_option(subject, said["settings"])
     plainly = {key: json_option(subject, key, value) for key, value in said.items() if value}

@@ -84,8 +84,8 @@ def find_decorated(
 
 def server_names(source: Source) -> frozenset[str]:
     """Return the names of a file's `Server` objects."""
-    found = find_decorated(source, {})
-    return frozenset(server.name for server in found.servers) if found else frozenset()
+    decorated = find_decorated(source, {})
+    return frozenset(server.name for server in decorated.servers) if decorated else frozenset()
 
 
 def _visit(reader: NameResolver) -> None:

@@ -124,14 +124,14 @@ def wants_context(subject: FunctionDescription, name: str, annotation: Any) -> b
     if annotation is NOTHING:
         return False
     try:
-        found = is_context(resolve_annotation(subject.function, annotation))
+        is_wanted = is_context(resolve_annotation(subject.function, annotation))
     except (NameError, *NO_SCHEMA_ERRORS):
         return False  # told when it is looked at as an argument
-    if found and subject.context:
+    if is_wanted and subject.context:
         message = f"`{name}` of `{subject.name}` is a second context parameter beside `{subject.context}`"
         subject.report("MCP218", f"parameter {name}", message, "remove one of them")
-    subject.context = subject.context or (name if found else "")
-    return found
+    subject.context = subject.context or (name if is_wanted else "")
+    return is_wanted
 
 
 def is_context(hint: Any) -> bool:
@@ -302,8 +302,8 @@ def prompt(
     """Return the arguments of a prompt, which are all strings, and how its function is called."""
     result, _ = hints.pop("return", (NOTHING, NOTHING))
     schema = input_schema(subject, hints)
-    found = [argument(name, hints[name][0], schema, documented) for name in schema.get("properties", {})]
-    arguments = with_described_arguments(subject, found)
+    arguments_of_schema = [argument(name, hints[name][0], schema, documented) for name in schema.get("properties", {})]
+    arguments = with_described_arguments(subject, arguments_of_schema)
     converts = any(hint not in (str, Any) or is_field_default(default) for hint, default in hints.values())
     returns_more = result not in (NOTHING, type(None))
     return {"arguments": arguments}, (["hints", "prompt"] if converts or returns_more else [])
@@ -388,13 +388,13 @@ DESCRIBERS: dict[str, Callable[..., tuple[dict[str, Any], list[str]]]] = {
 
 def check_paths(subject: FunctionDescription, definition: dict[str, Any]) -> None:
     """Report a definition that contains the project's temporary path: no two builds would be the same."""
-    found = False
+    has_path = False
     for name, schema in definition.get("inputSchema", {}).get("properties", {}).items():
         if subject.folder in json.dumps(schema):
-            found = True
+            has_path = True
             message = f"the schema of `{name}` contains the path of the project, which differs in each build"
             subject.report("MCP223", f"parameter {name}", message, "find the folder in the function, when it is called")
-    if not found and subject.folder in json.dumps(definition):
+    if not has_path and subject.folder in json.dumps(definition):
         message = f"the definition of `{subject.name}` contains the path of the project, which differs in each build"
         subject.report("MCP223", "function", message, "find the folder in the function, when it is called")
 

@@ -98,8 +98,8 @@ def describe_files(
     wanted, problems = read_requirements(tree, [file.source for file in files])
     packages: list[str] = []
     if wanted:
-        staged, found = stage_project_packages(wanted, tree)
-        problems += found
+        staged, wrong = stage_project_packages(wanted, tree)
+        problems += wrong
         if staged is None:
             return None, problems
         problems = with_versions(problems, {package.name: package.version for package in staged.distributions})
@@ -117,15 +117,15 @@ def describe_in_processes(
     environment: Mapping[str, str] | None = None,
 ) -> ImportResults:
     """Return the results of files; a file that ends its process is not run again, the next ones run in another."""
-    found: dict[str, FileDescription] = {}
+    files_by_path: dict[str, FileDescription] = {}
     strays: tuple[dict[str, Json], ...] = ()
     silent = list(files)
     while silent:
         heard = parse_results(run_process(silent, root, packages, environment or {}), silent, root)
-        found |= heard.files
+        files_by_path |= heard.files
         strays = (*strays, *heard.strays)
-        silent = [file for file in silent if file.source.path not in found]
-    return ImportResults(found, strays)
+        silent = [file for file in silent if file.source.path not in files_by_path]
+    return ImportResults(files_by_path, strays)
 
 
 def copy_project(tree: SourceTree, folder: Path) -> None:
@@ -178,14 +178,14 @@ def parse_results(outcome: ProgramOutcome, files: Sequence[DecoratedFile], root:
     """Return the results in the output; the first missing file is why the process ended."""
     kinds = {file.source.path: len(file.marks) for file in files}
     lines = [line for line in map(confinement.parse_object, outcome.answer.split(b"\n")[:-1]) if line is not None]
-    found = {line["path"]: file_description(line) for line in lines if is_file_result(line, kinds)}
+    described = {line["path"]: file_description(line) for line in lines if is_file_result(line, kinds)}
     ends = [line for line in lines if is_last_line(line)]
-    silent = next((file.source.path for file in files if file.source.path not in found), "")
+    silent = next((file.source.path for file in files if file.source.path not in described), "")
     if silent:
-        found[silent] = FileDescription(
+        described[silent] = FileDescription(
             failure=process_failure(outcome, silent, root, said_all=has_last_line(outcome.answer))
         )
-    return ImportResults(found, tuple(stray for line in ends for stray in line["strays"]))
+    return ImportResults(described, tuple(stray for line in ends for stray in line["strays"]))
 
 
 def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all: bool) -> ImportFailure:
@@ -196,8 +196,8 @@ def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all:
     begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
     project = re.escape(f"{root / 'project'}{os.sep}")
     place = re.search(rf'File "{project}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
-    found = ImportFailure(TIME_LIMIT_MESSAGE if begin >= 0 and dump.startswith(HUNG, begin) else outcome.how, path)
-    return replace(found, path=place[1].replace(os.sep, "/"), line=int(place[2])) if begin >= 0 and place else found
+    failure = ImportFailure(TIME_LIMIT_MESSAGE if begin >= 0 and dump.startswith(HUNG, begin) else outcome.how, path)
+    return replace(failure, path=place[1].replace(os.sep, "/"), line=int(place[2])) if begin >= 0 and place else failure
 
 
 def file_description(line: dict[str, Any]) -> FileDescription:

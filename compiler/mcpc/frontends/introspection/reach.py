@@ -38,23 +38,23 @@ class Users:
 
     def leading_to(self, place: Place) -> set[Place]:
         """Return every place from which a place can be reached, itself among them: O(mentions)."""
-        found = {place}
+        places = {place}
         waiting = [place]
         while waiting:
-            new = self.of.get(waiting.pop(), set()) - found
-            found |= new
+            new = self.of.get(waiting.pop(), set()) - places
+            places |= new
             waiting += new
-        return found
+        return places
 
 
 def find_users(sources: Mapping[str, Source]) -> Users:
     """Return which places mention each other in the Python files of a project."""
-    found = Users()
+    users = Users()
     for path, source in sources.items():
         tree = parse_python(source)
         if tree is not None:
-            _read(found, _PythonFile(path, tree, sources))
-    return found
+            _read(users, _PythonFile(path, tree, sources))
+    return users
 
 
 class _PythonFile:
@@ -116,28 +116,28 @@ def _absolute(path: str, module: str, level: int) -> str:
     return ".".join((*parents, *([module] if module else [])))
 
 
-def _read(found: Users, file: _PythonFile) -> None:
+def _read(users: Users, file: _PythonFile) -> None:
     path = file.path
     for name, (other, original) in file.imported.items():
-        found.add((path, name), (other, original))
-        found.add((path, _call_of(name)), (other, _call_of(original)))
+        users.add((path, name), (other, original))
+        users.add((path, _call_of(name)), (other, _call_of(original)))
     for node in module_level(file.tree):
         if isinstance(node, ast.ClassDef):
-            _read_class(found, file, node)
+            _read_class(users, file, node)
         for name, part in _named(node):
-            found.add((path, _call_of(name)), (path, name))
-            _add_mentions(found, file, (path, name), part)
+            users.add((path, _call_of(name)), (path, name))
+            _add_mentions(users, file, (path, name), part)
         if isinstance(node, ast.Call) and (place := file.used(node.func)):
-            found.add((path, ""), (place[0], _call_of(place[1])))
+            users.add((path, ""), (place[0], _call_of(place[1])))
 
 
-def _read_class(found: Users, file: _PythonFile, node: ast.ClassDef) -> None:
+def _read_class(users: Users, file: _PythonFile, node: ast.ClassDef) -> None:
     made = initializer_name(node.name)
-    found.add((file.path, _call_of(node.name)), (file.path, made))
-    found.add((file.path, node.name), (file.path, made))
+    users.add((file.path, _call_of(node.name)), (file.path, made))
+    users.add((file.path, node.name), (file.path, made))
     for part in (*node.bases, *node.decorator_list, *node.body):
         is_initializer = isinstance(part, ast.FunctionDef) and part.name in INITIALIZERS
-        _add_mentions(found, file, (file.path, made if is_initializer else node.name), part)
+        _add_mentions(users, file, (file.path, made if is_initializer else node.name), part)
 
 
 def _call_of(name: str) -> str:
@@ -155,11 +155,11 @@ def _named(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield target.id, node.value
 
 
-def _add_mentions(found: Users, file: _PythonFile, user: Place, part: ast.AST) -> None:
+def _add_mentions(users: Users, file: _PythonFile, user: Place, part: ast.AST) -> None:
     for node in ast.walk(part):
         place = file.used(node) if isinstance(node, ast.Name | ast.Attribute) else None
         if place is not None:
-            found.add(user, place)
+            users.add(user, place)
 
 
 MENTION = re.compile(rb"\b(?:environb?|getenvb?)\b")
@@ -189,15 +189,15 @@ def read_variables(source: Source) -> tuple[EnvironmentVariable, ...]:
     if tree is None:
         return ()
     text, meanings = python_text(source), dict(_meanings(tree))
-    found: list[EnvironmentVariable] = []
+    variables: list[EnvironmentVariable] = []
     own: set[str] = set()
     for node, function in _nodes_with_owners(tree):
         read, name = _variable_access(node, meanings)
         if name is not None and read:
-            found.append(EnvironmentVariable(str(name.value), text.node_span(name), function))
+            variables.append(EnvironmentVariable(str(name.value), text.node_span(name), function))
         elif name is not None:
             own.add(str(name.value))
-    return tuple(sorted((item for item in found if item.name not in own), key=lambda item: item.span))
+    return tuple(sorted((item for item in variables if item.name not in own), key=lambda item: item.span))
 
 
 def _meanings(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -266,12 +266,12 @@ def _children(key: str, value: Any) -> list[Any]:
 
 def _uses(schema: Any) -> dict[str, int]:
     """Return how often each definition is referred to."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in _subschemas(schema):
         if "$ref" in part:
             name = part["$ref"].removeprefix(PREFIX)
-            found[name] = found.get(name, 0) + 1
-    return found
+            counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def _non_recursive(definitions: Mapping[str, Schema]) -> set[str]:

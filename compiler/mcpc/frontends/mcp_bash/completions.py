@@ -75,21 +75,21 @@ class CompletionCollector:
         for part in owner.parts:
             self.definitions.append(CompletionDefinition(_node(owner.ref, part, said), handler=handler))
 
-    def add_registered(self, found: ProjectItem, owners: Sequence[CompletionTarget]) -> None:
+    def add_registered(self, item: ProjectItem, owners: Sequence[CompletionTarget]) -> None:
         """Add an entry of a register."""
-        name, span = text_of(found.fields, "name").strip(), found.fields["name"].node.span
-        said = ScriptOptions(span, self.reader.whole_seconds(found.fields, "timeoutSecs"))
-        if found.file is None:
+        name, span = text_of(item.fields, "name").strip(), item.fields["name"].node.span
+        said = ScriptOptions(span, self.reader.whole_seconds(item.fields, "timeoutSecs"))
+        if item.file is None:
             return
-        check_request_script(found.file, self.reader)
+        check_request_script(item.file, self.reader)
         owned = [owner for owner in owners if name in (owner.name, owner.key)]
         if not any(owner.parts for owner in owned):
             message = f"`{name}` is not the name of a prompt or template"
             hint = "only clients that know this name can request it"
-            self.reader.report("MCP151", found.span, message, "a prompt with arguments, or a resource template", hint)
+            self.reader.report("MCP151", item.span, message, "a prompt with arguments, or a resource template", hint)
         for owner in owned:
-            self.add(found.file, owner, said)
-        self.scripts.setdefault(name, (found.file.path, said.seconds or DEFAULT_SECONDS, (), name))
+            self.add(item.file, owner, said)
+        self.scripts.setdefault(name, (item.file.path, said.seconds or DEFAULT_SECONDS, (), name))
 
     def add_beside(self, owner: CompletionTarget) -> None:
         """Add the script beside a definition's file, if there is one."""
@@ -141,12 +141,12 @@ def read_completions(
     registered: Sequence[ProjectItem] | None, offered: Iterable[Described], reader: ProjectReader
 ) -> CompletionCollector:
     """Return the completions of all definitions: registered scripts take precedence over scripts beside files."""
-    owners, found = [_target(item) for item in offered], CompletionCollector(reader)
+    owners, completions = [_target(item) for item in offered], CompletionCollector(reader)
     for entry in registered or ():
-        found.add_registered(entry, owners)
+        completions.add_registered(entry, owners)
     for owner in owners:
-        found.add_beside(owner)
-    return found
+        completions.add_beside(owner)
+    return completions
 
 
 def _target(written: Described) -> CompletionTarget:

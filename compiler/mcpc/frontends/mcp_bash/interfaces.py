@@ -37,15 +37,15 @@ LEGACY_KEY = "ui/resourceUri"
 
 def interface_resources(reader: ProjectReader) -> list[ResourceDefinition]:
     """Return the pages of tools, then other pages; a tool's page takes precedence over one with its name."""
-    found: dict[str, ResourceDefinition] = {}
+    pages: dict[str, ResourceDefinition] = {}
     for folder in dict.fromkeys(
         folder_of(path) for path in reader.tree.files if base_name(path) in (PAGE, DESCRIPTION)
     ):
         name = _interface_name(folder)
-        made_of_it = _resource(folder, name, reader) if name and name not in found else None
+        made_of_it = _resource(folder, name, reader) if name and name not in pages else None
         if made_of_it is not None:
-            found[name] = made_of_it
-    return list(found.values())
+            pages[name] = made_of_it
+    return list(pages.values())
 
 
 def _interface_name(folder: str) -> str:

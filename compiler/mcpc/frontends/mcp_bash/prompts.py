@@ -42,8 +42,8 @@ def discover_prompts(reader: ProjectReader) -> list[ProjectItem]:
     """Return the prompts in the project's files, by name; completion scripts are not prompts."""
     sources = list(reader.item_files(FOLDER))
     helpers = completion_scripts(sources)
-    found = [_found(source, reader) for source in sources if source.path not in helpers]
-    return sorted(found, key=lambda item: text_of(item.fields, "name"))
+    items = [_found(source, reader) for source in sources if source.path not in helpers]
+    return sorted(items, key=lambda item: text_of(item.fields, "name"))
 
 
 def _found(source: Source, reader: ProjectReader) -> ProjectItem:
@@ -53,36 +53,38 @@ def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     return ProjectItem(source, fields, Span(source.path), folder_of(source.path))
 
 
-def prompt_definition(found: ProjectItem, reader: ProjectReader, role: str = "user") -> PromptDefinition | None:
+def prompt_definition(prompt_item: ProjectItem, reader: ProjectReader, role: str = "user") -> PromptDefinition | None:
     """Return the prompt; `role`: its default role."""
-    if found.file is None:
+    if prompt_item.file is None:
         return None
-    text = reader.read_text(found.file) or ""
-    fields = dict(found.fields)
+    text = reader.read_text(prompt_item.file) or ""
+    fields = dict(prompt_item.fields)
     if "arguments" in fields:
         fields["arguments"] = _arguments(fields["arguments"], reader)
     if "icons" in fields:
-        fields["icons"] = with_icons(fields["icons"], found.home, reader)
+        fields["icons"] = with_icons(fields["icons"], prompt_item.home, reader)
     listing = fields["arguments"].node.items if "arguments" in fields else ()
     names = tuple(str(item.value["name"]) for item in listing if isinstance(item.value, dict) and "name" in item.value)
     _check_names(listing, reader)
     metadata = fields["metadata"].node.value if "metadata" in fields else None
     facts = (text, _role(fields, role, reader), compact_json(metadata), names, text_of(fields, "description"))
-    reader.entries[text_of(fields, "name")] = _registry_entry(found, facts[1])
-    own: dict[str, Json] = {"path": found.path.removeprefix(f"{FOLDER}/"), "role": facts[1], "metadata": metadata}
-    besides = reader.dialect_members(own, MCP_BASH_FIELDS, found.span)
-    node = object_node((*(fields[key] for key in LISTED_FIELDS if key in fields), *besides), found.span)
-    return PromptDefinition(node, handler=ExternalHandler(found.path, Span(found.path), CONTRACT, facts, answers=True))
+    reader.entries[text_of(fields, "name")] = _registry_entry(prompt_item, facts[1])
+    own: dict[str, Json] = {"path": prompt_item.path.removeprefix(f"{FOLDER}/"), "role": facts[1], "metadata": metadata}
+    besides = reader.dialect_members(own, MCP_BASH_FIELDS, prompt_item.span)
+    node = object_node((*(fields[key] for key in LISTED_FIELDS if key in fields), *besides), prompt_item.span)
+    return PromptDefinition(
+        node, handler=ExternalHandler(prompt_item.path, Span(prompt_item.path), CONTRACT, facts, answers=True)
+    )
 
 
-def _registry_entry(found: ProjectItem, role: str) -> str:
+def _registry_entry(item: ProjectItem, role: str) -> str:
     """Return its entry in mcp-bash's registry."""
-    if found.entry is not None:
-        return compact_json(found.entry.value)
-    fields = found.fields
+    if item.entry is not None:
+        return compact_json(item.entry.value)
+    fields = item.fields
     said: dict[str, Json] = {key: fields[key].node.value for key in ("arguments", "metadata", "icons") if key in fields}
     usual: dict[str, Json] = {"arguments": {"type": "object", "properties": {}}, "role": role, "metadata": None}
-    path = found.path.removeprefix(f"{FOLDER}/")
+    path = item.path.removeprefix(f"{FOLDER}/")
     texts = {key: text_of(fields, key) for key in ("name", "description")}
     return compact_json({**texts, "path": path, **usual, **said})
 

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 def _entries_of_records(recorded: bytes) -> Registered:
     """Return the entries of calls, by kind: the first of each name, ordered by name."""
-    found: Registered = {}
+    registered: Registered = {}
     for record in recorded.split(RECORD_SEPARATOR)[:-1]:
         kind, _, payload = record.decode("utf-8", "replace").partition(FIELD_SEPARATOR.decode())
         if payload == ABORTED:
-            found.pop(kind, None)
+            registered.pop(kind, None)
         else:
-            found.setdefault(kind, []).append(_parse_payload(payload, f"registers an entry in `{kind}` that"))
-    return {kind: _unique_entries(entries) for kind, entries in found.items()}
+            registered.setdefault(kind, []).append(_parse_payload(payload, f"registers an entry in `{kind}` that"))
+    return {kind: _unique_entries(entries) for kind, entries in registered.items()}
 
 
 def _unique_entries(entries: list[Json]) -> list[Json]:
@@ -137,7 +137,7 @@ def _lists(source: Source, reader: ProjectReader) -> dict[str, tuple[Node, ...]]
     _check_members(node, reader)
     said = fields_of(node)
     lists = {kind.key: said[kind.key].node for kind in KINDS if kind.key in said}
-    return {key: found.items for key, found in lists.items() if found.kind == "array"}
+    return {key: value.items for key, value in lists.items() if value.kind == "array"}
 
 
 def _check_members(node: Node, reader: ProjectReader) -> None:
@@ -145,8 +145,8 @@ def _check_members(node: Node, reader: ProjectReader) -> None:
     version = node.get("version")
     if version is None or version.value is True or version.value != VERSION:
         span = node.span if version is None else version.span
-        found = "missing" if version is None else f"{version.value!r}"
-        reader.report("MCP143", span, f"unsupported register version: {found}", f'`"version": {VERSION}`')
+        version_text = "missing" if version is None else f"{version.value!r}"
+        reader.report("MCP143", span, f"unsupported register version: {version_text}", f'`"version": {VERSION}`')
     for key, member in said.items():
         wanted = "object" if key == "_meta" else "array"
         if key not in KEYS:
@@ -162,13 +162,13 @@ def _check_members(node: Node, reader: ProjectReader) -> None:
 
 
 def _entries(lists: Mapping[str, Iterable[Node]], reader: ProjectReader, *, word_for_word: bool) -> Register:
-    found: Register = {}
+    register: Register = {}
     for kind in KINDS:
         if kind.key in lists:
             entries = [_entry(node, kind, reader) for node in lists[kind.key]]
             kept = [entry for entry in entries if entry is not None]
-            found[kind.key] = tuple(kept if word_for_word else [replace(entry, entry=None) for entry in kept])
-    return found
+            register[kind.key] = tuple(kept if word_for_word else [replace(entry, entry=None) for entry in kept])
+    return register
 
 
 def _entry(node: Node, kind: RegisteredKind, reader: ProjectReader) -> ProjectItem | None:

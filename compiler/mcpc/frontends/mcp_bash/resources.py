@@ -56,14 +56,14 @@ def discover_resources(reader: ProjectReader) -> list[ProjectItem]:
     """Return the resources in the project's files, in mcp-bash's order: by name, URI and path."""
     sources = list(reader.item_files(FOLDER))
     helpers = completion_scripts(sources, (path for path in reader.tree.files if path.endswith(META)))
-    found = [_found(source, reader) for source in sources if source.path not in helpers]
-    resources = [item for item in found if "uriTemplate" not in item.fields]
+    items = [_found(source, reader) for source in sources if source.path not in helpers]
+    resources = [item for item in items if "uriTemplate" not in item.fields]
     return sorted(resources, key=lambda item: (text_of(item.fields, "name"), text_of(item.fields, "uri"), item.path))
 
 
 def discover_templates(reader: ProjectReader) -> list[ProjectItem]:
     """Return the templates that the project's descriptions define, by name."""
-    found = []
+    templates = []
     for path in reader.tree.files:
         if path.startswith(f"{FOLDER}/") and path.endswith(META) and not base_name(path).startswith("."):
             node = reader.read_object(path)
@@ -71,8 +71,8 @@ def discover_templates(reader: ProjectReader) -> list[ProjectItem]:
             if node is not None and "uriTemplate" in fields:
                 reader.used.add(path)
                 reader.report_unknown_fields(fields, KNOWN_FIELDS)
-                found.append(ProjectItem(None, fields, node.span, folder_of(path)))
-    return sorted(found, key=lambda item: text_of(item.fields, "name"))
+                templates.append(ProjectItem(None, fields, node.span, folder_of(path)))
+    return sorted(templates, key=lambda item: text_of(item.fields, "name"))
 
 
 def _found(source: Source, reader: ProjectReader) -> ProjectItem:
@@ -87,57 +87,57 @@ def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     return ProjectItem(source, fields, span, folder_of(source.path))
 
 
-def resource_definition(found: ProjectItem, reader: ProjectReader) -> ResourceDefinition:
+def resource_definition(item: ProjectItem, reader: ProjectReader) -> ResourceDefinition:
     """Return the resource of an item."""
-    fields = {"mimeType": implied_member("mimeType", DEFAULT_MEDIA_TYPE, found.span), **found.fields}
+    fields = {"mimeType": implied_member("mimeType", DEFAULT_MEDIA_TYPE, item.span), **item.fields}
     uri = text_of(fields, "uri")
     provider = _provider(fields, uri, reader)
     file = _file(fields, uri, reader) if provider == "file" else ""
-    own: dict[str, Json] = {"path": found.path.removeprefix(f"{FOLDER}/")} if found.file else {}
+    own: dict[str, Json] = {"path": item.path.removeprefix(f"{FOLDER}/")} if item.file else {}
     besides = {
         member.key: member
-        for member in reader.dialect_members({**own, "provider": provider}, MCP_BASH_FIELDS, found.span)
+        for member in reader.dialect_members({**own, "provider": provider}, MCP_BASH_FIELDS, item.span)
     }
-    node = _node({**fields, **besides}, found, reader, (*LISTED_FIELDS, *besides))
+    node = _node({**fields, **besides}, item, reader, (*LISTED_FIELDS, *besides))
     facts = (provider, uri, text_of(fields, "mimeType"), text_of(fields, "name"))
-    reader.entries[uri] = _registry_entry(fields, found, provider)
-    return ResourceDefinition(node, handler=ExternalHandler(file, found.span, CONTRACT, facts, unpacks=True))
+    reader.entries[uri] = _registry_entry(fields, item, provider)
+    return ResourceDefinition(node, handler=ExternalHandler(file, item.span, CONTRACT, facts, unpacks=True))
 
 
-def _registry_entry(fields: Fields, found: ProjectItem, provider: str) -> str:
+def _registry_entry(fields: Fields, item: ProjectItem, provider: str) -> str:
     """Return its entry in mcp-bash's registry."""
-    if found.entry is not None:
-        return compact_json(found.entry.value)
-    path = found.path.removeprefix(f"{FOLDER}/")
+    if item.entry is not None:
+        return compact_json(item.entry.value)
+    path = item.path.removeprefix(f"{FOLDER}/")
     said: dict[str, Json] = {key: text_of(fields, key) for key in ("name", "description")}
     said.update(path=path, uri=text_of(fields, "uri"), mimeType=text_of(fields, "mimeType"), provider=provider)
     return compact_json({**said, **{key: fields[key].node.value for key in ("icons", "annotations") if key in fields}})
 
 
-def template_definition(found: ProjectItem, reader: ProjectReader) -> TemplateDefinition:
+def template_definition(item: ProjectItem, reader: ProjectReader) -> TemplateDefinition:
     """Return the resource template of an item."""
-    fields = found.fields
+    fields = item.fields
     if "uri" in fields:
         message = "a template cannot have `uri`, and a resource cannot have `uriTemplate`"
         reader.report("MCP146", fields["uri"].key_span, message, "one of them")
         fields = {key: member for key, member in fields.items() if key != "uri"}
     provider = _provider(fields, text_of(fields, "uriTemplate"), reader)
     facts = (provider if text_of(fields, "provider") else "", "", text_of(fields, "mimeType"), text_of(fields, "name"))
-    node = _node(fields, found, reader)
+    node = _node(fields, item, reader)
     reader.entries[text_of(fields, "uriTemplate")] = compact_json(
         {key: member.node.value for key, member in fields.items()}
     )
-    return TemplateDefinition(node, handler=ExternalHandler("", found.span, CONTRACT, facts, unpacks=True))
+    return TemplateDefinition(node, handler=ExternalHandler("", item.span, CONTRACT, facts, unpacks=True))
 
 
-def _node(fields: Fields, found: ProjectItem, reader: ProjectReader, shown: Iterable[str] = LISTED_FIELDS) -> Node:
+def _node(fields: Fields, item: ProjectItem, reader: ProjectReader, shown: Iterable[str] = LISTED_FIELDS) -> Node:
     fields = dict(fields)
     if "icons" in fields:
-        fields["icons"] = with_icons(fields["icons"], found.home, reader)
+        fields["icons"] = with_icons(fields["icons"], item.home, reader)
     meta = [*fields_of(fields["_meta"].node).values()] if "_meta" in fields else []
-    handling = implied_member(HANDLER_KEY, {"timeout": DEFAULT_SECONDS}, found.span)
-    fields["_meta"] = member_at_value("_meta", object_node([*meta, handling], found.span))
-    return object_node((fields[key] for key in shown if key in fields), found.span)
+    handling = implied_member(HANDLER_KEY, {"timeout": DEFAULT_SECONDS}, item.span)
+    fields["_meta"] = member_at_value("_meta", object_node([*meta, handling], item.span))
+    return object_node((fields[key] for key in shown if key in fields), item.span)
 
 
 def _provider(fields: Fields, uri: str, reader: ProjectReader) -> str:

@@ -132,14 +132,14 @@ def _roots(reader: ProjectReader) -> list[list[str]]:
         reader.report(
             "MCP155", span, f"`{ROOTS}` does not list any roots", '`{"roots": [{"path": "data", "name": "Data"}]}`'
         )
-    found = []
+    roots = []
     for item in listed.items if listed is not None else ():
         said = fields_of(item)
         if text_of(said, "path"):
-            found.append([text_of(said, "path"), text_of(said, "name")])
+            roots.append([text_of(said, "path"), text_of(said, "name")])
         else:
             reader.report("MCP155", item.span, "a root without a `path` is ignored", '`{"path": "data"}`')
-    return found
+    return roots
 
 
 SDK_FOLDER = ".mcpc/mcp-bash"
@@ -161,10 +161,10 @@ def sdk_files(project: Iterable[Source], *, forks: bool) -> tuple[Source, ...]:
     asks = is_meant and any(ARGUMENT_FILTER.search(source.data) for source in files)
     always = tuple(f"{SDK_FOLDER}/{place}" for place in ALWAYS_INCLUDED)
     left_out = () if asks else tuple(f"{SDK_FOLDER}/{place}" for place in FILTER_FILES)
-    found = [
+    sources = [
         file for file in _library_files() if (is_meant and file.path not in left_out) or file.path.startswith(always)
     ]
-    return tuple(sorted(found, key=lambda source: source.path))
+    return tuple(sorted(sources, key=lambda source: source.path))
 
 
 def _library_files() -> Iterator[Source]:

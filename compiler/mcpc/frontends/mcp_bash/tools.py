@@ -77,8 +77,8 @@ DEFAULT_MAX_SECONDS = 600
 
 def discover_tools(reader: ProjectReader) -> list[ProjectItem]:
     """Return the tools in the project's files, in mcp-bash's order: by name, then by path."""
-    found = [_found(source, reader) for source in reader.item_files(FOLDER) if _is_in_place(source, reader)]
-    return sorted(found, key=lambda item: (text_of(item.fields, "name"), item.path))
+    items = [_found(source, reader) for source in reader.item_files(FOLDER) if _is_in_place(source, reader)]
+    return sorted(items, key=lambda item: (text_of(item.fields, "name"), item.path))
 
 
 def _is_in_place(source: Source, reader: ProjectReader) -> bool:
@@ -119,36 +119,34 @@ def _with_name(fields: Fields, source: Source) -> Fields:
     return {**fields, "name": name_of_file(source)}
 
 
-def tool_definition(found: ProjectItem, reader: ProjectReader) -> ToolDefinition | None:
+def tool_definition(item: ProjectItem, reader: ProjectReader) -> ToolDefinition | None:
     """Return the tool of an item."""
-    if found.file is None:
+    if item.file is None:
         return None
-    check_tool(found.file, reader)
-    fields = _normalised_fields(found, reader)
+    check_tool(item.file, reader)
+    fields = _normalised_fields(item, reader)
     limits = _limits(fields, reader)
-    entry = _registry_entry(found, fields, limits)
-    forks = is_forkable(found.file, reader.by_name)
+    entry = _registry_entry(item, fields, limits)
+    forks = is_forkable(item.file, reader.by_name)
     facts: dict[str, Json] = {
         **limits,
         "name": text_of(fields, "name"),
         "path": entry["path"],
-        "metadata": compact_json(entry if found.entry is None else found.entry.value),
+        "metadata": compact_json(entry if item.entry is None else item.entry.value),
         "output": "outputSchema" in fields,
         "fork": forks,
     }
-    read = script_closure(found.file, reader.by_name) if forks else None
-    compiled = without_substitutions(found.file, read) if read is not None else b""
+    read = script_closure(item.file, reader.by_name) if forks else None
+    compiled = without_substitutions(item.file, read) if read is not None else b""
     shows = _interface_uri(fields)
     facts.update({"ui": shows} if shows else {})
     plain = (tuple(sorted(facts.items())),)
-    handler = ExternalHandler(
-        found.path, Span(found.path), CONTRACT, plain, unpacks=True, compiled=compiled, forks=forks
-    )
-    handling = implied_node({"timeout": _max_seconds(limits), "validate": False}, _limit_span(fields, limits, found))
+    handler = ExternalHandler(item.path, Span(item.path), CONTRACT, plain, unpacks=True, compiled=compiled, forks=forks)
+    handling = implied_node({"timeout": _max_seconds(limits), "validate": False}, _limit_span(fields, limits, item))
     meta = [*fields_of(fields["_meta"].node).values()] if "_meta" in fields else []
-    fields["_meta"] = member_at_value("_meta", object_node([*meta, member_at_value(HANDLER_KEY, handling)], found.span))
-    besides = reader.dialect_members(entry, MCP_BASH_FIELDS, found.span)
-    node = object_node((*(fields[key] for key in LISTED_FIELDS if key in fields), *besides), found.span)
+    fields["_meta"] = member_at_value("_meta", object_node([*meta, member_at_value(HANDLER_KEY, handling)], item.span))
+    besides = reader.dialect_members(entry, MCP_BASH_FIELDS, item.span)
+    node = object_node((*(fields[key] for key in LISTED_FIELDS if key in fields), *besides), item.span)
     return ToolDefinition(node, handler=handler)
 
 
@@ -158,20 +156,20 @@ def _interface_uri(fields: Fields) -> str:
     return text_of(fields_of(told["ui"].node), "resourceUri") if "ui" in told else ""
 
 
-def _normalised_fields(found: ProjectItem, reader: ProjectReader) -> Fields:
+def _normalised_fields(item: ProjectItem, reader: ProjectReader) -> Fields:
     """Return the fields with an input schema that describes an object, and icons that need no files."""
-    fields = dict(found.fields)
+    fields = dict(item.fields)
     schema = fields.get("inputSchema") or fields.get("arguments")
-    fields["inputSchema"] = _schema(schema, found)
+    fields["inputSchema"] = _schema(schema, item)
     if "_meta" in fields:
         fields["_meta"] = with_modern_key(fields["_meta"])
     if "icons" in fields:
-        fields["icons"] = with_icons(fields["icons"], found.home, reader)
+        fields["icons"] = with_icons(fields["icons"], item.home, reader)
     return fields
 
 
-def _schema(written: Member | None, found: ProjectItem) -> Member:
-    node = implied_node({}, found.span) if written is None else written.node
+def _schema(written: Member | None, item: ProjectItem) -> Member:
+    node = implied_node({}, item.span) if written is None else written.node
     if node.kind != "object":
         return member_at_value("inputSchema", node)
     said = fields_of(node)
@@ -203,18 +201,18 @@ def _max_seconds(limits: dict[str, Json]) -> Json:
     return limits["timeoutSecs"] or DEFAULT_SECONDS
 
 
-def _limit_span(fields: Fields, limits: dict[str, Json], found: ProjectItem) -> Span:
+def _limit_span(fields: Fields, limits: dict[str, Json], item: ProjectItem) -> Span:
     """Return the place of the field that decides the maximum time of a call."""
     key = "maxTimeoutSecs" if limits["progressExtendsTimeout"] else "timeoutSecs"
-    return fields[key].node.span if key in fields else found.span
+    return fields[key].node.span if key in fields else item.span
 
 
-def _registry_entry(found: ProjectItem, fields: Fields, limits: dict[str, Json]) -> dict[str, Json]:
+def _registry_entry(item: ProjectItem, fields: Fields, limits: dict[str, Json]) -> dict[str, Json]:
     """Return its entry in mcp-bash's registry."""
     entry: dict[str, Json] = {
         "name": text_of(fields, "name"),
         "description": text_of(fields, "description"),
-        "path": found.path.removeprefix(f"{FOLDER}/"),
+        "path": item.path.removeprefix(f"{FOLDER}/"),
         "inputSchema": fields["inputSchema"].node.value,
         "timeoutSecs": limits["timeoutSecs"],
     }
@@ -336,10 +334,10 @@ def report_packages(source: Source, reader: ProjectReader) -> None:
     """Report packages that a tool imports and that will not be available."""
     if not source.path.endswith(JAVASCRIPT_ENDINGS) and b"node" not in source.data.split(b"\n", 1)[0]:
         return
-    for found in IMPORT.finditer(source.text):
-        name = found["name"]
+    for match in IMPORT.finditer(source.text):
+        name = match["name"]
         if name.partition(":")[0] != "node" and name.partition("/")[0] not in NODE_MODULES:
-            span = Span(source.path, found.start("name"), found.end("name"))
+            span = Span(source.path, match.start("name"), match.end("name"))
             reader.report(
                 "MCP234",
                 span,

@@ -65,10 +65,10 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     """Read the tools of a project, and the prompts and resources of its handlers."""
     files, problems = distinct_tools(tool_files(tree))
     making = ToolNames(options, frozenset(tool_name(file.path) for file in files))
-    scripts, found = read_script_tools(tree, [file for file in files if not file.path.endswith(".py")], making)
-    problems += found
-    modules, found = read_python_tools(tree, [file for file in files if file.path.endswith(".py")], making)
-    problems += found
+    scripts, wrong = read_script_tools(tree, [file for file in files if not file.path.endswith(".py")], making)
+    problems += wrong
+    modules, wrong = read_python_tools(tree, [file for file in files if file.path.endswith(".py")], making)
+    problems += wrong
     if not (scripts.tools or modules.tools or has_errors(problems)):
         problems += (diagnose("MCP004", None, "no tool of the project can be served", LOOKS_FOR),)
     name, version = name_and_version(tree, options)
@@ -98,15 +98,15 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
 
 def distinct_tools(files: tuple[Source, ...]) -> tuple[tuple[Source, ...], Diagnostics]:
     """Return the last file of each tool name, and a problem for each other one."""
-    found: dict[str, Source] = {}
+    files_by_name: dict[str, Source] = {}
     problems: Diagnostics = ()
     for source in files:
-        other = found.pop(tool_name(source.path), None)
-        found[tool_name(source.path)] = source
+        other = files_by_name.pop(tool_name(source.path), None)
+        files_by_name[tool_name(source.path)] = source
         if other is not None:
             message = f"`{other.path}` and `{source.path}` define the same tool, `{tool_name(source.path)}`"
             problems += (diagnose("MCP104", Span(source.path, 0, 0), message, "", "rename or remove one of them"),)
-    return tuple(found.values()), problems
+    return tuple(files_by_name.values()), problems
 
 
 def is_runtime_file(path: str) -> bool:

@@ -55,8 +55,8 @@ def read_python_tools(tree: SourceTree, files: Sequence[Source], making: ToolNam
     tools: list[ToolDefinition] = []
     problems: list[Diagnostic] = []
     for source in files:
-        schema, function, found = read_module(source, tree)
-        problems += found
+        schema, function, wrong = read_module(source, tree)
+        problems += wrong
         if function is not None:
             place = source.offset(function.lineno, 1)
             handler = PythonFunction(

@@ -80,12 +80,12 @@ def read_script_tools(tree: SourceTree, files: Sequence[Source], making: ToolNam
     problems = [*missing_lock(bundled, tree), *bundle_errors(bundled, tree)]
     tools: list[ToolDefinition] = []
     for source in files:
-        made, found = tool_definitions(source, offered.get(source.path), making, bundled.native.get(source.path, ()))
+        made, wrong = tool_definitions(source, offered.get(source.path), making, bundled.native.get(source.path, ()))
         tools += made
-        problems += found
+        problems += wrong
     kept = [entry for entry in entries if any(tool.node.path == entry for tool in tools)]
-    prompts, templates, found = read_handlers(tree, handlers, offered)
-    problems += found
+    prompts, templates, wrong = read_handlers(tree, handlers, offered)
+    problems += wrong
     read = tuple(path for path in tree.files if path.startswith("src/") and path.endswith(ENDINGS))
     whole = ScriptTools(
         tools=tuple(tools),
@@ -208,11 +208,11 @@ def read_handlers(
     problems: list[Diagnostic] = []
     usable = {}
     for kind, path in handlers.items():
-        found = offered.get(kind)
-        if found is not None and found.failure:
-            problems.append(not_imported(tree.files[path], found))
-        elif found is not None and set(REQUIRED_EXPORTS[kind]) <= set(found.exported):
-            usable[kind] = found
+        handler = offered.get(kind)
+        if handler is not None and handler.failure:
+            problems.append(not_imported(tree.files[path], handler))
+        elif handler is not None and set(REQUIRED_EXPORTS[kind]) <= set(handler.exported):
+            usable[kind] = handler
     prompts = tuple(listed_prompts(handlers.get("prompts", ""), usable))
     templates = (resource_template(tree.files[handlers["resources"]]),) if "resources" in usable else ()
     return prompts, templates, tuple(problems)
@@ -230,9 +230,9 @@ def listed_prompts(path: str, usable: Mapping[str, Description]) -> Iterator[Pro
 
 def resource_template(source: Source) -> TemplateDefinition:
     """Return the template for all resources of a handler; its text shows the beginning of their URIs."""
-    found = URI.search(source.text)
-    span = Span(source.path, *(found.span(1) if found else (0, 0)))
-    uri = f"{found[1]}{{+path}}" if found else ANY_URI
+    match = URI.search(source.text)
+    span = Span(source.path, *(match.span(1) if match else (0, 0)))
+    uri = f"{match[1]}{{+path}}" if match else ANY_URI
     handler = ExternalHandler(source.path, span, CONTRACT, ("resource", uri), unpacks=True)
     value: Json = {
         "uriTemplate": uri,

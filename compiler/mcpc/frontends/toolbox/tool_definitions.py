@@ -88,10 +88,10 @@ def schema_problems(source: Source, schema: object, names: Collection[str]) -> I
     """Yield missing or contradictory members of a schema; `names`: those under which the tool is offered."""
     span, name = schema_span(source), tool_name(source.path)
     if not isinstance(schema, dict):
-        found = "has no `schema`" if schema is None else "has a `schema` that is not an object"
+        fault = "has no `schema`" if schema is None else "has a `schema` that is not an object"
         hint = 'export const schema = {description: "…", type: "object", properties: {…}}'
         yield diagnose(
-            "MCP252", span, f"the tool `{name}` {found}: it is shown with a schema that accepts anything", "", hint
+            "MCP252", span, f"the tool `{name}` {fault}: it is shown with a schema that accepts anything", "", hint
         )
         return
     if "name" in schema and schema["name"] != name:
@@ -203,5 +203,5 @@ def tool_name(path: str) -> str:
 
 def schema_span(source: Source) -> Span:
     """Return the span of a module's schema, or its beginning."""
-    found = SCHEMA.search(source.text)
-    return Span(source.path, found.start(), found.end()) if found else Span(source.path, 0, 0)
+    match = SCHEMA.search(source.text)
+    return Span(source.path, match.start(), match.end()) if match else Span(source.path, 0, 0)

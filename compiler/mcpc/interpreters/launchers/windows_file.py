@@ -162,10 +162,10 @@ def replace_prefix(archive: bytes, prefix: bytes) -> bytes:
 
 def directory_offsets(archive: bytes, start: int, count: int) -> list[tuple[int, int]]:
     """Return where the directory has the offset of each entry, and that offset."""
-    found = []
+    offsets = []
     place = start
     for _ in range(count):
         name, extra, comment, offset = ROW.unpack_from(archive, place)
-        found.append((place + OFFSET_PLACE, offset))
+        offsets.append((place + OFFSET_PLACE, offset))
         place += ROW_LENGTH + name + extra + comment
-    return found
+    return offsets

@@ -78,14 +78,14 @@ def read_embeddable(place: Path | None, machine: str) -> EmbeddablePython:
     if PROGRAM not in files:
         message = f"{name} has no {PROGRAM}" if place or files else "there is no Python for Windows to include"
         raise UnusableInterpreterError(message, HINT)
-    minors = [int(found[1]) for found in map(LIBRARY.fullmatch, files) if found]
+    minors = [int(actual[1]) for actual in map(LIBRARY.fullmatch, files) if actual]
     if len(minors) != 1 or f"python3{minors[0]}.zip" not in files or LICENCE not in files:
         raise UnusableInterpreterError(f"{name} is not an embeddable Python: it has other files", HINT)
-    found = machine_of(files[PROGRAM])
+    actual = machine_of(files[PROGRAM])
     if minors[0] < OLDEST_MINOR:
         raise UnusableInterpreterError(f"{name} is Python 3.{minors[0]}; expected 3.{OLDEST_MINOR} or newer", HINT)
-    if found != machine:
-        raise UnusableInterpreterError(f"{name} is for {found}, not for {machine}", HINT)
+    if actual != machine:
+        raise UnusableInterpreterError(f"{name} is for {actual}, not for {machine}", HINT)
     # The search path is the compiler's, whatever the one who unpacked the interpreter made of it.
     paths = f"python3{minors[0]}.zip\n.\n".encode()
     return EmbeddablePython({**files, f"python3{minors[0]}._pth": paths}, minors[0], machine)
@@ -110,10 +110,10 @@ def embeddable_files(place: Path | None) -> Files:
 def installed_files() -> Iterator[tuple[str, bytes]]:
     """Yield the files of the installed distribution, which has them at the top of site-packages."""
     try:
-        found = metadata.distribution(DISTRIBUTION)
+        distribution = metadata.distribution(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return
-    for path in found.files or ():
+    for path in distribution.files or ():
         if len(path.parts) == 1 and is_included(path.name):
             yield path.name, Path(str(path.locate())).read_bytes()
 
@@ -134,8 +134,8 @@ def distributed_files(place: Path) -> Files:
     with tarfile.open(place) as packed:
         for member in packed:
             if PurePosixPath(member.name).name == "data.zip" and member.size < LARGEST:
-                found = packed.extractfile(member)
-                return zipped_files(found.read()) if found else {}
+                stream = packed.extractfile(member)
+                return zipped_files(stream.read()) if stream else {}
     return {}
 
 

@@ -56,10 +56,10 @@ class EmbeddedPython:
 
     def components(self) -> list[Object]:
         """Return the components: the interpreter, its library, and other libraries."""
-        found = [self._python(PYTHON, "platform"), self._python(STANDARD_LIBRARY, "library")]
+        rows = [self._python(PYTHON, "platform"), self._python(STANDARD_LIBRARY, "library")]
         names = sorted({package for package, _ in self.libraries})
         versions = package_versions() if names else {}
-        return [*found, *(self._library(name, versions.get(name, "")) for name in names)]
+        return [*rows, *(self._library(name, versions.get(name, "")) for name in names)]
 
     def _python(self, name: str, kind: str) -> Object:
         place: Object = {"occurrences": [{"location": self.library_place}]}
@@ -136,7 +136,7 @@ def licence_entries(interpreter: StaticInterpreter, objects: SharedObjects) -> d
 
 def common_licences(text: bytes) -> Iterator[Path]:
     """Yield the files of the common licences that a text names."""
-    places = (Path(found[0]) for found in COMMON.finditer(text.decode(errors="replace")))
+    places = (Path(match[0]) for match in COMMON.finditer(text.decode(errors="replace")))
     return (path for path in places if path.is_file())
 
 
@@ -144,25 +144,25 @@ def package_names(objects: SharedObjects) -> Iterator[str]:
     """Yield the names of the packages whose libraries are included."""
     yield C_LIBRARY_PACKAGE
     for name in objects.files:
-        found = package_of(name)
-        if found:
-            yield found
+        package = package_of(name)
+        if package:
+            yield package
 
 
 def package_of(file: str) -> str:
     """Return the package of a library, an empty text for an extension module: `libssl.so.3` is of `libssl3`."""
-    found = re.fullmatch(r"(lib[\w+-]*?)\.so\.(\d+)[\d.]*", file)
-    if found is None:
+    match = re.fullmatch(r"(lib[\w+-]*?)\.so\.(\d+)[\d.]*", file)
+    if match is None:
         return ""
-    library, version = found.groups()
+    library, version = match.groups()
     joined = f"{library}-{version}" if library[-1].isdigit() else library + version
     return OTHER_NAMES.get(library, OTHER_NAMES.get(joined, joined))
 
 
 def library_files(objects: SharedObjects) -> dict[tuple[str, str], bytes]:
     """Return the bytes of each library that is included, by its package and its name; the C library has no file."""
-    found = {(package_of(name), name): file.path.read_bytes() for name, file in objects.files.items()}
-    return {(C_LIBRARY_PACKAGE, ""): b"", **{row: data for row, data in sorted(found.items()) if row[0]}}
+    by_package = {(package_of(name), name): file.path.read_bytes() for name, file in objects.files.items()}
+    return {(C_LIBRARY_PACKAGE, ""): b"", **{row: data for row, data in sorted(by_package.items()) if row[0]}}
 
 
 def package_versions() -> dict[str, str]:

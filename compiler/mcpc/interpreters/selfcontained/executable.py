@@ -126,11 +126,11 @@ def build_executable(interpreter: StaticInterpreter, symbols: Iterable[str]) -> 
     sources = {name: files("mcpc.interpreters.selfcontained").joinpath("native", name).read_bytes() for name in SOURCES}
     sources["data.c"] = generated_source(interpreter, sorted(symbols)).encode()
     name = cache_name(interpreter, sources)
-    found = load_entry(KIND, name)
-    if found is None:
-        found = compile_executable(interpreter, sources)
-        store_entry(KIND, name, found)
-    return found
+    stored = load_entry(KIND, name)
+    if stored is None:
+        stored = compile_executable(interpreter, sources)
+        store_entry(KIND, name, stored)
+    return stored
 
 
 def cache_name(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> str:

@@ -142,10 +142,10 @@ def all_files(entries: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 def running_files(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     """Yield the Python files without those that run only with a text that no other file has."""
-    found = [*files]
-    python = [(name, data) for name, data in found if name.endswith(".py")]
+    listed = [*files]
+    python = [(name, data) for name, data in listed if name.endswith(".py")]
     handlers = b"\n".join(data for name, data in python if not name.startswith("mcpc_runtime/"))
-    project = b"\n".join(data for name, data in found if not name.startswith(NOT_THE_PROJECT))
+    project = b"\n".join(data for name, data in listed if not name.startswith(NOT_THE_PROJECT))
     for name, data in python:
         needs, needs_any = ONLY_WITH.get(name), ONLY_WITH_FILES.get(name)
         if (needs is None or needs.search(handlers)) and (needs_any is None or needs_any.search(project)):
@@ -161,12 +161,12 @@ def library_closure(
     """
     known = frozenset({*modules, *extensions})
     waiting = sorted({*roots, *ALWAYS} & known)
-    found: set[str] = set()
+    closure: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in closure:
             continue
-        found.add(name)
+        closure.add(name)
         parent = name.rpartition(".")[0]
         waiting += [other for other in (parent, *IMPLIED.get(name, ())) if other in known]
         waiting += [other for other in known if name == "sysconfig" and other.startswith(SYSTEM_FACTS)]
@@ -181,7 +181,7 @@ def library_closure(
                 for other, is_optional in named.items()
                 if (name, other) not in ON_USE and (not is_optional or extensions.get(other) is False)
             ]
-    return frozenset(found)
+    return frozenset(closure)
 
 
 @cache
@@ -196,7 +196,7 @@ def named_modules(source: bytes, package: str, known: Collection[str], *, has_ro
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return {}
-    found: dict[str, bool] = {}
+    modules: dict[str, bool] = {}
     for node, is_optional in running_nodes(tree, skips_commands=not has_rows):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -206,8 +206,8 @@ def named_modules(source: bytes, package: str, known: Collection[str], *, has_ro
             names = [module, *(f"{module}.{alias.name}" for alias in node.names)]
         elif has_rows:
             names = named_by_text(node)
-        found.update({name: is_optional and found.get(name, True) for name in names if name in known})
-    return found
+        modules.update({name: is_optional and modules.get(name, True) for name in names if name in known})
+    return modules
 
 
 def named_by_text(node: ast.AST) -> list[str]:

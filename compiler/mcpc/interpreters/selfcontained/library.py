@@ -109,11 +109,11 @@ def cached_library(modules: Mapping[str, tuple[bool, Path]], stored: Collection[
     for name, (is_package, path) in modules.items():
         summary.update(f"{name}\0{is_package:d}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     name = summary.hexdigest()
-    found = load_entry(KIND, name)
-    if found is None:
-        found = library_entry(modules, stored)
-        store_entry(KIND, name, found)
-    return found
+    entry = load_entry(KIND, name)
+    if entry is None:
+        entry = library_entry(modules, stored)
+        store_entry(KIND, name, entry)
+    return entry
 
 
 def library_entry(modules: Mapping[str, tuple[bool, Path]], stored: Collection[str]) -> bytes:

@@ -123,9 +123,9 @@ def refuse_native_packages(entries: Mapping[str, bytes]) -> None:
     """Refuse packages with machine code: a static executable does not load it."""
     for name in entries.keys() & NATIVE:
         with zipfile.ZipFile(io.BytesIO(entries[name])) as packed:
-            found = sorted(file for file in packed.namelist() if file.endswith(".so") or ".so." in file)
-        if found:
-            package = found[0].partition("/")[0]
+            native = sorted(file for file in packed.namelist() if file.endswith(".so") or ".so." in file)
+        if native:
+            package = native[0].partition("/")[0]
             message = f"the package {package} has machine code, which a self-contained file cannot load"
             raise CannotEmbedError("MCP432", message, "name a relocatable Python (--interpreter)")
 
@@ -156,13 +156,13 @@ def stripped(file: SharedObject) -> bytes:
 def needed_early(objects: SharedObjects) -> frozenset[str]:
     """Return the shared objects that are not deflated."""
     waiting = [objects.modules[name] for name in sorted(STORED_OBJECTS & objects.modules.keys())]
-    found: set[str] = set()
+    names: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in objects.files and name not in found:
-            found.add(name)
+        if name in objects.files and name not in names:
+            names.add(name)
             waiting += objects.files[name].needed
-    return frozenset(found)
+    return frozenset(names)
 
 
 def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tuple[bytes, dict[str, object]]) -> bytes:

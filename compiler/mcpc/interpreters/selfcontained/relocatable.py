@@ -124,15 +124,17 @@ def check_size(size: int) -> None:
 
 def read_tree(folder: Path, place: Path) -> RelocatablePython:
     """Return the interpreter in a folder."""
-    found = [
+    libraries = [
         path
         for path in sorted(folder.glob("**/bin/python3.*"), key=lambda path: (len(path.parts), path))
         if PROGRAM.fullmatch(path.name) and path.is_file()
     ]
-    root = next((path.parents[1] for path in found if (path.parents[1] / "lib" / path.name / "os.py").is_file()), None)
+    root = next(
+        (path.parents[1] for path in libraries if (path.parents[1] / "lib" / path.name / "os.py").is_file()), None
+    )
     if root is None:
         raise CannotEmbedError("MCP430", f"{place} has no bin/python3.N with lib/python3.N", HINT)
-    program = next(path for path in found if path.parents[1] == root)
+    program = next(path for path in libraries if path.parents[1] == root)
     facts = read_program(program.read_bytes())
     if facts is None:
         message = f"{place} is damaged: {program.relative_to(folder)} is no program for a 64-bit Linux or macOS"
@@ -177,12 +179,12 @@ def check_relocatable(place: Path, files: Mapping[str, Path], facts: ProgramFact
     names = {Path(path).name for path in files}
     programs_of = [path for path in files if path.startswith("bin/") or INTERPRETER_LIBRARY.fullmatch(Path(path).name)]
     for path in programs_of:
-        found = read_program(files[path].read_bytes())
-        if found is None or found.target != facts.target:
+        program = read_program(files[path].read_bytes())
+        if program is None or program.target != facts.target:
             raise CannotEmbedError("MCP430", f"{place} is damaged: {path} is not for {facts.target}", HINT)
-        for library in found.needed:
-            if not is_provided(library, names, found):
-                searched = f" in {':'.join(found.search)}" if found.search else ""
+        for library in program.needed:
+            if not is_provided(library, names, program):
+                searched = f" in {':'.join(program.search)}" if program.search else ""
                 message = f"{place} is not relocatable: {path} looks for {library}{searched}"
                 raise CannotEmbedError("MCP430", message, HINT)
 

@@ -85,7 +85,7 @@ def check_target(request: EmbeddingRequest, python: RelocatablePython) -> None:
 def check_version(entries: Mapping[str, bytes], python: RelocatablePython, request: EmbeddingRequest) -> None:
     """Refuse an interpreter of another version than those that the server was compiled for."""
     built = str(json.loads(entries["META-INF/build.json"])["python"]["bytecode"])
-    minors = {int(found) for found in re.findall(r"3\.(\d+)", built)} or {sys.version_info.minor}
+    minors = {int(minor_text) for minor_text in re.findall(r"3\.(\d+)", built)} or {sys.version_info.minor}
     if python.minor not in minors:
         versions = " and ".join(f"3.{minor}" for minor in sorted(minors))
         message = f"{request.interpreter} is Python 3.{python.minor}, and the server is compiled for {versions}"
@@ -98,10 +98,10 @@ def check_packages(entries: Mapping[str, bytes], target: str) -> None:
     for name in sorted(NATIVE & entries.keys()):
         with zipfile.ZipFile(io.BytesIO(entries[name])) as packed:
             files = [file for file in sorted(packed.namelist()) if ".so" in file or file.endswith(".dylib")]
-            facts = [(file, found) for file in files if (found := read_program(packed.read(file)))]
-        if facts and all(found.target != target for _, found in facts):
-            file, found = facts[0]
-            message = f"the package {file.partition('/')[0]} has machine code for {found.target}"
+            facts = [(file, program) for file in files if (program := read_program(packed.read(file)))]
+        if facts and all(program.target != target for _, program in facts):
+            file, program = facts[0]
+            message = f"the package {file.partition('/')[0]} has machine code for {program.target}"
             hint = f"add --platform with a tag of {target}, such as {EXAMPLE_TAGS[target]}"
             raise CannotEmbedError("MCP432", message, hint)
 
@@ -134,7 +134,7 @@ def unpacking_file(archive: bytes, files: dict[str, bytes], python: RelocatableP
         "TARGET": python.target,
     }
     script = template_text("prologue_unpacking.sh").decode()
-    script = re.sub(rf"\b(?:{'|'.join(values)})\b", lambda found: values[found[0]], script)
+    script = re.sub(rf"\b(?:{'|'.join(values)})\b", lambda match: values[match[0]], script)
     return replace_prefix(archive, placed_script(script).encode() + packed)
 
 

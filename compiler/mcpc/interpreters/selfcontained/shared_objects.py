@@ -102,14 +102,14 @@ def missing_symbols(file: SharedObject, files: Mapping[str, SharedObject]) -> fr
 
 def all_needed(file: SharedObject, files: Mapping[str, SharedObject]) -> tuple[str, ...]:
     """Return the included shared objects that one needs, also indirectly."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     waiting = list(file.needed)
     while waiting:
         name = waiting.pop()
-        if name in files and name not in found:
-            found[name] = None
+        if name in files and name not in names:
+            names[name] = None
             waiting += files[name].needed
-    return tuple(found)
+    return tuple(names)
 
 
 def collect_shared_objects(interpreter: StaticInterpreter, builtin: Iterable[str]) -> SharedObjects:
@@ -133,33 +133,33 @@ def collect_shared_objects(interpreter: StaticInterpreter, builtin: Iterable[str
 
 def find_libraries(modules: Iterable[SharedObject]) -> dict[str, SharedObject]:
     """Return the libraries that modules need, by the names under which they are needed."""
-    found: dict[str, SharedObject] = {}
+    libraries: dict[str, SharedObject] = {}
     for module in modules:
-        wanted = [name for name in module.needed if not C_LIBRARY.fullmatch(name) and name not in found]
+        wanted = [name for name in module.needed if not C_LIBRARY.fullmatch(name) and name not in libraries]
         if not wanted:
             continue
         # The dynamic loader knows where libraries are; `ldd` prints `NAME => PATH (ADDRESS)`.
         for name, path in re.findall(r"^\s*(\S+) => (/\S+) \(", tool_output("ldd", str(module.path)), re.MULTILINE):
-            if not C_LIBRARY.fullmatch(name) and name not in found:
+            if not C_LIBRARY.fullmatch(name) and name not in libraries:
                 read = read_shared_object(Path(path))
-                found[name] = SharedObject(
+                libraries[name] = SharedObject(
                     name, Path(path).resolve(), read.needed, read.undefined, read.defined, read.has_thread_data
                 )
-    return found
+    return libraries
 
 
 def unusable(files: Mapping[str, SharedObject], available: frozenset[str]) -> dict[str, str]:
     """Return the shared objects that cannot be included, with the reason."""
     reasons: dict[str, str] = {}
     while True:
-        found = {
+        missing = {
             name: reason
             for name, file in files.items()
             if name not in reasons and (reason := reason_against(file, files, available, reasons))
         }
-        if not found:
+        if not missing:
             return reasons
-        reasons.update(found)
+        reasons.update(missing)
 
 
 def reason_against(

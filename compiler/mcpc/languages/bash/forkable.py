@@ -82,10 +82,10 @@ def script_closure(source: Source, beside: Mapping[str, Sequence[Source]]) -> li
     files: list[Source] = [source]
     for item in files:
         for name in read_files(item):
-            found = () if name in SDK else beside.get(name)
-            if found is None:
+            sources = () if name in SDK else beside.get(name)
+            if sources is None:
                 return None
-            files += (file for file in found if file not in files)
+            files += (file for file in sources if file not in files)
     return files
 
 
@@ -101,10 +101,10 @@ def _names(source: Source) -> Iterator[str]:
         yield named[1] if named is not None else ""
 
 
-def without_comments(text: str, found: Scan) -> str:
+def without_comments(text: str, scanned: Scan) -> str:
     """Return a script without its comments; text in quotes, or in a here-document, may be run."""
     pieces, last = [], 0
-    for start, end in sorted(found.literal):
+    for start, end in sorted(scanned.literal):
         if text.startswith("#", start) and start >= last and text.find("\n", start, end) < 0:
             pieces += [text[last:start], " " * (end - start)]
             last = end
@@ -116,13 +116,13 @@ def ignores_process(source: Source) -> bool:
     """Tell whether a script reads nothing that shows which process runs it."""
     if "\0" in source.text or source.text.startswith("\ufeff") or "\r" in source.text:
         return False
-    found = scan_library(source.text)
-    text = without_comments(source.text, found)
+    scanned = scan_library(source.text)
+    text = without_comments(source.text, scanned)
     if OBSERVES_PROCESS.search(text) or (LAST_JOB.search(text) and not BACKGROUND.search(text)):
         return False
     # Outside functions `return` ends a file that is read, and is a mistake in a script.
-    chunks = (chunk for chunk in found.chunks if chunk.joined or not chunk.definitions)
-    return not found.unclosed and not any(RETURN.search(text, chunk.start, chunk.end) for chunk in chunks)
+    chunks = (chunk for chunk in scanned.chunks if chunk.joined or not chunk.definitions)
+    return not scanned.unclosed and not any(RETURN.search(text, chunk.start, chunk.end) for chunk in chunks)
 
 
 SETS = re.compile(r"\bset[ \t]+(?:[-+][\w-]+[ \t]+)*?-(?:[A-Za-z]*e[A-Za-z]*|[A-Za-z]*o[ \t]+errexit)\b")
@@ -135,9 +135,9 @@ def places_of_errexit(source: Source) -> tuple[list[Span], list[Span]]:
     when_read: list[Span] = []
     in_functions: list[Span] = []
     for start in sorted(scanned.begun):
-        found = SETS.match(source.text, start)
-        if found is not None:
-            (when_read if start in at_top else in_functions).append(Span(source.path, *found.span()))
+        match = SETS.match(source.text, start)
+        if match is not None:
+            (when_read if start in at_top else in_functions).append(Span(source.path, *match.span()))
     return when_read, in_functions
 
 
@@ -181,16 +181,16 @@ def shared_temporary_files(files: Sequence[Source]) -> Iterator[Diagnostic]:
     values: dict[str, str] = {}
     reported: set[str] = set()
     for source, text in zip(files, texts, strict=True):
-        for found in sorted((*ASSIGNED.finditer(text), *WRITTEN.finditer(text)), key=lambda found: found.start("word")):
-            path = resolved(found["word"].replace('"', "").replace("'", ""), values)
-            if found.re is ASSIGNED:
-                values[found["name"]] = path
+        for match in sorted((*ASSIGNED.finditer(text), *WRITTEN.finditer(text)), key=lambda match: match.start("word")):
+            path = resolved(match["word"].replace('"', "").replace("'", ""), values)
+            if match.re is ASSIGNED:
+                values[match["name"]] = path
             elif FIXED.fullmatch(path) and not path.endswith(".lock") and path not in reported:
                 reported.add(path)
                 message = f"`{path}` is the same file in all calls, and calls run at once"
-                yield diagnose("MCP268", Span(source.path, *found.span("word")), message, "", HINT)
+                yield diagnose("MCP268", Span(source.path, *match.span("word")), message, "", HINT)
 
 
 def resolved(word: str, values: dict[str, str]) -> str:
     """Return the beginning of a word with the values that variables were last given, as far as they are known."""
-    return VARIABLE.sub(lambda found: values.get(found["plain"] or found["braced"], found[0]), word)[:MAX_LENGTH]
+    return VARIABLE.sub(lambda match: values.get(match["plain"] or match["braced"], match[0]), word)[:MAX_LENGTH]

@@ -113,11 +113,11 @@ def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
         return b""
     text = source.text
     reader = SubstitutionLexer(text)
-    found = reader.run()
-    start = _end_of_sdk_import(text, found)
+    scanned = reader.run()
+    start = _end_of_sdk_import(text, scanned)
     if start < 0 or not reader.is_certain:
         return b""
-    begun = _outside(found.begun, reader.substitutions)
+    begun = _outside(scanned.begun, reader.substitutions)
     pieces, last = [], 0
     for line in LINE.finditer(text, start):
         changed = _rewritten(line[1]) if line.start(1) in begun else ""
@@ -132,9 +132,9 @@ def _observes_rewriting(source: Source) -> bool:
     return OBSERVES_REWRITING.search(without_comments(source.text, scan_library(source.text))) is not None
 
 
-def _end_of_sdk_import(text: str, found: Scan) -> int:
+def _end_of_sdk_import(text: str, scanned: Scan) -> int:
     """Return where a script has certainly read the SDK; -1 if nowhere."""
-    certain = {chunk.start for chunk in found.chunks} & found.begun
+    certain = {chunk.start for chunk in scanned.chunks} & scanned.begun
     return next((line.end() for line in SOURCES_SDK.finditer(text) if line.start() in certain), -1)
 
 

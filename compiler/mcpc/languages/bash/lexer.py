@@ -177,8 +177,8 @@ class Lexer(WordLexer):
         return token
 
     def _take(self, tokens: re.Pattern[str]) -> str:
-        found = tokens.match(self.text, self.at)
-        token = found[0] if found else self.text[self.at]
+        match = tokens.match(self.text, self.at)
+        token = match[0] if match else self.text[self.at]
         self.at += len(token)
         return token
 

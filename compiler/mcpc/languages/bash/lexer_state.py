@@ -258,8 +258,8 @@ class QuotedTextLexer:
         self.at = whole.end() if whole else len(self.text)
 
     def _dollar(self) -> None:
-        found = DOLLAR.match(self.text, self.at)
-        token = found[0] if found else "$"
+        match = DOLLAR.match(self.text, self.at)
+        token = match[0] if match else "$"
         if token == "$'":
             self._ansi_quote()
             return

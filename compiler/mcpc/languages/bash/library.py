@@ -41,10 +41,10 @@ RUN_OR_READ = re.compile(
 
 def read_library(source: Source) -> tuple[HandlerModule, Diagnostics]:
     """Return the functions of the Bash library `source`, and its problems."""
-    found = scan_library(source.text)
-    problems = (*_common_problems(source, found), *_looks_beside(source, found), *_exits(source, found))
-    asks_place = FILES_VARIABLE in source.text or any(_own_places(source, found, "variable"))
-    return HandlerModule(_functions(source, found), asks_place=asks_place), problems
+    scanned = scan_library(source.text)
+    problems = (*_common_problems(source, scanned), *_looks_beside(source, scanned), *_exits(source, scanned))
+    asks_place = FILES_VARIABLE in source.text or any(_own_places(source, scanned, "variable"))
+    return HandlerModule(_functions(source, scanned), asks_place=asks_place), problems
 
 
 def script_problems(source: Source) -> Diagnostics:
@@ -52,17 +52,17 @@ def script_problems(source: Source) -> Diagnostics:
     return _common_problems(source, scan_library(source.text))
 
 
-def _common_problems(source: Source, found: Scan) -> Diagnostics:
-    extglob = any(_switches_on_extglob(command) for command in found.commands)
-    return (*_windows_line_endings(source), *_null_bytes(source), *check_syntax(source, extglob, found.unclosed))
+def _common_problems(source: Source, scanned: Scan) -> Diagnostics:
+    extglob = any(_switches_on_extglob(command) for command in scanned.commands)
+    return (*_windows_line_endings(source), *_null_bytes(source), *check_syntax(source, extglob, scanned.unclosed))
 
 
-def _functions(source: Source, found: Scan) -> dict[str, Function]:
-    exported = {name for command in found.commands for name in _exports(command)}
+def _functions(source: Source, scanned: Scan) -> dict[str, Function]:
+    exported = {name for command in scanned.commands for name in _exports(command)}
     # A quoted name passes `bash -n` and is refused when the library is read.
     return {
         word.text: Function(word.text, Span(source.path, word.start, word.end), word.text in exported)
-        for word in found.functions
+        for word in scanned.functions
         if NAME.fullmatch(word.text)
     }
 
@@ -106,10 +106,10 @@ def _null_bytes(source: Source) -> Iterator[Diagnostic]:
         yield diagnose("MCP204", Span(source.path, start, start + 1), "a null byte, which Bash cannot read")
 
 
-def _looks_beside(source: Source, found: Scan) -> Iterator[Diagnostic]:
+def _looks_beside(source: Source, scanned: Scan) -> Iterator[Diagnostic]:
     """Yield the places where the library takes `$0` for its own name, which differs in every server."""
     reported = -1
-    for match in _own_places(source, found, "name"):
+    for match in _own_places(source, scanned, "name"):
         line = source.position(match.start())[0]
         if line != reported:
             reported = line
@@ -118,9 +118,9 @@ def _looks_beside(source: Source, found: Scan) -> Iterator[Diagnostic]:
             yield diagnose("MCP211", Span(source.path, *match.span()), message, hint=hint)
 
 
-def _own_places(source: Source, found: Scan, group: str) -> Iterator[re.Match[str]]:
+def _own_places(source: Source, scanned: Scan, group: str) -> Iterator[re.Match[str]]:
     """Yield where the library reads its own path: by BASH_SOURCE, or by `$0`."""
-    literal = sorted(found.literal)
+    literal = sorted(scanned.literal)
     starts = [start for start, _ in literal]
     comparisons = {match.start(match.lastgroup or 0) for match in RUN_OR_READ.finditer(source.text)}
     for match in OWN_PLACE.finditer(source.text):
@@ -130,8 +130,8 @@ def _own_places(source: Source, found: Scan, group: str) -> Iterator[re.Match[st
             yield match
 
 
-def _exits(source: Source, found: Scan) -> Iterator[Diagnostic]:
-    for command in found.commands:
+def _exits(source: Source, scanned: Scan) -> Iterator[Diagnostic]:
+    for command in scanned.commands:
         name = command[0]
         # `exec` with nothing but redirections goes on.
         if name.text == "exit" or (name.text == "exec" and len(command) > 1):

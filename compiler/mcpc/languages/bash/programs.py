@@ -82,7 +82,7 @@ def undeclared_programs(server: Server) -> dict[str, Span]:
 
 def called_programs(libraries: Sequence[Source], declared: Collection[str]) -> dict[str, Span]:
     """Return the undeclared programs that libraries call, each with its first span: linear in the texts."""
-    found: dict[str, Span] = {}
+    programs: dict[str, Span] = {}
     absent: set[str] = {*declared, *BUILTINS, *EVERYWHERE, *MCBOX}
     is_open = False
     for source in libraries:
@@ -91,23 +91,23 @@ def called_programs(libraries: Sequence[Source], declared: Collection[str]) -> d
         absent |= {word.text for word in seen.functions} | set(LOOKED_FOR.findall(text))
         for name, start in _commands(text, sorted(seen.begun)):
             is_open |= name in OPENING
-            found.setdefault(name, Span(source.path, start, start + len(name)))
+            programs.setdefault(name, Span(source.path, start, start + len(name)))
     if is_open:
-        found = {name: span for name, span in found.items() if name in WELL_KNOWN}
-    return {name: span for name, span in found.items() if name not in absent and not name.startswith(PREFIX)}
+        programs = {name: span for name, span in programs.items() if name in WELL_KNOWN}
+    return {name: span for name, span in programs.items() if name not in absent and not name.startswith(PREFIX)}
 
 
 def misspelt_functions(libraries: Sequence[Source]) -> dict[str, Span]:
     """Return commands with our prefix that do not exist, each with its first span."""
     known = {*OURS, *(word.text for source in libraries for word in scan_library(source.text).functions)}
-    found: dict[str, Span] = {}
+    functions: dict[str, Span] = {}
     for source in libraries:
         for name, start in (
             _commands(source.text, sorted(scan_library(source.text).begun)) if PREFIX in source.text else ()
         ):
             if name.startswith(PREFIX) and name not in known:
-                found.setdefault(name, Span(source.path, start, start + len(name)))
-    return found
+                functions.setdefault(name, Span(source.path, start, start + len(name)))
+    return functions
 
 
 def _commands(text: str, places: list[int]) -> Iterator[tuple[str, int]]:

@@ -72,16 +72,16 @@ class Outline:
         for part in self.parts:
             for word in part.words & self.defined.keys():
                 callers.setdefault(word, []).extend(part.names)
-        found: set[str] = set()
+        names: set[str] = set()
         rest = list(wanted)
         if rest:
             rest += [name for part in self.parts if part.dynamic for name in part.names]
         while rest:
             name = rest.pop()
-            if name not in found:
-                found.add(name)
+            if name not in names:
+                names.add(name)
                 rest += callers.get(name, ())
-        return frozenset(found)
+        return frozenset(names)
 
     def slice(self, function: str) -> str:
         """Return the text that `function` needs, with unchanged line numbers; empty if that is everything."""
@@ -122,11 +122,11 @@ def outline_libraries(texts: Sequence[str]) -> Outline:
 @lru_cache(maxsize=8)
 def parts_of(text: str) -> tuple[LibraryPart, ...]:
     """Return the parts of one library, with a line break at its end."""
-    found = scan_library(text)
-    functions = sorted(found.functions, key=lambda word: word.start)
+    scanned = scan_library(text)
+    functions = sorted(scanned.functions, key=lambda word: word.start)
     starts = [word.start for word in functions]
     parts = []
-    for chunk in found.chunks:
+    for chunk in scanned.chunks:
         inside = functions[bisect_left(starts, chunk.start) : bisect_left(starts, chunk.end)]
         piece = text[chunk.start : chunk.end]
         dynamic = chunk.dynamic or "`" in piece or TRAP_OF_A_VARIABLE.search(piece) is not None

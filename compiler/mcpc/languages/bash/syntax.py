@@ -54,9 +54,11 @@ def unexpected_word(source: Source, word: str, at: int, unclosed: Sequence[Word]
         lacking = CLOSERS[opener] if _has_body(source, opener, start, at) else BODIES[opener]
         return f"the `{opener}` of line {source.position(start)[0]} has no `{lacking}` before it"
     openers = "|".join(OPENERS.get(word, ()))
-    for found in reversed([*re.finditer(rf"\b(?:{openers})\b", source.text[:at])] if openers else []):
-        if not _has_body(source, found[0], found.start(), at):
-            return f"the `{found[0]}` of line {source.position(found.start())[0]} has no `{BODIES[found[0]]}` before it"
+    for opener in reversed([*re.finditer(rf"\b(?:{openers})\b", source.text[:at])] if openers else []):
+        if not _has_body(source, opener[0], opener.start(), at):
+            return (
+                f"the `{opener[0]}` of line {source.position(opener.start())[0]} has no `{BODIES[opener[0]]}` before it"
+            )
         break
     return "" if above else ALONE.get(word, "")
 
@@ -166,10 +168,12 @@ def check_syntax(source: Source, extglob: bool, unclosed: list[Word]) -> Diagnos
         return (_unchecked(source, f"`bash` did not finish checking the file in {SECONDS} seconds"),)
     except OSError as problem:
         return (_unchecked(source, f"`{bash}` cannot be run: {problem.strerror}"),)
-    found = _problems(source, output, unclosed)
-    if status and not found:
-        found = (diagnose("MCP204", Span(source.path), "Bash cannot read the file", hint="is it nested too deeply?"),)
-    return found
+    problems = _problems(source, output, unclosed)
+    if status and not problems:
+        problems = (
+            diagnose("MCP204", Span(source.path), "Bash cannot read the file", hint="is it nested too deeply?"),
+        )
+    return problems
 
 
 def _run_bash(bash: str, data: bytes, extglob: bool) -> tuple[int, str]:
@@ -192,16 +196,16 @@ def _unchecked(source: Source, message: str) -> Diagnostic:
 
 
 def _problems(source: Source, output: str, unclosed: list[Word]) -> Diagnostics:
-    found: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
     for message in output.splitlines():
         matched = LINE.match(message)
         # A line in quotes is Bash's echo of the line it stumbled over.
         if matched is None or matched[2].startswith("`"):
             continue
         problem = _problem(source, int(matched[1]), matched[2], unclosed)
-        if problem.message != CONSEQUENCE or all(earlier.severity is Severity.WARNING for earlier in found):
-            found.append(problem)
-    return tuple(found)
+        if problem.message != CONSEQUENCE or all(earlier.severity is Severity.WARNING for earlier in problems):
+            problems.append(problem)
+    return tuple(problems)
 
 
 def _problem(source: Source, line: int, message: str, unclosed: list[Word]) -> Diagnostic:

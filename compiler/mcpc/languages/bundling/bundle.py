@@ -201,8 +201,8 @@ def parse_error(error: dict[str, Any]) -> BundleError:
 def native_packages(folder: Path) -> frozenset[str]:
     """Return the copied packages that have machine code, or are compiled at installation."""
     places = (path.parent for path in (folder / MODULES).rglob("package.json"))
-    found = (place for place in places if (place / "binding.gyp").exists() or any(place.rglob("*.node")))
-    return frozenset(package_of(f"{place.relative_to(folder).as_posix()}/") for place in found)
+    native = (place for place in places if (place / "binding.gyp").exists() or any(place.rglob("*.node")))
+    return frozenset(package_of(f"{place.relative_to(folder).as_posix()}/") for place in native)
 
 
 def package_of(path: str) -> str:

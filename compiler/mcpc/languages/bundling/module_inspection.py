@@ -70,7 +70,7 @@ def describe_modules(
             ended = describe_remaining(folder, asked)
             if len(asked.found) == before:
                 raise RuntimeError(f"no module was asked: {ended}")
-    return {name.removeprefix("\0"): found for name, found in asked.found.items()}
+    return {name.removeprefix("\0"): description for name, description in asked.found.items()}
 
 
 def write_modules(folder: Path, modules: Mapping[str, bytes], maps: Mapping[str, bytes]) -> None:
@@ -126,13 +126,13 @@ def has_last_line(data: bytearray) -> bool:
 def checked_description(row: dict[str, Any]) -> Description:
     """Return the description of one module, if it has the expected form: a module can write to its descriptor, too."""
     try:
-        found = parse_description(row)
-        json.dumps([found.schema, found.prompts])
-        texts = (found.handler, found.unwritten, found.failure, *found.exported)
+        description = parse_description(row)
+        json.dumps([description.schema, description.prompts])
+        texts = (description.handler, description.unwritten, description.failure, *description.exported)
         is_answer = all(isinstance(text, str) for text in texts)
     except (TypeError, KeyError, ValueError, OverflowError, RecursionError):
         is_answer = False
-    return found if is_answer else Description(failure="what it answers is not an answer")
+    return description if is_answer else Description(failure="what it answers is not an answer")
 
 
 def parse_description(row: dict[str, Any]) -> Description:

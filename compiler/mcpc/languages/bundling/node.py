@@ -49,16 +49,16 @@ def mcpc_program(name: str) -> bytes:
 @cache
 def node_path() -> str:
     """Return the path of Node; raise NodeError if there is none, or only one that is too old."""
-    found = shutil.which("node")
-    if found is None:
+    program = shutil.which("node")
+    if program is None:
         raise NodeError(
             f"Node is not on PATH: tools in JavaScript are bundled, and run, by Node {OLDEST_NODE} or newer"
         )
-    said = program_version(found)
+    said = program_version(program)
     match = VERSION.match(said)
     if match is None or int(match[1]) < int(OLDEST_NODE.partition(".")[0]):
-        raise NodeError(f"{found} is {said or 'not Node'}: tools in JavaScript need Node {OLDEST_NODE} or newer")
-    return found
+        raise NodeError(f"{program} is {said or 'not Node'}: tools in JavaScript need Node {OLDEST_NODE} or newer")
+    return program
 
 
 @cache
@@ -94,8 +94,8 @@ def build_inputs(tree: SourceTree) -> tuple[str, ...]:
 
     O(files of those packages): each is identified by its size and modification time.
     """
-    found = shutil.which("node")
-    return (program_version(found) if found else "", *(package_files(Path(tree.root)) if tree.root else ()))
+    program = shutil.which("node")
+    return (program_version(program) if program else "", *(package_files(Path(tree.root)) if tree.root else ()))
 
 
 def package_files(root: Path) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ def package_files(root: Path) -> tuple[str, ...]:
     for folder, folders, files in os.walk(root / MODULES):
         folders.sort()
         for name in sorted(files):
-            found = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - there may be very many
-            rows.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
+            status = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - there may be very many
+            rows.append(f"{folder}/{name} {status.st_size} {status.st_mtime_ns}")
     return tuple(rows)
 
 
@@ -208,12 +208,12 @@ def install_folder(folder: Path, *, offline: bool = False) -> None:
     A lock may name its author's registry: if that is unreachable, the configured one is used instead; its packages must
     have the hashes in the lock.
     """
-    found = shutil.which("npm")
-    if found is None:
+    program = shutil.which("npm")
+    if program is None:
         raise NpmInstallError("", "npm is not on PATH")
     has_lock = (folder / LOCK).exists()
     words = [
-        found,
+        program,
         "install",
         *OPTIONS,
         *(() if has_lock else ("--no-package-lock",)),
@@ -272,14 +272,14 @@ def copy_with_requirements(root: Path, wanted: Iterable[str], target: Path) -> N
     seen: set[Path] = set()
     while todo:
         where, name = todo.pop()
-        found = find_package(base, where, name)
-        if found is None:
+        package = find_package(base, where, name)
+        if package is None:
             continue  # whoever imports it is told at that import
-        real = found.resolve()
+        real = package.resolve()
         if not real.is_relative_to(base):
             raise OutsidePackagesError(f"`{name}` leads outside of `{MODULES}`")
-        if found != real:
-            copy_symlink(found, base, target)
+        if package != real:
+            copy_symlink(package, base, target)
         if real not in seen:
             seen.add(real)
             copy_package(real, target / MODULES / real.relative_to(base))
@@ -306,12 +306,12 @@ def requirements_of(package: Path) -> Iterator[str]:
             yield from rows if isinstance(rows, dict) else ()
 
 
-def copy_symlink(found: Path, base: Path, target: Path) -> None:
+def copy_symlink(package: Path, base: Path, target: Path) -> None:
     """Create the same symlink to a package."""
-    place = target / MODULES / found.relative_to(base)
+    place = target / MODULES / package.relative_to(base)
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.is_symlink():
-        there = target / MODULES / found.resolve().relative_to(base)
+        there = target / MODULES / package.resolve().relative_to(base)
         place.symlink_to(os.path.relpath(there, place.parent))
 
 

@@ -67,8 +67,8 @@ def command_node(node: Node) -> Node | None:
 
 def has_external_handler(node: Node) -> bool:
     """Tell whether another system's part of the project runs the definition, or its result is constant."""
-    found = options_node(node)
-    return found is not None and any(found.get(key) is not None for key in EXTERNAL_KEYS)
+    options = options_node(node)
+    return options is not None and any(options.get(key) is not None for key in EXTERNAL_KEYS)
 
 
 @dataclass(frozen=True, slots=True)

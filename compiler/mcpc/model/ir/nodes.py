@@ -42,14 +42,14 @@ class Schema:
     @property
     def enforced(self) -> Self:
         """The schema that is enforced: it allows everything where the handler judges."""
-        found = self.node.get("properties") if self.unchecked else None
-        if found is None:
+        declared = self.node.get("properties") if self.unchecked else None
+        if declared is None:
             return self
         anything = (
             replace(member, node=implied_node({}, member.node.span)) if member.key in self.unchecked else member
-            for member in found.members
+            for member in declared.members
         )
-        properties = Member("properties", found.start, found.start, object_node(anything, found.span))
+        properties = Member("properties", declared.start, declared.start, object_node(anything, declared.span))
         return replace(self, node=object_node((*self.node.members, properties), self.node.span), unchecked=frozenset())
 
     @property
@@ -60,14 +60,14 @@ class Schema:
     @property
     def type(self) -> Json:
         """The `type` of its root, or None."""
-        found = self.node.get("type")
-        return None if found is None else found.value
+        value = self.node.get("type")
+        return None if value is None else value.value
 
     @property
     def description(self) -> str:
         """The `description` of its root, or an empty string."""
-        found = self.node.get("description")
-        return "" if found is None else str(found.value)
+        value = self.node.get("description")
+        return "" if value is None else str(value.value)
 
 
 @dataclass(frozen=True, slots=True)

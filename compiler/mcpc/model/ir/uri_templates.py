@@ -65,10 +65,10 @@ class UriTemplate:
 
     def match(self, uri: str) -> dict[str, str] | None:
         """Return the variables of a URI, or None if it does not match."""
-        found = re.match(self.pattern, uri)
-        if found is None:
+        match = re.match(self.pattern, uri)
+        if match is None:
             return None
-        values = ((variable.name, found[f"v{number}"]) for number, variable in enumerate(self.variables))
+        values = ((variable.name, match[f"v{number}"]) for number, variable in enumerate(self.variables))
         return {name: value for name, value in values if value is not None}
 
 

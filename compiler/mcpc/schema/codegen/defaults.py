@@ -129,16 +129,16 @@ class _Search:
         """Return where the default of a schema is written: in it, or in what surely describes the same value."""
         if schema.node in self.written:
             return self.written[schema.node]
-        waiting, found = [schema], None
+        waiting, default = [schema], None
         seen: set[Node] = set()
-        while waiting and found is None:
+        while waiting and default is None:
             subschema = waiting.pop()
-            found = subschema.keywords.get("default")
+            default = subschema.keywords.get("default")
             if subschema.node not in seen:
                 seen.add(subschema.node)
                 waiting += reversed([*beside(self.survey, subschema)])
-        self.written[schema.node] = found
-        return found
+        self.written[schema.node] = default
+        return default
 
     def find_filling(self) -> frozenset[Node]:
         """Return the schemas with a property that has a default, or that certainly lead to one."""
@@ -149,13 +149,13 @@ class _Search:
                 leading.setdefault(other.node, []).append(schema.node)
             if any(self.find(self.survey.at(member.node)) for member in members(schema, "properties")):
                 waiting.append(schema.node)
-        found: set[Node] = set()
+        nodes: set[Node] = set()
         while waiting:
             node = waiting.pop()
-            if node not in found:
-                found.add(node)
+            if node not in nodes:
+                nodes.add(node)
                 waiting += leading.get(node, ())
-        return frozenset(found)
+        return frozenset(nodes)
 
     def complete(self, schema: Subschema) -> Json:
         """Return the default of a schema, with all defaults in it."""

@@ -58,7 +58,7 @@ def _alternative(survey: SchemaAnalysis, node: Node) -> Alternative:
     constants = {member.key: _constants(survey.at(member.node)) for member in members}
     return Alternative(
         tuple(dict.fromkeys(member.key for member in members)),
-        {name: found for name, found in constants.items() if found},
+        {name: values for name, values in constants.items() if values},
     )
 
 
@@ -135,5 +135,5 @@ def _values(survey: SchemaAnalysis, schema: Subschema, name: str) -> Values:
         return ()
     keywords = survey.at(node).keywords
     constant, constants = keywords.get("const"), keywords.get("enum")
-    found = [constant.value] if constant else [item.value for item in constants.items] if constants else []
-    return tuple(dict.fromkeys(str(value) for value in found)) if all(type(value) is str for value in found) else ()
+    values = [constant.value] if constant else [item.value for item in constants.items] if constants else []
+    return tuple(dict.fromkeys(str(value) for value in values)) if all(type(value) is str for value in values) else ()

@@ -243,10 +243,10 @@ def _certain(survey: SchemaAnalysis, schema: Subschema, *, is_asking: bool = Fal
         return None
     names = _properties(schema)
     for applied in _applied(survey, schema, UNCONDITIONAL):
-        found = _certain(survey, applied)
-        if found is None:
+        more = _certain(survey, applied)
+        if more is None:
             return None
-        names += found
+        names += more
     return names
 
 

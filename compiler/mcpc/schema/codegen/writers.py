@@ -183,9 +183,9 @@ class Collector(Walker):
         with self.when(guard, *prelude):
             self.body(replace(place, value=value))
 
-    def collect(self, place: ValuePlace, found: PythonCode) -> PythonCode:
+    def collect(self, place: ValuePlace, errors: PythonCode) -> PythonCode:
         """Return the call that adds all errors of the schema at `place` to `found`."""
-        return self.call("errors", place.schema, place.value, self.pointer(place.path), found)
+        return self.call("errors", place.schema, place.value, self.pointer(place.path), errors)
 
     def alternatives(self, place: ValuePlace, keyword: str, value: Node) -> None:
         """Report the errors of the closest alternative, or that too many accept."""

@@ -154,10 +154,10 @@ class _Graph:
 
     def pumps(self, component: frozenset[int]) -> list[tuple[int, str]]:
         """Return states of a loop, each with a short text that leads back to it along two paths."""
-        found = {
+        labels = {
             pump: state for state, pump in [*self.parallel_transitions(component), *self.diverging_paths(component)]
         }
-        return [(found[pump], pump) for pump in sorted(found, key=len)[:MAX_TRIED]]
+        return [(labels[pump], pump) for pump in sorted(labels, key=len)[:MAX_TRIED]]
 
     def parallel_transitions(self, component: frozenset[int]) -> Iterator[tuple[int, str]]:
         """Yield states with two transitions to the same state."""
@@ -216,14 +216,14 @@ class _Graph:
 
     def reachable_states(self, start: Iterable[int]) -> set[int]:
         """Return every state that can be reached."""
-        found = set(start)
-        waiting = list(found)
+        states = set(start)
+        waiting = list(states)
         while waiting:
             for other in self.after[waiting.pop()]:
-                if other not in found:
-                    found.add(other)
+                if other not in states:
+                    states.add(other)
                     waiting.append(other)
-        return found
+        return states
 
     def link(self, loop: frozenset[int], other: frozenset[int], between: set[int]) -> tuple[int, str, int] | None:
         """Return a state in each loop, and a text that leads back to each of them and from the first to the second."""

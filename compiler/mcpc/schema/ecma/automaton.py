@@ -124,10 +124,10 @@ class AutomatonBuilder:
         return _PARTS[type(node)](self, node)
 
     def sequence(self, node: Sequence) -> AutomatonPart:
-        found = AutomatonPart({}, {}, ONE)
+        part = AutomatonPart({}, {}, ONE)
         for item in node.items:
-            found = self.concatenated(found, self.part_of(item))
-        return found
+            part = self.concatenated(part, self.part_of(item))
+        return part
 
     def look(self, node: Look) -> AutomatonPart:
         """Return the automaton of a lookahead, which nothing follows."""
@@ -170,21 +170,21 @@ class AutomatonBuilder:
             return AutomatonPart({}, {}, ONE)
         is_bounded = node.most is not None and node.most <= self.copies
         is_counted = node.least <= self.copies
-        found = AutomatonPart({}, {}, ONE)
+        part = AutomatonPart({}, {}, ONE)
         once = node.least if is_bounded else node.least - 1
         for _ in range(once if is_counted else 0):
-            found = self.concatenated(found, self.part_of(node.item))
+            part = self.concatenated(part, self.part_of(node.item))
         if is_bounded:
-            return self.concatenated(found, self.optional(node.item, (node.most or 0) - node.least))
-        return self.concatenated(found, self.loop(node.item, is_optional=node.least == 0, is_counted=is_counted))
+            return self.concatenated(part, self.optional(node.item, (node.most or 0) - node.least))
+        return self.concatenated(part, self.loop(node.item, is_optional=node.least == 0, is_counted=is_counted))
 
     def optional(self, item: Node, times: int) -> AutomatonPart:
         """Return `item` up to `times` times; each iteration follows the one before."""
-        found = AutomatonPart({}, {}, ONE)
+        part = AutomatonPart({}, {}, ONE)
         for _ in range(times):
-            found = self.concatenated(self.part_of(item), found)
-            found = AutomatonPart(found.first, found.last, _sum(ONE, found.empty))
-        return found
+            part = self.concatenated(self.part_of(item), part)
+            part = AutomatonPart(part.first, part.last, _sum(ONE, part.empty))
+        return part
 
     def reference(self, node: Reference) -> AutomatonPart:
         """Return the automaton of the group without its assertions; the group may not have matched."""
@@ -250,21 +250,21 @@ def _sum(one: Paths, other: Paths) -> Paths:
 def _product(one: Paths, other: Paths) -> Paths:
     if one is ONE:
         return other
-    found: Paths = {}
+    product: Paths = {}
     for key, number in one.items():
         for other_key, other_number in other.items():
             both = key | other_key
-            found[both] = min(MANY, found.get(both, 0) + number * other_number)
-    return found
+            product[both] = min(MANY, product.get(both, 0) + number * other_number)
+    return product
 
 
 def _plus(one: States, other: States) -> States:
     if not one or not other:
         return one or other
-    found = dict(one)
+    total = dict(one)
     for state, paths in other.items():
-        found[state] = _sum(found[state], paths) if state in found else paths
-    return found
+        total[state] = _sum(total[state], paths) if state in total else paths
+    return total
 
 
 def _times(states: States, paths: Paths) -> States:

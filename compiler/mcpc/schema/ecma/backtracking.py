@@ -136,13 +136,13 @@ def _explosion(attack: ReDoSWitness, machine: Machine) -> int:
 
 
 def _polynomial(given: Automaton, machine: Machine) -> Verdict | None:
-    found = polynomial(given)
-    if found is None or found[0] < MIN_DEGREE:
+    degree = polynomial(given)
+    if degree is None or degree[0] < MIN_DEGREE:
         return None
     for ending in endings(given):
-        times = _power(found[1].ending(ending), machine)
+        times = _power(degree[1].ending(ending), machine)
         if times:
-            return Verdict(found[0], found[1].ending(ending), times)
+            return Verdict(degree[0], degree[1].ending(ending), times)
         if machine.total > MAX_EFFORT:
             return None
     return None

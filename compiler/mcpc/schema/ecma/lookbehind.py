@@ -47,10 +47,10 @@ class LookBehindError(ValueError):
 def fixed_width(look: Look) -> Node:
     """Return the equivalent of the lookbehind `look` with fixed widths."""
     by_width = _by_width(_trimmed(look.item))
-    found: list[Node] = [replace(look, item=by_width[width][0]) for width in sorted(by_width)]
+    branches: list[Node] = [replace(look, item=by_width[width][0]) for width in sorted(by_width)]
     if look.is_positive:
-        return choice(found) if found else Set(())
-    return sequence(found) if found else EMPTY
+        return choice(branches) if branches else Set(())
+    return sequence(branches) if branches else EMPTY
 
 
 def _trimmed(node: Node) -> Node:
@@ -79,10 +79,10 @@ def _by_width(node: Node) -> ByWidth:
         case Choice():
             return _merged_widths([_by_width(branch) for branch in node.branches])
         case Sequence():
-            found = NOTHING_YET
+            widths = NOTHING_YET
             for item in node.items:
-                found = _concatenated_widths(found, _by_width(item))
-            return found
+                widths = _concatenated_widths(widths, _by_width(item))
+            return widths
         case Repeat():
             return _repeated(node, _by_width(node.item))
         case _:
@@ -96,13 +96,13 @@ def _repeated(node: Repeat, widths: ByWidth) -> ByWidth:
         raise LookBehindError("a look-behind can be compiled only if what it looks for has a greatest length")
     if node.most > MAX_BRANCHES:
         raise LookBehindError("a look-behind has too many lengths")
-    found: list[ByWidth] = []
+    repetitions: list[ByWidth] = []
     times = NOTHING_YET
     for count in range(node.most + 1):
         if count >= node.least:
-            found.append(times)
+            repetitions.append(times)
         times = _concatenated_widths(times, widths)
-    return _merged_widths(found)
+    return _merged_widths(repetitions)
 
 
 def _concatenated_widths(one: ByWidth, other: ByWidth) -> ByWidth:
@@ -120,13 +120,15 @@ def _concatenated(one: Node, other: Node) -> Node:
 
 
 def _merged_widths(parts: list[ByWidth]) -> ByWidth:
-    found: dict[int, list[tuple[Node, int]]] = {}
+    by_width: dict[int, list[tuple[Node, int]]] = {}
     for part in parts:
         for width, row in part.items():
-            found.setdefault(width, []).append(row)
-    if sum(size for rows in found.values() for _, size in rows) > MAX_BRANCHES:
+            by_width.setdefault(width, []).append(row)
+    if sum(size for rows in by_width.values() for _, size in rows) > MAX_BRANCHES:
         raise LookBehindError("a look-behind has too many lengths")
-    return {width: (choice([node for node, _ in rows]), sum(size for _, size in rows)) for width, rows in found.items()}
+    return {
+        width: (choice([node for node, _ in rows]), sum(size for _, size in rows)) for width, rows in by_width.items()
+    }
 
 
 MAX_CHARACTERS = 1_000
@@ -156,9 +158,9 @@ _LONGEST: dict[type[Node], Callable[[Any], int | None]] = {
 
 
 def _combined(combine: Callable[[list[int]], int], lengths: Iterable[int | None]) -> int | None:
-    found = list(lengths)
-    known = [length for length in found if length is not None]
-    return _bounded(combine([0, *known])) if len(known) == len(found) else None
+    lengths_given = list(lengths)
+    known = [length for length in lengths_given if length is not None]
+    return _bounded(combine([0, *known])) if len(known) == len(lengths_given) else None
 
 
 def _bounded(length: int) -> int | None:

@@ -162,7 +162,7 @@ class _Tables(AutomatonBuilder):
 
     def table(self) -> Table:
         self.parts.append(self.part_of(self.root))
-        found = classes([*self.sets, WORD] if self.has_boundaries else self.sets)
+        alphabet = classes([*self.sets, WORD] if self.has_boundaries else self.sets)
         word = 1 << len(self.sets)
         ends: list[tuple[Conditions, ...]] = [() for _ in self.sets]
         for part in self.parts:
@@ -171,10 +171,10 @@ class _Tables(AutomatonBuilder):
         goals = tuple((self.rows(part.first, None), self.conditions(part.empty, None, None)) for part in self.parts)
         endings = [*(row for rows in ends for row in rows), *(item for _, empty in goals for item in empty)]
         return (
-            found.starts,
-            found.numbers,
-            tuple(members & (word - 1) for members in found.members),
-            tuple(bool(members & word) for members in found.members),
+            alphabet.starts,
+            alphabet.numbers,
+            tuple(members & (word - 1) for members in alphabet.members),
+            tuple(bool(members & word) for members in alphabet.members),
             tuple(self.rows(transitions, state) for state, transitions in enumerate(self.transitions)),
             tuple(ends),
             goals,
@@ -183,11 +183,11 @@ class _Tables(AutomatonBuilder):
 
     def rows(self, states: dict[int, Paths], before: int | None) -> tuple[Row, ...]:
         """Return the states that may follow `before`, by the conditions of the transitions."""
-        found: dict[Conditions, int] = {}
+        bits_by_conditions: dict[Conditions, int] = {}
         for state, paths in states.items():
             for conditions in self.conditions(paths, before, state):
-                found[conditions] = found.get(conditions, 0) | 1 << state
-        return tuple((bits, conditions) for conditions, bits in sorted(found.items(), key=str))
+                bits_by_conditions[conditions] = bits_by_conditions.get(conditions, 0) | 1 << state
+        return tuple((bits, conditions) for conditions, bits in sorted(bits_by_conditions.items(), key=str))
 
     def conditions(self, paths: Paths, before: int | None, state: int | None) -> tuple[Conditions, ...]:
         """Return the conditions of `paths`, without those that both states (None: unknown) decide."""

@@ -109,8 +109,8 @@ def safe_steps(root: Node, most_steps: int) -> tuple[int, ...]:
     if given is None or behind is None:
         return ()
     factor = max(1, behind)
-    found, _ = _steps(given, most_steps // factor, MAX_TEXT_LENGTH, until_few=False)
-    return tuple(steps * factor for steps in found)
+    smaller_steps, _ = _steps(given, most_steps // factor, MAX_TEXT_LENGTH, until_few=False)
+    return tuple(steps * factor for steps in smaller_steps)
 
 
 @lru_cache(maxsize=64)
@@ -164,8 +164,8 @@ def _lookbehind_length_in(node: Node) -> int:
     if isinstance(node, Look) and not node.is_ahead:
         ahead = sum(sum(1 for _ in nodes(look.item)) for look in _lookarounds(node.item))
         return _path_count(node.item) * max(1, width(node.item) + ahead)
-    found = sum(map(_lookbehind_length_in, children(node)))
-    return found * node.least if isinstance(node, Repeat) and node.least > 1 and can_be_empty(node.item) else found
+    length = sum(map(_lookbehind_length_in, children(node)))
+    return length * node.least if isinstance(node, Repeat) and node.least > 1 and can_be_empty(node.item) else length
 
 
 def _path_count(node: Node) -> int:
@@ -244,22 +244,22 @@ def _steps(given: Automaton, most_steps: int, longest: int, until_few: bool = Tr
     start, restart = _choices(given.start, sets), _choices(given.restart, sets)
     size = sum(len(choice) for row in (*rows, start, restart) for choice in row[1]) + len(rows) + 1
     steps = [1] * len(rows)
-    found: list[int] = []
+    totals: list[int] = []
     before = 0
-    while len(found) < min(longest, MAX_SUMS // size):
+    while len(totals) < min(longest, MAX_SUMS // size):
         # `steps[p]`: what may follow in the next `len(found)` characters once p has read one
         before += _max_steps(restart, steps)
         total = before + _max_steps(start, steps)
         if total > most_steps:
             break
-        found.append(total)
+        totals.append(total)
         following = [_max_steps(row, steps) for row in rows]
         if until_few and following == steps:
-            each = _max_steps(restart, steps) + _max_steps(start, steps) // len(found)
+            each = _max_steps(restart, steps) + _max_steps(start, steps) // len(totals)
             if each <= MAX_TRIES or not given.restart:
-                return found, each <= MAX_TRIES
+                return totals, each <= MAX_TRIES
         steps = following
-    return found, False
+    return totals, False
 
 
 Choices = tuple[int, list[list[tuple[int, int]]]]

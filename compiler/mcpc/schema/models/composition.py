@@ -75,11 +75,11 @@ def _templates(structures: Sequence[Structure]) -> list[Template | str]:
     if not structures:
         return []
     name = store.cache_name(structures)
-    found = store.load_templates(name)
-    if found is None or len(found) != len(structures):
-        found = resolve_name("mcpc.schema.models.generation:generate_templates")(structures)
-        store.store_templates(name, found)
-    return found
+    templates = store.load_templates(name)
+    if templates is None or len(templates) != len(structures):
+        templates = resolve_name("mcpc.schema.models.generation:generate_templates")(structures)
+        store.store_templates(name, templates)
+    return templates
 
 
 def _draft(name: str, view: ModelSchema) -> ClassDraft:
@@ -157,19 +157,19 @@ def _filled(piece: ClassPart, known: Mapping[Structure, Template | str]) -> str:
     if isinstance(template, str):
         raise NoTemplateError(template)
     source, default = template
-    text = PLACEHOLDER.sub(lambda found: _value(found, piece), source)
+    text = PLACEHOLDER.sub(lambda match: _value(match, piece), source)
     if piece.structure.kind != FIELD:
         return text
     value = piece.default if piece.default is not None and default is not None else default
     return f"{piece.name}: {text}" + ("" if value is None else f" = {value}")
 
 
-def _value(found: re.Match[str], piece: ClassPart) -> str:
+def _value(match: re.Match[str], piece: ClassPart) -> str:
     """Return the value of a placeholder."""
-    if found["alias"]:
+    if match["alias"]:
         return literal(piece.alias)
-    if found["made"]:
+    if match["made"]:
         return piece.name
-    if found["class"]:
-        return piece.values.classes[int(found["class"])]
-    return piece.values.written[int(found["text"] or int(found["number"]) - NUMBER)]
+    if match["class"]:
+        return piece.values.classes[int(match["class"])]
+    return piece.values.written[int(match["text"] or int(match["number"]) - NUMBER)]

@@ -49,14 +49,14 @@ def _templates(structures: Sequence[Structure]) -> list[Template]:
     definitions, aliases = _definitions(structures)
     made = checked_classes(generate_source(definitions, aliases), definitions.keys())
     fields = _fields(made)
-    found: list[Template] = []
+    templates: list[Template] = []
     for number, item in enumerate(structures):
         if item.kind == FIELD:
-            found.append(fields[FIELD_NAME.format(number)])
+            templates.append(fields[FIELD_NAME.format(number)])
         else:
             text = made[NAME.format(number)].source
-            found.append((text if item.kind == ROOT else without_fields(text), None))
-    return found
+            templates.append((text if item.kind == ROOT else without_fields(text), None))
+    return templates
 
 
 def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dict[str, str]]:

@@ -54,14 +54,14 @@ def part_name(text: str) -> str:
 
 def tool_classes(tools: Iterable[str]) -> dict[str, str]:
     """Return for each tool the prefix of its classes, before `Input` and `Output`."""
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     given, inner = set[str](), set[str]()
     for tool in sorted(set(tools), key=lambda name: (len(pascal_case(name)), name)):
-        found[tool] = next(base for base in _candidates(tool) if _is_free(base, given, inner))
-        for root in root_classes(found[tool]):
+        classes[tool] = next(base for base in _candidates(tool) if _is_free(base, given, inner))
+        for root in root_classes(classes[tool]):
             given.add(root)
             inner.update(_beginnings(root))
-    return found
+    return classes
 
 
 def root_classes(base: str) -> tuple[str, str]:
@@ -102,11 +102,11 @@ def field_names(properties: Iterable[str], classes: Collection[str] = ()) -> dic
     """Return the field's name for each property that cannot be a field name; `classes` are not hidden by a field."""
     properties = tuple(properties)
     taken = {name for name in properties if _is_plain(name) and name not in classes}
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in properties:
         if name not in taken:
-            found[name] = _unused(_identifier(name), taken)
-    return found
+            names[name] = _unused(_identifier(name), taken)
+    return names
 
 
 def _is_plain(name: str) -> bool:

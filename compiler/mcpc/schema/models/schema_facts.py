@@ -72,19 +72,19 @@ class SchemaLibrary:
         if not isinstance(reference, str):
             return None
         uri, fragment = resolve_uri(part.base, reference)
-        found = self._resources.get(uri)
-        if found and fragment:
-            found = self._place(found, fragment) if fragment[0] == "/" else self._names.get((found.base, fragment))
-        if found:
-            self.called.setdefault(id(found.schema), fragment.rpartition("/")[2] or uri.rpartition("/")[2])
-        return found
+        target = self._resources.get(uri)
+        if target and fragment:
+            target = self._place(target, fragment) if fragment[0] == "/" else self._names.get((target.base, fragment))
+        if target:
+            self.called.setdefault(id(target.schema), fragment.rpartition("/")[2] or uri.rpartition("/")[2])
+        return target
 
-    def _place(self, found: SchemaPart, pointer: str) -> SchemaPart | None:
-        value: Json = found.schema
+    def _place(self, part: SchemaPart, pointer: str) -> SchemaPart | None:
+        value: Json = part.schema
         for token in pointer.split("/")[1:]:
-            found = self.inside(found, value) or found
+            part = self.inside(part, value) or part
             value = _child_value(value, token.replace("~1", "/").replace("~0", "~"))
-        return self.inside(found, value)
+        return self.inside(part, value)
 
     def _add_document(self, root: SchemaPart) -> SchemaPart:
         """Record a document, and every name in it."""
@@ -272,10 +272,10 @@ def _extras(part: SchemaPart, library: SchemaLibrary) -> tuple[Parts, ...] | Non
     others = schema.get("additionalProperties")
     if others is None and not any(key in schema for key in APPLICATORS):
         others = schema.get("unevaluatedProperties")
-    found = [library.inside(part, item) for item in object_value(part, "patternProperties").values()]
+    parts = [library.inside(part, item) for item in object_value(part, "patternProperties").values()]
     if others is not False:
-        found.append(library.inside(part, others))
-    return tuple((item,) if item else () for item in found) or None
+        parts.append(library.inside(part, others))
+    return tuple((item,) if item else () for item in parts) or None
 
 
 def _join_arrays(facts: SchemaFacts, library: SchemaLibrary) -> None:
@@ -285,8 +285,8 @@ def _join_arrays(facts: SchemaFacts, library: SchemaLibrary) -> None:
             first, items = items, part.schema.get("additionalItems")
         if facts.prefix or facts.rest or (first is None and items is None):
             continue
-        found = [library.inside(part, item) for item in (first if isinstance(first, list) else [])]
-        facts.prefix = tuple((item,) if item else () for item in found)
+        parts = [library.inside(part, item) for item in (first if isinstance(first, list) else [])]
+        facts.prefix = tuple((item,) if item else () for item in parts)
         rest = library.inside(part, items)
         facts.rest = (rest,) if rest else ()
         facts.closed_array = items is False
@@ -306,13 +306,13 @@ LIMITS: dict[str, Callable[[float, float], float]] = {
 
 
 def _limits(parts: Sequence[SchemaPart]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for part in parts:
         for key in LIMITS.keys() & part.schema.keys():
             value = part.schema[key]
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-                found[key] = LIMITS[key](value, found.get(key, value))
-    return found
+                limits[key] = LIMITS[key](value, limits.get(key, value))
+    return limits
 
 
 def _branches(facts: SchemaFacts, library: SchemaLibrary) -> tuple[Parts, ...]:

@@ -71,11 +71,11 @@ UNLIMITED = frozenset(key for keys in LIMITS.values() for key in keys)
 
 def limited_type(kind: str, limits: Mapping[str, float]) -> Shape:
     """Return the shape of a type, with those limits that a model can express."""
-    found = {key: limits[key] for key in LIMITS.get(kind, ()) if key in limits}
+    kept = {key: limits[key] for key in LIMITS.get(kind, ()) if key in limits}
     if kind == "number":
         # A model compares binary numbers: a bound that is none would exclude values beside it.
-        return {"type": kind, **{key: value for key, value in found.items() if _is_binary(value)}}
-    return {"type": kind, **{key: _whole(key, value) for key, value in found.items()}}
+        return {"type": kind, **{key: value for key, value in kept.items() if _is_binary(value)}}
+    return {"type": kind, **{key: _whole(key, value) for key, value in kept.items()}}
 
 
 def _is_binary(value: float) -> bool:
@@ -145,11 +145,11 @@ def without_limits(shape: Shape) -> Shape:
 
 
 def _distinct(shapes: Iterable[Shape]) -> list[Shape]:
-    found: list[Shape] = []
+    distinct: list[Shape] = []
     for shape in shapes:
-        if shape and shape not in found:
-            found.append(shape)
-    return found
+        if shape and shape not in distinct:
+            distinct.append(shape)
+    return distinct
 
 
 def is_simple_default(value: Json, shape: Shape) -> bool:

@@ -49,9 +49,9 @@ BOOT = (
 def fingerprint(root: Path) -> Fingerprint:
     """Return the state of a project's files; empty if the project is missing.  O(files), no file is opened."""
     seen: set[tuple[int, int]] = set()
-    found: list[tuple[str, int, int, int, int]] = []
+    statuses: list[tuple[str, int, int, int, int]] = []
     folders = [os.fspath(root)]
-    while folders and len(found) < MAX_ENTRIES:
+    while folders and len(statuses) < MAX_ENTRIES:
         for entry in project_entries(folders.pop()):
             status = entry_status(entry)
             if status is None:
@@ -59,15 +59,15 @@ def fingerprint(root: Path) -> Fingerprint:
             if stat.S_ISDIR(status.st_mode):
                 folders += unseen_folder(entry, status, seen)
             elif not entry.name.endswith(IGNORED_ENDINGS):
-                found.append((entry.path, status.st_mtime_ns, status.st_size, status.st_mode, status.st_ino))
-    return frozenset(found)
+                statuses.append((entry.path, status.st_mtime_ns, status.st_size, status.st_mode, status.st_ino))
+    return frozenset(statuses)
 
 
 def project_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder that a build would read; none if it was removed."""
     try:
-        with os.scandir(folder) as found:
-            listed = list(found)
+        with os.scandir(folder) as entries:
+            listed = list(entries)
     except OSError:
         return
     for entry in listed:
@@ -114,20 +114,20 @@ class ProjectWatcher:
         pause = POLL_SECONDS
         while not self._over.wait(pause):
             began = time.monotonic()
-            found = fingerprint(self._root)
+            current = fingerprint(self._root)
             pause = max(POLL_SECONDS, MAX_POLLING_SHARE * (time.monotonic() - began))
-            if found != self._known:
-                self._known = self._settled(found)
+            if current != self._known:
+                self._known = self._settled(current)
                 self._changed()
 
-    def _settled(self, found: Fingerprint) -> Fingerprint:
+    def _settled(self, current: Fingerprint) -> Fingerprint:
         """Return the files' state when it is stable, or has been changing for too long."""
         until = time.monotonic() + MAX_SETTLE_SECONDS
         while time.monotonic() < until and not self._over.wait(SETTLE_SECONDS):
-            earlier, found = found, fingerprint(self._root)
-            if found == earlier:
+            earlier, current = current, fingerprint(self._root)
+            if current == earlier:
                 break
-        return found
+        return current
 
 
 @dataclass(frozen=True, slots=True)

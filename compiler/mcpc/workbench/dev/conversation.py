@@ -51,9 +51,9 @@ def id_key(identifier: object) -> str:
 
 def answered_requests(line: bytes) -> list[tuple[str, bool]]:
     """Return the requests that a server's line answers, each with its success."""
-    found = RESPONSE_HEAD.match(line)
-    if found:
-        return [(id_key(json.loads(found[1])), found[2] == b"result")]
+    head = RESPONSE_HEAD.match(line)
+    if head:
+        return [(id_key(json.loads(head[1])), head[2] == b"result")]
     if not line.startswith(b"["):
         return []
     return [

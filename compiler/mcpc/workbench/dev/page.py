@@ -297,12 +297,12 @@ def case_of(sent: Any) -> dict[str, Any]:
 
 def completed_of(sent: dict[str, Any]) -> dict[str, str]:
     """Return what a case completes; raise CaseError."""
-    found = {key: sent[key] for key in COMPLETE_FIELDS if key in sent}
-    if not all(isinstance(value, str) for value in found.values()):
+    fields = {key: sent[key] for key in COMPLETE_FIELDS if key in sent}
+    if not all(isinstance(value, str) for value in fields.values()):
         raise CaseError("expected texts in `complete`")
-    if "argument" not in found or ("prompt" in found) == ("resource" in found):
+    if "argument" not in fields or ("prompt" in fields) == ("resource" in fields):
         raise CaseError("expected `complete` to have an `argument`, and a `prompt` or a `resource`")
-    return found
+    return fields
 
 
 class BuildHistory:

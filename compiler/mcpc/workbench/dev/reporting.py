@@ -181,7 +181,7 @@ def describe_changes(earlier: BuildFacts, later: BuildFacts) -> str:
             signs["+"] += [name for name in new if name not in old]
             signs["-"] += [name for name in old if name not in new]
             signs["~"] += [name for name, value in new.items() if name in old and old[name] != value]
-    names = [f"{sign}{name}" for sign, found in signs.items() for name in found]
+    names = [f"{sign}{name}" for sign, changed in signs.items() for name in changed]
     if names:
         rest = len(names) - MAX_NAMES
         return ", ".join(names[:MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
@@ -194,8 +194,8 @@ def describe_changes(earlier: BuildFacts, later: BuildFacts) -> str:
 
 def definitions_by_name(facts: BuildFacts, kind: str) -> dict[str, str]:
     word, label = NAME_FIELDS[kind]
-    found = json.loads(facts.lists.get(kind, "[]"))
-    return {word + visible(str(item.get(label)), MAX_NAME_LENGTH): json.dumps(item) for item in found}
+    items = json.loads(facts.lists.get(kind, "[]"))
+    return {word + visible(str(item.get(label)), MAX_NAME_LENGTH): json.dumps(item) for item in items}
 
 
 def count_offered(facts: BuildFacts) -> str:

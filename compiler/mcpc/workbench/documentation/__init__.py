@@ -48,8 +48,8 @@ def html_page(page: ServerPage) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     opened = Markup(" open") if len(page.tools) <= MOST_OPEN else ""
-    found = [(name, name.capitalize()) for name in SECTIONS if getattr(page, name)]
-    sections = [*found, ("install", "Install"), *([("about", "About the file")] if page.facts else [])]
+    titles = [(name, name.capitalize()) for name in SECTIONS if getattr(page, name)]
+    sections = [*titles, ("install", "Install"), *([("about", "About the file")] if page.facts else [])]
     values = {"style": Markup(style), "script": Markup(script), "policy": policy, "opened": opened}
     return rendered("page.html.j2", visible_value, page=page, sections=sections, **values)
 
@@ -103,7 +103,7 @@ def line(text: str) -> Markup:
 
 def escaped_pieces(text: str) -> list[str]:
     """Return a text in pieces: characters with a meaning are escaped, but inside of words where they have none."""
-    plain = {found.start() for found in PLAIN.finditer(text)}
+    plain = {match.start() for match in PLAIN.finditer(text)}
     return [f"\\{char}" if SPECIAL.match(char) and at not in plain else char for at, char in enumerate(text)]
 
 

@@ -144,20 +144,20 @@ def page_of(facts: Mapping[str, Any], cases: Cases, about: Sequence[tuple[str, s
 
 def items(facts: Mapping[str, Any], name: str) -> list[Item]:
     """Return the items of a list; a built file has a number where there is no list."""
-    found = facts.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    listed = facts.get(name)
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 def text_in(item: object, name: str) -> str:
     """Return a text of an object, an empty one if it has none."""
-    found = item.get(name) if isinstance(item, dict) else None
-    return found.strip() if isinstance(found, str) else ""
+    value = item.get(name) if isinstance(item, dict) else None
+    return value.strip() if isinstance(value, str) else ""
 
 
 def icon_of(item: object) -> str:
     """Return the first icon that is part of the definition: one at an address is never loaded."""
-    found = item.get("icons") if isinstance(item, dict) else None
-    sources = (text_in(icon, "src") for icon in found) if isinstance(found, list) else ()
+    icons = item.get("icons") if isinstance(item, dict) else None
+    sources = (text_in(icon, "src") for icon in icons) if isinstance(icons, list) else ()
     return next((source for source in sources if len(source) <= MAX_ICON and ICON.fullmatch(source)), "")
 
 
@@ -245,19 +245,19 @@ def about_of(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Python", python["requires"]
     rows = {"Protocol revisions": "revisions", "Platforms": "platforms", "Packages of the HTTP server": "serving"}
     for title, name in rows.items():
-        found = facts.get(name)
-        if isinstance(found, list) and found:
-            yield title, ", ".join(map(str, found))
+        value = facts.get(name)
+        if isinstance(value, list) and value:
+            yield title, ", ".join(map(str, value))
 
 
 def examples_of(schema: object, cases: list[tuple[str, Any]]) -> list[tuple[str, str]]:
     """Return titles and JSON of examples; one without arguments, or that is shown already, is left out."""
-    found: dict[str, str] = {}
+    by_text: dict[str, str] = {}
     for title, value in [*cases, *schema_examples(schema)]:
         if value == {}:
             continue
-        found.setdefault(json.dumps(value, ensure_ascii=False, indent=2), title)
-    return [(title, text) for text, title in found.items()][:MAX_EXAMPLES]
+        by_text.setdefault(json.dumps(value, ensure_ascii=False, indent=2), title)
+    return [(title, text) for text, title in by_text.items()][:MAX_EXAMPLES]
 
 
 def schema_examples(schema: object) -> Iterator[tuple[str, Any]]:
@@ -325,10 +325,10 @@ def client_sections(name: str, settings: Sequence[Mapping[str, Any]]) -> Iterato
 def places_of(client: Client) -> Iterator[str]:
     """Yield the places of a client's file; one for all systems, or one for each."""
     path = next((path for path in reversed(client.user) if not path.startswith("$")), client.user[-1])
-    found = {title: with_root(path, system, {}) for system, title in SYSTEMS.items()}
-    if len({*found.values()}) == 1:
+    places = {title: with_root(path, system, {}) for system, title in SYSTEMS.items()}
+    if len({*places.values()}) == 1:
         yield path
         return
-    for title, place in found.items():
+    for title, place in places.items():
         if place:
             yield f"{title}: {place}"

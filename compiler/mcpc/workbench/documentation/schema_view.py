@@ -221,13 +221,13 @@ def members_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:
 
 
 def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = schema.get("properties")
-    return found if isinstance(found, dict) else {}
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
-    found = schema.get("required")
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
 
 def items_of(schema: Mapping[str, Any], depth: int) -> Iterator[Row]:

@@ -86,12 +86,12 @@ def _argument_variables(project: OpenProject, before: str) -> dict[str, str]:
     keys = {key for name in begun if name for key in (name, FUNCTION_PREFIX.sub("", name, count=1))}
     everything = [*definitions_in(project)]
     chosen = [each for each in everything if definition_key(each.name) in keys] or everything
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for each in chosen:
         schema = member_of(each.item.node, "inputSchema", "object")
         for name in names_in(schema) if schema is not None else ():
-            found.setdefault(PREFIX + name.translate(UNDERSCORES), f"The argument `{name}` of `{each.name}`.")
-    return found
+            variables.setdefault(PREFIX + name.translate(UNDERSCORES), f"The argument `{name}` of `{each.name}`.")
+    return variables
 
 
 def _in_python(project: OpenProject, path: str, text: str, offset: int) -> Iterator[Proposal]:
@@ -103,7 +103,7 @@ def _functions(project: OpenProject, line: str, offset: int, form: str, allowed:
     """Yield functions for definitions without one, at the beginning of a line."""
     if NAME_BEFORE.fullmatch(line) is None or not allowed:
         return
-    for problem in (each for found in project.found.values() for each in found if each.code == "MCP201"):
+    for problem in (each for problems in project.found.values() for each in problems if each.code == "MCP201"):
         match = MISSING.search(problem.message)
         if match is not None:
             new = form.format(kind=match[1], name=definition_key(match[2]))
@@ -156,8 +156,8 @@ def _named_values(project: OpenProject, path: str, cursor: Cursor) -> Iterator[s
 def _property_names(text: str, cursor: Cursor) -> tuple[str, ...]:
     """Return the properties beside the `required` that the cursor is in."""
     beside = re.compile(r'"properties"\s*:\s*\{').finditer(text, 0, cursor.start)
-    found = max((match.end() for match in beside), default=-1)
-    return cursor_in_json(text, found).keys if found >= 0 else ()
+    last_end = max((match.end() for match in beside), default=-1)
+    return cursor_in_json(text, last_end).keys if last_end >= 0 else ()
 
 
 def _empty_value(schema: JsonSchema) -> str:

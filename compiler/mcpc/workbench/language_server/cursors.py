@@ -138,13 +138,13 @@ def cursor_in_json(text: str, offset: int) -> Cursor:
                 start, end = token.span()
             break
         pass_token(open_values, token[0], string_of(token[0]) if is_text else None, ":")
-    found = cursor_in(open_values, start, end)
-    keys = (*found.keys, *keys_behind(text, end)) if found.is_key else ()
-    return replace(found, keys=keys, has_colon=text[end:].lstrip()[:1] == ":")
+    cursor = cursor_in(open_values, start, end)
+    keys = (*cursor.keys, *keys_behind(text, end)) if cursor.is_key else ()
+    return replace(cursor, keys=keys, has_colon=text[end:].lstrip()[:1] == ":")
 
 
 def keys_behind(text: str, place: int) -> list[str]:
-    found: list[str] = []
+    keys: list[str] = []
     depth, last = 0, ""
     for count, token in enumerate(JSON_TOKEN.finditer(text, place)):
         first = token[0][0]
@@ -152,9 +152,9 @@ def keys_behind(text: str, place: int) -> list[str]:
         if depth < 0 or count > MAX_KEYS:
             break
         if depth == 0 and first == ":" and last:
-            found.append(string_of(last))
+            keys.append(string_of(last))
         last = token[0] if first not in PUNCTUATION and depth == 0 else ""
-    return found
+    return keys
 
 
 def string_of(token: str) -> str:
@@ -183,10 +183,10 @@ class _TomlReading:
 
     def steps_of(self, parts: Sequence[str]) -> tuple[Step, ...]:
         """Return the path of a table by its name."""
-        found: list[Step] = []
+        steps: list[Step] = []
         for number, part in enumerate(parts, 1):
-            found += [part, 0] if tuple(parts[:number]) in self.lists else [part]
-        return tuple(found)
+            steps += [part, 0] if tuple(parts[:number]) in self.lists else [part]
+        return tuple(steps)
 
     def take(self, token: str, is_header: bool) -> None:
         """Take over a token before the cursor; a header ends what is still open before it."""
@@ -240,8 +240,8 @@ def _at_place(text: str, start: int, end: int, reading: _TomlReading) -> Cursor 
     path = (*reading.table, *reading.parts)
     has_colon = text[end:].lstrip(" \t")[:1] == "="
     if reading.open_values:
-        found = cursor_in(reading.open_values, start, end)
-        return replace(found, path=(*path, *found.path), beside=(), has_colon=has_colon)
+        inner = cursor_in(reading.open_values, start, end)
+        return replace(inner, path=(*path, *inner.path), beside=(), has_colon=has_colon)
     if reading.place == "header":
         header = "[[" if reading.is_list else "["
         rest = text[end:].split("\n", 1)[0].strip()
@@ -262,7 +262,7 @@ def _keys_below(text: str, place: int) -> list[str]:
         return []
     header = HEADER.search(text, line)
     end = header.start() if header else len(text)
-    return [name_of(found[1]) for found in KEY_OF_LINE.finditer(text, line + 1, end)]
+    return [name_of(match[1]) for match in KEY_OF_LINE.finditer(text, line + 1, end)]
 
 
 def name_of(token: str) -> str:

@@ -54,11 +54,11 @@ def schemas_of_place(project: OpenProject, path: str, cursor: Cursor, *more: Ste
     kind, steps = kind_of(path), (*cursor.path, *more)
     if kind is None:
         return []
-    found = schemas_at(schema_of(kind.name), steps)
+    schemas = schemas_at(schema_of(kind.name), steps)
     if kind.name == "cases":
-        found += _of_arguments(project, cursor, steps)
-        found += _of_settings(project, steps)
-    return found
+        schemas += _of_arguments(project, cursor, steps)
+        schemas += _of_settings(project, steps)
+    return schemas
 
 
 def _of_arguments(project: OpenProject, cursor: Cursor, path: tuple[Step, ...]) -> list[JsonSchema]:
@@ -100,11 +100,11 @@ def _described(schema: JsonSchema, text: str | None) -> JsonSchema:
 
 def schemas_at(root: JsonSchema, path: Sequence[Step]) -> list[JsonSchema]:
     """Return the schemas of the value at a path, without those that say nothing."""
-    found = [*_alternatives(root, root)]
+    schemas = [*_alternatives(root, root)]
     for step in path:
-        below = (each for schema in found for each in _alternatives(_below(schema, step), root))
-        found = [*below][:MAX_SCHEMAS]
-    return found
+        below = (each for schema in schemas for each in _alternatives(_below(schema, step), root))
+        schemas = [*below][:MAX_SCHEMAS]
+    return schemas
 
 
 def _alternatives(schema: object, root: JsonSchema) -> Iterator[JsonSchema]:
@@ -135,22 +135,22 @@ def _below(schema: JsonSchema, step: Step) -> object:
 
 def properties_of(schemas: Sequence[JsonSchema]) -> dict[str, JsonSchema]:
     """Return the properties that schemas name, each with the schema that says most."""
-    found: dict[str, JsonSchema] = {}
+    properties: dict[str, JsonSchema] = {}
     for schema in schemas:
         for name, value in schema.get("properties", {}).items():
-            if isinstance(value, dict) and len(value) >= len(found.get(name, ())):
-                found[name] = value
-    return found
+            if isinstance(value, dict) and len(value) >= len(properties.get(name, ())):
+                properties[name] = value
+    return properties
 
 
 def values_of(schemas: Sequence[JsonSchema]) -> list[object]:
     """Return the values that schemas list: of `enum`, `const`, and the booleans."""
-    found: list[object] = []
+    values: list[object] = []
     for schema in schemas:
-        found += schema.get("enum", ())
-        found += [schema["const"]] if "const" in schema else []
-        found += [True, False] if schema.get("type") == "boolean" else []
-    return [value for number, value in enumerate(found) if value not in found[:number] or isinstance(value, bool)]
+        values += schema.get("enum", ())
+        values += [schema["const"]] if "const" in schema else []
+        values += [True, False] if schema.get("type") == "boolean" else []
+    return [value for number, value in enumerate(values) if value not in values[:number] or isinstance(value, bool)]
 
 
 def descriptions_of(schemas: Sequence[JsonSchema]) -> list[str]:
@@ -162,9 +162,9 @@ def hover_at(project: OpenProject, path: str, offset: int) -> tuple[str, Span | 
     parts = [*_problems(project, path, offset)]
     field, span = _field(project, path, offset)
     parts += [field] if field else []
-    found = handled_at(project, path, offset) if ending_of(path) not in CURSORS else None
-    definition = found or definition_at(project, path, offset)
-    if definition is not None and (found is not None or not field or holds(definition.named, path, offset)):
+    handled = handled_at(project, path, offset) if ending_of(path) not in CURSORS else None
+    definition = handled or definition_at(project, path, offset)
+    if definition is not None and (handled is not None or not field or holds(definition.named, path, offset)):
         parts.append(f"```text\n{print_definition(definition.item)[:MAX_SHOWN]}```")
     return "\n\n---\n\n".join(parts), span
 

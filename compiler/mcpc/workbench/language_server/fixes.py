@@ -59,8 +59,8 @@ def fixes_of(problem: Diagnostic, project: OpenProject) -> list[Fix]:
     text = None if span is None else project.text(span.path)
     if span is None or text is None:
         return []
-    found = [fix for make in (*MAKERS.get(problem.code, ()), *GENERAL) for fix in make(problem, text, project)]
-    return list({fix.title: fix for fix in found}.values())
+    fixes = [fix for make in (*MAKERS.get(problem.code, ()), *GENERAL) for fix in make(problem, text, project)]
+    return list({fix.title: fix for fix in fixes}.values())
 
 
 def _meant(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix]:
@@ -136,7 +136,8 @@ def _without_mark(problem: Diagnostic, text: str, project: OpenProject) -> Itera
 def _unix_lines(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix]:
     if problem.span is not None and "\r\n" in text:
         changes = tuple(
-            TextChange(problem.span.path, found.start(), found.end(), "\n") for found in re.finditer("\r\n", text)
+            TextChange(problem.span.path, line_end.start(), line_end.end(), "\n")
+            for line_end in re.finditer("\r\n", text)
         )
         yield Fix("Use Unix line endings", changes, preferred=True)
 

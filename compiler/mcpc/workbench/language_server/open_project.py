@@ -203,10 +203,10 @@ def with_texts(disk: SourceTree, texts: Mapping[str, str]) -> SourceTree:
 
 def by_path(diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
     """Return diagnostics by the path of their file; an empty path for those of the whole project."""
-    found: dict[str, list[Diagnostic]] = {}
+    problems: dict[str, list[Diagnostic]] = {}
     for problem in diagnostics:
-        found.setdefault(problem.span.path if problem.span else "", []).append(problem)
-    return found
+        problems.setdefault(problem.span.path if problem.span else "", []).append(problem)
+    return problems
 
 
 def _moved(problem: Diagnostic, edit: BufferEdit) -> Diagnostic | None:
@@ -266,13 +266,13 @@ def _handled(project: OpenProject, handler: Handler) -> Span | None:
 
 def definition_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition | None:
     """Return the definition at a place, of its text or of its name."""
-    found = (each for each in definitions_in(project) if holds(each.whole, path, offset))
-    return next(found, None)
+    definitions = (each for each in definitions_in(project) if holds(each.whole, path, offset))
+    return next(definitions, None)
 
 
 def handled_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition | None:
     """Return the definition whose handler is at a place: its function, or the whole script."""
-    found, last = None, -1
+    nearest, last = None, -1
     text = project.text(path) or ""
     for each in definitions_in(project):
         span = each.handled
@@ -281,8 +281,8 @@ def handled_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition
         if span.start == span.end == 0:
             return each
         if text.rfind("\n", 0, span.start) < offset and last < span.start:
-            found, last = each, span.start
-    return found
+            nearest, last = each, span.start
+    return nearest
 
 
 def holds(span: Span, path: str, offset: int) -> bool:

@@ -55,8 +55,8 @@ def uri_of(project: OpenProject, path: str) -> str:
 
 
 def buffer_of(project: OpenProject, path: str, encoding: str) -> TextBuffer:
-    found = project.buffers.get(path)
-    return TextBuffer(project.text(path) or "", encoding) if found is None else found
+    buffer = project.buffers.get(path)
+    return TextBuffer(project.text(path) or "", encoding) if buffer is None else buffer
 
 
 def range_of(buffer: TextBuffer, start: int, end: int) -> types.Range:
@@ -69,9 +69,9 @@ def location_of(project: OpenProject, span: Span, encoding: str) -> types.Locati
 
 
 def diagnostics_of(project: OpenProject, path: str, encoding: str) -> list[types.Diagnostic]:
-    found = project.found.get(path, [])[:MAX_SHOWN]
-    buffer = buffer_of(project, path, encoding) if found else TextBuffer("", encoding)
-    return [diagnostic_of(problem, buffer, project) for problem in found]
+    problems = project.found.get(path, [])[:MAX_SHOWN]
+    buffer = buffer_of(project, path, encoding) if problems else TextBuffer("", encoding)
+    return [diagnostic_of(problem, buffer, project) for problem in problems]
 
 
 def diagnostic_of(problem: Diagnostic, buffer: TextBuffer, project: OpenProject) -> types.Diagnostic:
@@ -94,14 +94,14 @@ def diagnostic_of(problem: Diagnostic, buffer: TextBuffer, project: OpenProject)
 
 def _related(problem: Diagnostic, project: OpenProject, encoding: str) -> Iterable[types.DiagnosticRelatedInformation]:
     """Yield the other place that a hint names, if it is in the project."""
-    found = OTHER_PLACE.search(problem.hint)
-    if found is None or project.text(found[1]) is None:
+    match = OTHER_PLACE.search(problem.hint)
+    if match is None or project.text(match[1]) is None:
         return
-    buffer = buffer_of(project, found[1], encoding)
-    line = int(found[2]) - 1
+    buffer = buffer_of(project, match[1], encoding)
+    line = int(match[2]) - 1
     if line < len(buffer.starts):
-        start = buffer.starts[line] + int(found[3]) - 1
-        place = types.Location(uri_of(project, found[1]), range_of(buffer, start, start))
+        start = buffer.starts[line] + int(match[3]) - 1
+        place = types.Location(uri_of(project, match[1]), range_of(buffer, start, start))
         yield types.DiagnosticRelatedInformation(place, problem.hint)
 
 

@@ -72,11 +72,11 @@ class ProjectServer(LanguageServer):
     def publish(self, project: OpenProject, paths: set[str]) -> None:
         """Send the diagnostics of files."""
         for path in sorted(path for path in paths if path):
-            found = values.diagnostics_of(project, path, self.open_workspace.encoding)
-            if found or path in project.published or path in project.buffers:
+            diagnostics = values.diagnostics_of(project, path, self.open_workspace.encoding)
+            if diagnostics or path in project.published or path in project.buffers:
                 uri = values.uri_of(project, path)
-                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
-            (project.published.add if found else project.published.discard)(path)
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
+            (project.published.add if diagnostics else project.published.discard)(path)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log an error that no request waits for."""
@@ -86,11 +86,11 @@ class ProjectServer(LanguageServer):
         self, document: types.TextDocumentIdentifier, position: types.Position = BEGINNING
     ) -> FilePosition | None:
         """Return the place that a position means; None outside of any project."""
-        found = await self.open_workspace.find_checked(file_of(document.uri))
-        if found is None or found[0].text(found[1]) is None:
+        place = await self.open_workspace.find_checked(file_of(document.uri))
+        if place is None or place[0].text(place[1]) is None:
             return None
-        buffer = values.buffer_of(*found, self.open_workspace.encoding)
-        return FilePosition(*found, buffer.offset(position.line, position.character), buffer)
+        buffer = values.buffer_of(*place, self.open_workspace.encoding)
+        return FilePosition(*place, buffer.offset(position.line, position.character), buffer)
 
 
 def file_of(uri: str) -> Path:
@@ -194,9 +194,9 @@ async def definition(server: ProjectServer, params: types.DefinitionParams) -> t
     place = await server.place_of(params.text_document, params.position)
     if place is None:
         return None
-    found, handled = definition_at(*place[:3]), handled_at(*place[:3])
-    if found is not None and found.handled is not None and not found.is_function:
-        span = found.handled
+    named, handled = definition_at(*place[:3]), handled_at(*place[:3])
+    if named is not None and named.handled is not None and not named.is_function:
+        span = named.handled
     elif handled is not None:
         span = handled.named
     else:
@@ -207,8 +207,8 @@ async def definition(server: ProjectServer, params: types.DefinitionParams) -> t
 async def symbols(server: ProjectServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     """List the definitions of a file."""
     place = await server.place_of(params.text_document)
-    found = definitions_in(place.project) if place else ()
-    return [values.symbol_of(each, place.buffer) for each in found if place and each.whole.path == place.path]
+    definitions = definitions_in(place.project) if place else ()
+    return [values.symbol_of(each, place.buffer) for each in definitions if place and each.whole.path == place.path]
 
 
 async def actions(server: ProjectServer, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -218,13 +218,15 @@ async def actions(server: ProjectServer, params: types.CodeActionParams) -> list
         return []
     project, path, start, buffer = place
     end = buffer.offset(params.range.end.line, params.range.end.character)
-    found = []
+    code_actions = []
     for problem in project.found.get(path, ()):
         span = problem.span or Span("")
         if span.start <= end and start <= max(span.end, span.start):
             shown = values.diagnostic_of(problem, buffer, project)
-            found += [values.code_action(fix, shown, project, buffer.encoding) for fix in fixes_of(problem, project)]
-    return found
+            code_actions += [
+                values.code_action(fix, shown, project, buffer.encoding) for fix in fixes_of(problem, project)
+            ]
+    return code_actions
 
 
 FEATURES: dict[str, Callable[[ProjectServer, Any], Any]] = {

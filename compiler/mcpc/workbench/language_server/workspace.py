@@ -94,11 +94,11 @@ class Workspace:
     async def find_checked(self, file: Path) -> tuple[OpenProject, str] | None:
         """Return what `find` does, after the first check of the project."""
         ends = time.monotonic() + FIRST_CHECK_SECONDS
-        while (found := self.find(file)) is not None and not found[0].is_checked and time.monotonic() < ends:
+        while (open_file := self.find(file)) is not None and not open_file[0].is_checked and time.monotonic() < ends:
             self.checked.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.checked.wait(), ends - time.monotonic())
-        return found
+        return open_file
 
     def open(self, file: Path, text: str) -> None:
         """Open a file, and its project if that is not open; a file outside of any project is left alone."""
@@ -112,20 +112,20 @@ class Workspace:
 
     def change(self, file: Path, changes: Callable[[TextBuffer], list[BufferEdit]]) -> None:
         """Change an open text, and check its project after a pause."""
-        found = self.find(file)
-        if found is None or found[1] not in found[0].buffers:
+        open_file = self.find(file)
+        if open_file is None or open_file[1] not in open_file[0].buffers:
             return
-        project, path = found
+        project, path = open_file
         for edit in changes(project.buffers[path]):
             project.edited(path, edit)
         self.check_later(project)
 
     def close(self, file: Path) -> None:
         """Forget an open text; a project without one is closed, and its diagnostics are withdrawn."""
-        found = self.find(file)
-        if found is None or found[1] not in found[0].buffers:
+        open_file = self.find(file)
+        if open_file is None or open_file[1] not in open_file[0].buffers:
             return
-        project, path = found
+        project, path = open_file
         project.close(path)
         if project.buffers:
             self.check_later(project)
@@ -188,7 +188,7 @@ class StaleError(Exception):
 
 
 def check_project(
-    tree: SourceTree, found: Diagnostics, options: Options, is_stale: Callable[[], bool] = lambda: False
+    tree: SourceTree, problems: Diagnostics, options: Options, is_stale: Callable[[], bool] = lambda: False
 ) -> CheckResult:
     """Return the result of the pipeline up to its checks, and of the test cases; raise StaleError once it is stale."""
 
@@ -196,7 +196,7 @@ def check_project(
         if is_stale():
             raise StaleError
 
-    result = analyse(tree, found, options, at_stage, declare_packages)
+    result = analyse(tree, problems, options, at_stage, declare_packages)
     shown = (problem for problem in result.diagnostics if problem.code not in NOT_SHOWN)
     return replace(result, diagnostics=(*shown, *case_problems(tree, result)))
 

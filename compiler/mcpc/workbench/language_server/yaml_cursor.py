@@ -39,23 +39,23 @@ def cursor_in_yaml(text: str, offset: int) -> Cursor | None:
     if offset > MAX_CHARACTERS or COMMENT.search(QUOTED.sub('""', line)) is not None:
         return None
     start, end = token_at(text, offset)
-    found = _found(text, start, end)
-    if found is None:
+    cursor = _found(text, start, end)
+    if cursor is None:
         return None
     lead = " " if start == end and text[start - 1 : start] in (":", "-") else ""
-    return replace(found, start=start, end=end, has_colon=text[end:].lstrip(" \t")[:1] == ":", lead=lead)
+    return replace(cursor, start=start, end=end, has_colon=text[end:].lstrip(" \t")[:1] == ":", lead=lead)
 
 
 def _found(text: str, start: int, end: int) -> Cursor | None:
     open_values, last = _read(text[:start])
     line = text.rfind("\n", 0, start) + 1
-    found = cursor_in(open_values, start, end)
+    cursor = cursor_in(open_values, start, end)
     if open_values and open_values[-1].column < 0:
-        return replace(found, keys=(*found.keys, *keys_behind(text, end))) if found.is_key else found
+        return replace(cursor, keys=(*cursor.keys, *keys_behind(text, end))) if cursor.is_key else cursor
     if not text[line:start].strip():
         return _at_line(text, end, open_values, start - line)
     is_item = isinstance(last, yaml.BlockEntryToken)
-    return replace(found, may_be_key=is_item) if is_item or isinstance(last, yaml.ValueToken) else None
+    return replace(cursor, may_be_key=is_item) if is_item or isinstance(last, yaml.ValueToken) else None
 
 
 def cursor_in_frontmatter(text: str, offset: int) -> Cursor | None:
@@ -65,9 +65,9 @@ def cursor_in_frontmatter(text: str, offset: int) -> Cursor | None:
         return None
     closing = CLOSING.search(text, opening.end())
     end = closing.start() if closing else len(text)
-    found = cursor_in_yaml(text[opening.end() : end], offset - opening.end()) if offset <= end else None
+    cursor = cursor_in_yaml(text[opening.end() : end], offset - opening.end()) if offset <= end else None
     shift = opening.end()
-    return found and replace(found, start=found.start + shift, end=found.end + shift)
+    return cursor and replace(cursor, start=cursor.start + shift, end=cursor.end + shift)
 
 
 def token_at(text: str, offset: int) -> tuple[int, int]:
@@ -199,8 +199,8 @@ def _at_line(text: str, end: int, open_values: list[OpenValue], column: int) -> 
         holder.has_value or holder.column == column or not (holder.is_array or holder.has_colon)
     ):
         return None
-    found = cursor_in(open_values, end, end)
-    return replace(found, keys=(*found.keys, *_keys_below(text, end, column)), may_be_key=not is_key)
+    cursor = cursor_in(open_values, end, end)
+    return replace(cursor, keys=(*cursor.keys, *_keys_below(text, end, column)), may_be_key=not is_key)
 
 
 def _is_behind(value: OpenValue, column: int) -> bool:
@@ -214,7 +214,7 @@ def _keys_below(text: str, place: int, column: int) -> Iterator[str]:
         indent = len(line) - len(content)
         if not content.strip() or content.startswith("#") or indent > column:
             continue
-        found = KEY.match(content)
-        if indent < column or found is None:
+        match = KEY.match(content)
+        if indent < column or match is None:
             return
-        yield string_of(found[1]) if found[1][0] == '"' else found[1].strip("'")
+        yield string_of(match[1]) if match[1][0] == '"' else match[1].strip("'")

@@ -168,7 +168,7 @@ EXPECT_FIELDS = {
 
 def case_sources(folder: Path, prefix: str = f"{FOLDER}/") -> tuple[dict[str, Source], Diagnostics]:
     """Return the files of a folder that may have cases, by path, sorted; and those that are too large."""
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     problems: list[Diagnostic] = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix not in SUFFIXES or path.name.startswith(".") or not path.is_file():
@@ -177,8 +177,8 @@ def case_sources(folder: Path, prefix: str = f"{FOLDER}/") -> tuple[dict[str, So
         if path.stat().st_size > MAX_BYTES:
             problems.append(diagnose("MCP601", Span(name), f"the file is larger than {MAX_BYTES >> 20} MB"))
         else:
-            found[name] = Source(name, path.read_bytes())
-    return found, tuple(problems)
+            sources[name] = Source(name, path.read_bytes())
+    return sources, tuple(problems)
 
 
 def read_cases(sources: Mapping[str, Source]) -> tuple[list[Case], Diagnostics]:
@@ -186,8 +186,8 @@ def read_cases(sources: Mapping[str, Source]) -> tuple[list[Case], Diagnostics]:
     cases: list[Case] = []
     problems: list[Diagnostic] = []
     for source in sources.values():
-        root, found = _root_of(source)
-        problems += found
+        root, wrong = _root_of(source)
+        problems += wrong
         if root is not None and root.get(TESTS) is not None:
             reader = _Reader(source, problems)
             cases += reader.cases(root)
@@ -254,9 +254,9 @@ class _Reader:
 
     def _check_one(self, node: Node, names: Iterable[str], where: str) -> None:
         """Report an object that does not have exactly one of some members."""
-        found = [member.key for member in node.members if member.key in names]
-        if len(found) != 1:
-            what = "calls nothing" if not found else f"has {quoted(found, ' and ')}"
+        keys = [member.key for member in node.members if member.key in names]
+        if len(keys) != 1:
+            what = "calls nothing" if not keys else f"has {quoted(keys, ' and ')}"
             self._report("MCP604", _head(node), f"{where} {what}", f"one of {quoted(names)}")
 
     def _check_completion(self, node: Node, number: int) -> None:
@@ -338,7 +338,7 @@ def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diag
 
     `offered`: names by kind; a kind that is not there is not checked.
     """
-    found = []
+    problems = []
     for case in cases:
         names = offered.get(case.kind)
         error = case.expect.get("error") if case.expect is not None else None
@@ -349,19 +349,19 @@ def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diag
         listed = f"the {noun}s are {quoted(names[:8])}" if names else f"the server has no {noun}s"
         message = f"the server has no {noun} `{case.target}`"
         hint = f"did you mean `{near}`?" if near else listed
-        found.append(diagnose("MCP605", case.node.span_of(case.kind), message, "", hint))
-    return tuple(found)
+        problems.append(diagnose("MCP605", case.node.span_of(case.kind), message, "", hint))
+    return tuple(problems)
 
 
 def _environment(*objects: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return the variables of a file and of a case, sorted; a setting is the variable of its name."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for each in objects:
         for values in (each.get("settings") or {}, each.get("env") or {}):
-            found.update(
+            variables.update(
                 {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
             )
-    return tuple(sorted(found.items()))
+    return tuple(sorted(variables.items()))
 
 
 def _completed(given: Mapping[str, Any]) -> CompletedArgument:

@@ -165,12 +165,12 @@ def _texts(kind: str, result: Object) -> list[str]:
     if kind == "complete":
         return [*map(str, completed_values(result.get("completion")))]
     parts = result.get({"tool": "content", "prompt": "messages", "resource": "contents"}[kind])
-    found = []
+    texts = []
     for part in parts if isinstance(parts, list) else ():
         block = part.get("content") if kind == "prompt" and isinstance(part, dict) else part
         if isinstance(block, dict) and isinstance(block.get("text"), str):
-            found.append(block["text"])
-    return found
+            texts.append(block["text"])
+    return texts
 
 
 def completed_values(completion: Any) -> list[Any]:
@@ -181,24 +181,24 @@ def completed_values(completion: Any) -> list[Any]:
 
 def repeated_headers(message: Object, tools: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers that repeat the name of a stateless request, and those arguments that a schema names."""
-    found, params = name_header(message), message.get("params")
-    if not found or not isinstance(params, dict):
+    headers, params = name_header(message), message.get("params")
+    if not headers or not isinstance(params, dict):
         return {}
     arguments = params.get("arguments")
     schema = tools.get(str(params.get("name")))
-    found.update(_argument_headers(schema, arguments if isinstance(arguments, dict) else {}))
-    return found
+    headers.update(_argument_headers(schema, arguments if isinstance(arguments, dict) else {}))
+    return headers
 
 
 def _argument_headers(schema: Any, arguments: Mapping[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for name, part in (properties if isinstance(properties, dict) else {}).items():
         value = arguments.get(name)
         if not isinstance(part, dict):
             continue
         if HEADER_KEYWORD in part and isinstance(value, str | int | float):
-            found[f"Mcp-Param-{part[HEADER_KEYWORD]}"] = header_value(value)
+            headers[f"Mcp-Param-{part[HEADER_KEYWORD]}"] = header_value(value)
         if isinstance(value, dict):
-            found.update(_argument_headers(part, value))
-    return found
+            headers.update(_argument_headers(part, value))
+    return headers

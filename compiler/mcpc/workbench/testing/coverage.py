@@ -34,7 +34,7 @@ class Item:
 
 def coverage(facts: Mapping[str, Json], cases: Sequence[Case]) -> list[Item]:
     """Return all definitions and branches of a server; `facts`: of the built file."""
-    found: list[Item] = []
+    covered: list[Item] = []
     for kind, list_name, key in (
         ("tool", "tools", "name"),
         ("prompt", "prompts", "name"),
@@ -43,19 +43,23 @@ def coverage(facts: Mapping[str, Json], cases: Sequence[Case]) -> list[Item]:
         items = facts.get(list_name)
         for item in items if isinstance(items, list) else ():
             own = [case for case in cases if case.kind == kind and case.target == item[key]]
-            found.append(Item(f"{kind} {item[key]}", bool(own)))
+            covered.append(Item(f"{kind} {item[key]}", bool(own)))
             if own and kind == "tool":
                 schema = item.get("inputSchema") or {}
-                found += Branches(f"tool {item[key]}", schema).of(schema, [dict(case.arguments) for case in own], "", 0)
+                covered += Branches(f"tool {item[key]}", schema).of(
+                    schema, [dict(case.arguments) for case in own], "", 0
+                )
     used = {replace(case.completed, value="") for case in cases if case.completed}
-    found += [Item(f"completion {each.name}", each in used) for each in completed_arguments(facts)]
-    return found
+    covered += [Item(f"completion {each.name}", each in used) for each in completed_arguments(facts)]
+    return covered
 
 
 def completed_arguments(facts: Mapping[str, Json]) -> list[CompletedArgument]:
     """Return the arguments for which a built file has completions."""
-    found = facts.get("completions")
-    return [_completed(each["ref"], each["argument"]) for each in (found if isinstance(found, list) else ())]
+    completions = facts.get("completions")
+    return [
+        _completed(each["ref"], each["argument"]) for each in (completions if isinstance(completions, list) else ())
+    ]
 
 
 def _completed(ref: Mapping[str, str], argument: str) -> CompletedArgument:

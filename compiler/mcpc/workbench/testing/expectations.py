@@ -41,13 +41,13 @@ class Judging:
 def differences(case: Case, judging: Judging) -> tuple[Mismatch, ...]:
     """Return how a reply differs from what a case expects."""
     stated = {member.key: member.node for member in case.expect.members} if case.expect is not None else {}
-    found = [*_error(judging, stated.get("error"))]
-    if not found:
-        found += [mismatch for key, node in stated.items() for mismatch in CHECKS[key](judging, node)]
+    mismatches = [*_error(judging, stated.get("error"))]
+    if not mismatches:
+        mismatches += [mismatch for key, node in stated.items() for mismatch in CHECKS[key](judging, node)]
         schema = stated.get("schema")
-        found += _schema(judging) if schema is None or schema.value else ()
-    found += [Mismatch("answers", "an answer for each question", question) for question in judging.reply.questions]
-    return tuple(found)
+        mismatches += _schema(judging) if schema is None or schema.value else ()
+    mismatches += [Mismatch("answers", "an answer for each question", question) for question in judging.reply.questions]
+    return tuple(mismatches)
 
 
 def _error(judging: Judging, node: Node | None) -> Iterator[Mismatch]:
@@ -56,11 +56,11 @@ def _error(judging: Judging, node: Node | None) -> Iterator[Mismatch]:
     is_number = isinstance(wanted, int) and not isinstance(wanted, bool)
     if (reply.code == wanted) if is_number else (reply.is_error == wanted):
         return
-    found = f"error {reply.code}: {reply.text}" if reply.code is not None else reply.text
+    answer = f"error {reply.code}: {reply.text}" if reply.code is not None else reply.text
     update: Json = (reply.code if is_number else None) or reply.is_error
     names = {True: "an error", False: "no error"}
     expected = f"error {wanted}" if is_number else names[bool(wanted)]
-    yield Mismatch("error", expected, found if reply.is_error else f"no error: {found}", node, update)
+    yield Mismatch("error", expected, answer if reply.is_error else f"no error: {answer}", node, update)
 
 
 def _text(judging: Judging, node: Node) -> Iterator[Mismatch]:
@@ -82,42 +82,42 @@ def _matches(judging: Judging, node: Node) -> Iterator[Mismatch]:
 
 def _json(judging: Judging, node: Node) -> Iterator[Mismatch]:
     for member in node.members:
-        found = at_pointer(judging.document, member.key)
-        if not same(found, member.node.value):
-            yield Mismatch(f"json {member.key or '(all)'}", member.node.value, found, member.node, found)
+        actual = at_pointer(judging.document, member.key)
+        if not same(actual, member.node.value):
+            yield Mismatch(f"json {member.key or '(all)'}", member.node.value, actual, member.node, actual)
 
 
 def _structured(judging: Judging, node: Node) -> Iterator[Mismatch]:
-    found = judging.reply.structured
-    if not same(found, node.value):
-        yield Mismatch("structured", node.value, found, node, found)
+    actual = judging.reply.structured
+    if not same(actual, node.value):
+        yield Mismatch("structured", node.value, actual, node, actual)
 
 
 def _schema(judging: Judging) -> Iterator[Mismatch]:
     """Compare the structured content of a success with the output schema; a case need not state it."""
     if judging.output is None or judging.reply.is_error:
         return
-    found = judging.reply.structured
-    if isinstance(found, Absent):
-        yield Mismatch("schema", "structured content that fits the output schema", found)
+    actual = judging.reply.structured
+    if isinstance(actual, Absent):
+        yield Mismatch("schema", "structured content that fits the output schema", actual)
         return
-    for pointer, keyword, wanted in judging.output.errors(found)[:3]:
-        yield Mismatch(f"schema {pointer or '(all)'}", f"{keyword}: {compact(wanted)}", at_pointer(found, pointer))
+    for pointer, keyword, wanted in judging.output.errors(actual)[:3]:
+        yield Mismatch(f"schema {pointer or '(all)'}", f"{keyword}: {compact(wanted)}", at_pointer(actual, pointer))
 
 
 def _problems(judging: Judging, node: Node) -> Iterator[Mismatch]:
     """Compare the pointers to refused arguments."""
-    found = sorted({str(each.get("path", "")) for each in judging.reply.problems or ()})
-    if found != sorted({str(each.value) for each in node.items}):
-        yield Mismatch("problems", node.value, found, node, found)
+    actual = sorted({str(each.get("path", "")) for each in judging.reply.problems or ()})
+    if actual != sorted({str(each.value) for each in node.items}):
+        yield Mismatch("problems", node.value, actual, node, actual)
 
 
 def _completion_member(name: str) -> Callable[[Judging, Node], Iterator[Mismatch]]:
     def check(judging: Judging, node: Node) -> Iterator[Mismatch]:
         completion = judging.reply.structured
-        found = completion.get(name, NOTHING) if isinstance(completion, dict) else NOTHING
-        if not same(found, node.value):
-            yield Mismatch(name, node.value, found, node, found)
+        actual = completion.get(name, NOTHING) if isinstance(completion, dict) else NOTHING
+        if not same(actual, node.value):
+            yield Mismatch(name, node.value, actual, node, actual)
 
     return check
 
@@ -160,15 +160,15 @@ def at_pointer(value: Json | Absent, pointer: str) -> Json | Absent:
     return value
 
 
-def same(found: Json | Absent, expected: Json) -> bool:
+def same(actual: Json | Absent, expected: Json) -> bool:
     """Tell whether two JSON values are equal: 1 and 1.0 are, true and 1 are not."""
-    if isinstance(found, Absent) or isinstance(found, bool) != isinstance(expected, bool):
+    if isinstance(actual, Absent) or isinstance(actual, bool) != isinstance(expected, bool):
         return False
-    if isinstance(found, dict) and isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(same(found[key], expected[key]) for key in expected)
-    if isinstance(found, list) and isinstance(expected, list):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    return bool(found == expected)
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return actual.keys() == expected.keys() and all(same(actual[key], expected[key]) for key in expected)
+    if isinstance(actual, list) and isinstance(expected, list):
+        return len(actual) == len(expected) and all(map(same, actual, expected))
+    return bool(actual == expected)
 
 
 def compact(value: Json | Absent) -> str:

@@ -147,14 +147,14 @@ class FaultSearch:
 
     def failing(self, fault: Fault, variants: Sequence[Variant]) -> tuple[Variant, ...]:
         """Return the ways in which the arguments of a fault have one."""
-        found = tuple(each for each in variants if self._call(each, fault.arguments)[0])
-        return found or fault.variants
+        failing_variants = tuple(each for each in variants if self._call(each, fault.arguments)[0])
+        return failing_variants or fault.variants
 
     def _try(self, call: tuple[Variant, Json]) -> None:
         variant, arguments = call
-        problem, found = self._call(variant, arguments)
+        problem, answer = self._call(variant, arguments)
         if problem and not self.is_surveying:
-            self.last = Fault(self.tool, arguments, problem, found, self.is_accepted, (variant,))
+            self.last = Fault(self.tool, arguments, problem, answer, self.is_accepted, (variant,))
             raise FaultFoundError(problem)
 
     def _call(self, variant: Variant, arguments: Json) -> tuple[str, str]:

@@ -70,19 +70,19 @@ class CaseResult:
 
 def gathered(outcomes: Iterable[Outcome]) -> list[CaseResult]:
     """Return the results of cases in the order of their files."""
-    found: dict[tuple[str, int], list[Outcome]] = {}
+    by_case: dict[tuple[str, int], list[Outcome]] = {}
     for outcome in outcomes:
-        found.setdefault((outcome.case.file, outcome.case.number), []).append(outcome)
-    return [CaseResult(each[0].case, tuple(each), _failures(each)) for _, each in sorted(found.items())]
+        by_case.setdefault((outcome.case.file, outcome.case.number), []).append(outcome)
+    return [CaseResult(each[0].case, tuple(each), _failures(each)) for _, each in sorted(by_case.items())]
 
 
 def _failures(outcomes: list[Outcome]) -> tuple[Failure, ...]:
-    found: dict[str, tuple[Mismatch, list[Variant]]] = {}
+    mismatches: dict[str, tuple[Mismatch, list[Variant]]] = {}
     for outcome in outcomes:
         for each in outcome.mismatches:
             key = json.dumps([each.what, compact(each.expected), compact(each.found)])
-            found.setdefault(key, (each, []))[1].append(outcome.variant)
-    return tuple(Failure(mismatch, tuple(variants)) for mismatch, variants in found.values())
+            mismatches.setdefault(key, (each, []))[1].append(outcome.variant)
+    return tuple(Failure(mismatch, tuple(variants)) for mismatch, variants in mismatches.values())
 
 
 def describe_variants(variants: Iterable[Variant], of: Iterable[Variant]) -> str:
@@ -140,13 +140,13 @@ def as_text(run: Run) -> str:
 
 def fault_lines(run: Run, fault: Fault) -> list[str]:
     """Return what fuzzing has found: the smallest arguments, the reply, how to find it again, and a case."""
-    found = fault.found.strip().splitlines() or [""]
+    lines = fault.found.strip().splitlines() or [""]
     where = describe_variants(fault.variants, fault.tried)
     return [
         f"FAULT {visible(fault.tool)}: {visible(fault.problem)}{f' ({where})' if where else ''}",
         f"  arguments {_shown(fault.arguments)}",
-        f"  found     {visible(found[0])[:MAX_SHOWN]}",
-        *(f"            {visible(line)[:MAX_SHOWN]}" for line in found[1:MAX_LOG]),
+        f"  found     {visible(lines[0])[:MAX_SHOWN]}",
+        *(f"            {visible(line)[:MAX_SHOWN]}" for line in lines[1:MAX_LOG]),
         f"  repeat    {visible(run.command)} {visible(fault.tool)}",
         "  case",
         *(f"    {visible(line)}" for line in list_item(fault.case, "").splitlines()),
@@ -181,14 +181,14 @@ def _case_lines(run: Run, result: CaseResult) -> Iterator[str]:
 
 def mismatch_lines(mismatch: Mismatch) -> list[str]:
     """Return what was expected and found, one below the other; of texts with several lines the lines that differ."""
-    expected, found = mismatch.expected, mismatch.found
-    if isinstance(expected, str) and isinstance(found, str) and "\n" in expected and mismatch.what == "text":
-        pairs = difflib.unified_diff(expected.split("\n"), found.split("\n"), "expected", "found", n=1, lineterm="")
+    expected, actual = mismatch.expected, mismatch.found
+    if isinstance(expected, str) and isinstance(actual, str) and "\n" in expected and mismatch.what == "text":
+        pairs = difflib.unified_diff(expected.split("\n"), actual.split("\n"), "expected", "found", n=1, lineterm="")
         return [visible(each) for each in [*pairs][:MAX_DIFF]]
     if mismatch.what in SAID:
-        first, *more = [visible(line)[:MAX_SHOWN] for line in str(found).splitlines() or [""]]
+        first, *more = [visible(line)[:MAX_SHOWN] for line in str(actual).splitlines() or [""]]
         return [f"expected {expected}", f"found    {first}", *(f"         {line}" for line in more[:MAX_DIFF])]
-    wanted, got = _shown(expected), _shown(found)
+    wanted, got = _shown(expected), _shown(actual)
     lines = [f"expected {wanted}", f"found    {got}"]
     at = next((at for at, (one, other) in enumerate(zip(wanted, got, strict=False)) if one != other), None)
     if at and mismatch.what == "text" and at + 9 < WIDTH:
@@ -227,8 +227,13 @@ def as_json(run: Run) -> str:
 
 def _failure_object(failure: Failure) -> dict[str, Any]:
     mismatch = failure.mismatch
-    found = {} if isinstance(mismatch.found, Absent) else {"found": mismatch.found}
-    return {"what": mismatch.what, "expected": mismatch.expected, **found, "in": [[*each] for each in failure.variants]}
+    answer = {} if isinstance(mismatch.found, Absent) else {"found": mismatch.found}
+    return {
+        "what": mismatch.what,
+        "expected": mismatch.expected,
+        **answer,
+        "in": [[*each] for each in failure.variants],
+    }
 
 
 def as_github(run: Run) -> str:

@@ -165,9 +165,11 @@ def failed_cases(folder: Path, cases: Iterable[Case]) -> list[Case]:
 
 def remember_failed(folder: Path, results: Iterable[CaseResult]) -> None:
     """Note which cases failed now; what is known of cases that did not run stays."""
-    found = {_name_of(result.case): bool(result.failures) for result in results}
+    has_failures = {_name_of(result.case): bool(result.failures) for result in results}
     before = _names_of_failed(folder)
-    names = {name for name in before if name not in found} | {name for name, failed in found.items() if failed}
+    names = {name for name in before if name not in has_failures} | {
+        name for name, failed in has_failures.items() if failed
+    }
     if names != before:
         store_entry(FAILED_CASES, _cache_key(folder), json.dumps(sorted(names)).encode())
 
@@ -200,10 +202,10 @@ def watch(root: Path, words: Sequence[str], ended: Callable[[], None]) -> NoRetu
 
 def wait_for_change(root: Path, known: Fingerprint) -> None:
     """Return when the files differ from a known state, and are stable."""
-    while (found := fingerprint(root)) == known:
+    while (current := fingerprint(root)) == known:
         time.sleep(POLL_SECONDS)
     while True:
         time.sleep(SETTLE_SECONDS)
-        earlier, found = found, fingerprint(root)
-        if found == earlier:
+        earlier, current = current, fingerprint(root)
+        if current == earlier:
             return

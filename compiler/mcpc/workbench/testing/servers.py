@@ -223,9 +223,9 @@ def _listening(process: subprocess.Popen[bytes], errors: Path) -> str:
     """Return the address of a server that takes calls; raise ConversationError if it does not listen."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
-        found = LISTENS.search(errors.read_bytes())
-        if found and _is_ready(found[1].decode()):
-            return found[1].decode()
+        match = LISTENS.search(errors.read_bytes())
+        if match and _is_ready(match[1].decode()):
+            return match[1].decode()
         time.sleep(POLL_SECONDS)
     log = errors.read_text("utf-8", "replace")
     ended = process.poll()

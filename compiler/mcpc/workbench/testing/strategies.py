@@ -154,13 +154,13 @@ def combined(one: Json, other: Json) -> Json:
     """Return a schema that demands what both demand, as far as proposals need it."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return other if isinstance(one, dict) else one
-    found = {**one, **other}
+    joined = {**one, **other}
     for key in one.keys() & other.keys():
-        found[key] = JOINS.get(key, lambda _one, second: second)(one[key], other[key])
+        joined[key] = JOINS.get(key, lambda _one, second: second)(one[key], other[key])
     for key in ("allOf", "oneOf", "anyOf"):
         if key in one and key in other:
-            found["allOf"] = [*found.get("allOf", ()), {key: one[key]}]
-    return found
+            joined["allOf"] = [*joined.get("allOf", ()), {key: one[key]}]
+    return joined
 
 
 def _joined(one: Mapping[str, Json], other: Mapping[str, Json]) -> dict[str, Json]:
@@ -199,10 +199,10 @@ def _integers(_self: Proposals, schema: dict[str, Json], _depth: int) -> Strateg
     most = None if high is None else math.floor(high) // whole
     near = [edge + by for edge in (least, most) if edge is not None for by in (-1, 0, 1)]
     picked = [each * whole for each in (*near, *INTEGERS) if _between(each, least, most)]
-    found = [st.sampled_from(picked)] if picked else []
+    strategies = [st.sampled_from(picked)] if picked else []
     if least is None or most is None or least <= most:
-        found.append(st.integers(least, most).map(lambda each: each * whole))
-    return st.one_of(*found)
+        strategies.append(st.integers(least, most).map(lambda each: each * whole))
+    return st.one_of(*strategies)
 
 
 def _between(value: float, low: float | None, high: float | None) -> bool:
@@ -216,10 +216,10 @@ def _numbers(self: Proposals, schema: dict[str, Json], depth: int) -> Strategy:
         return st.one_of(_integers(self, schema, depth), st.integers(-50, 50).map(lambda each: each * step))
     near = [edge + by for edge in (low, high) if edge is not None for by in (-0.5, 0, 0.5)]
     picked = [each for each in (*near, *NUMBERS) if _between(each, low, high)]
-    found = [st.sampled_from(picked)] if picked else []
+    strategies = [st.sampled_from(picked)] if picked else []
     if low is None or high is None or low <= high:
-        found.append(st.floats(low, high, allow_nan=False, allow_infinity=False))
-    return st.one_of(*found, _integers(self, schema, depth))
+        strategies.append(st.floats(low, high, allow_nan=False, allow_infinity=False))
+    return st.one_of(*strategies, _integers(self, schema, depth))
 
 
 def _strings(_self: Proposals, schema: dict[str, Json], _depth: int) -> Strategy:
@@ -317,13 +317,13 @@ def near_misses(schema: Schema) -> list[Json]:
     """Return values that a schema just refuses, as far as its own keywords tell."""
     if not isinstance(schema, dict):
         return []
-    found: list[Json] = []
+    values: list[Json] = []
     low, high = bounds(schema)
-    found += [edge - 1 for edge in (low,) if edge is not None] + [edge + 1 for edge in (high,) if edge is not None]
+    values += [edge - 1 for edge in (low,) if edge is not None] + [edge + 1 for edge in (high,) if edge is not None]
     if schema.get("minLength"):
-        found.append("a" * (int(schema["minLength"]) - 1))
+        values.append("a" * (int(schema["minLength"]) - 1))
     if int(schema.get("maxLength", MAX_TEXT)) < MAX_TEXT:
-        found.append("a" * (int(schema["maxLength"]) + 1))
+        values.append("a" * (int(schema["maxLength"]) + 1))
     if "enum" in schema:
-        found += ["no member", *(each.upper() + " " for each in schema["enum"] if isinstance(each, str))]
-    return found
+        values += ["no member", *(each.upper() + " " for each in schema["enum"] if isinstance(each, str))]
+    return values

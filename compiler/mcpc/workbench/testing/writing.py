@@ -110,8 +110,8 @@ def _read_value(text: str) -> Any:
 def _indent_of_item(text: str, start: int) -> str | None:
     """Return what is before the dash of an item; None if the item does not begin a line."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    found = re.fullmatch(r"( *)- +", line)
-    return found[1] if found else None
+    match = re.fullmatch(r"( *)- +", line)
+    return match[1] if match else None
 
 
 def _line_end(text: str, at: int) -> int:
@@ -192,7 +192,7 @@ def _member(name: str, value: Json, patterns: Sequence[re.Pattern[str]]) -> Json
 def _without_secrets(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
     for pattern in (*FORMS, *patterns):
         text = pattern.sub(REDACTED, text)
-    return IN_ADDRESS.sub(lambda found: found[0].replace(found[1], REDACTED), text)
+    return IN_ADDRESS.sub(lambda match: match[0].replace(match[1], REDACTED), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +209,11 @@ def updates(results: Iterable[CaseResult], sources: Mapping[str, Source]) -> tup
     for result in results:
         edits.setdefault(result.case.file, []).extend(edits_of(result))
     texts, count = {}, 0
-    for path, found in edits.items():
-        text = edited(sources[path], found) if found else None
+    for path, file_edits in edits.items():
+        text = edited(sources[path], file_edits) if file_edits else None
         if text is not None:
             texts[path] = text
-            count += len(found)
+            count += len(file_edits)
     return texts, count
 
 

@@ -60,7 +60,7 @@ def flow_value(value: Any) -> str:
 
 def _reads_as(text: str, value: Any) -> bool:
     try:
-        found = read_yaml(text, "").value
+        parsed = read_yaml(text, "").value
     except YamlError:
         return False
-    return json.dumps(found) == json.dumps(value)
+    return json.dumps(parsed) == json.dumps(value)

@@ -69,39 +69,39 @@ def relative(path: str, folder: str) -> str:
     return "" if inside == path else inside.replace(os.sep, "/")
 
 
-def tracebacks(found: TracebackType | None) -> Iterator[TracebackType]:
+def tracebacks(traceback: TracebackType | None) -> Iterator[TracebackType]:
     """Yield the places of a traceback, the innermost last."""
-    while found is not None:
-        yield found
-        found = found.tb_next
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
 
 
-def last_place(found: TracebackType | None, folder: str) -> TracebackType | None:
+def last_place(traceback: TracebackType | None, folder: str) -> TracebackType | None:
     """Return the innermost place in a file of the folder."""
-    inside = [place for place in tracebacks(found) if relative(place.tb_frame.f_code.co_filename, folder)]
+    inside = [place for place in tracebacks(traceback) if relative(place.tb_frame.f_code.co_filename, folder)]
     return inside[-1] if inside else None
 
 
-def place_facts(found: TracebackType | None, folder: str) -> Facts:
+def place_facts(traceback: TracebackType | None, folder: str) -> Facts:
     """Return the file, line and columns of a place; without columns, `column` is -1."""
-    if found is None:
+    if traceback is None:
         return {"path": "", "line": 0, "column": -1, "end_line": 0, "end_column": -1}
-    code = found.tb_frame.f_code
-    span = next(islice(code.co_positions(), found.tb_lasti // 2, None), (None, None, None, None))
+    code = traceback.tb_frame.f_code
+    span = next(islice(code.co_positions(), traceback.tb_lasti // 2, None), (None, None, None, None))
     line, end_line, column, end_column = span
-    whole = None not in span and line == found.tb_lineno
+    whole = None not in span and line == traceback.tb_lineno
     return {
         "path": relative(code.co_filename, folder),
-        "line": found.tb_lineno,
+        "line": traceback.tb_lineno,
         "column": column if whole else -1,
         "end_line": end_line if whole else 0,
         "end_column": end_column if whole else -1,
     }
 
 
-def about_name(problem: NameError, found: TracebackType | None) -> Facts:
+def about_name(problem: NameError, traceback: TracebackType | None) -> Facts:
     """Return an undefined name, and those that are defined there."""
-    frame = None if found is None else found.tb_frame
+    frame = None if traceback is None else traceback.tb_frame
     return {"name": problem.name or "", "known": [] if frame is None else names_in(frame)}
 
 
@@ -110,7 +110,7 @@ def names_in(frame: FrameType) -> list[str]:
     return public({**frame.f_builtins, **frame.f_globals, **frame.f_locals})
 
 
-def about_attribute(problem: AttributeError, found: TracebackType | None) -> Facts:
+def about_attribute(problem: AttributeError, traceback: TracebackType | None) -> Facts:
     """Return a missing attribute, what lacks it, and what that has."""
     owner: Any = problem.obj
     partial = PARTIAL.search(message_of(problem))
@@ -130,7 +130,7 @@ def attributes(owner: object) -> list[str]:
     return guarded(lambda: dir(owner), [])
 
 
-def about_import(problem: ImportError, found: TracebackType | None) -> Facts:
+def about_import(problem: ImportError, traceback: TracebackType | None) -> Facts:
     """Return the name that a module lacks, and those that it has."""
     message = message_of(problem)
     missing, partial = MISSING_NAME.search(message), PARTIAL.search(message)
@@ -146,36 +146,38 @@ def about_import(problem: ImportError, found: TracebackType | None) -> Facts:
     }
 
 
-def about_key(problem: KeyError, found: TracebackType | None) -> Facts:
+def about_key(problem: KeyError, traceback: TracebackType | None) -> Facts:
     """Return the key that was not found, if it is a text."""
     key = problem.args[0] if problem.args else None
     return {"name": key} if isinstance(key, str) else {}
 
 
-def about_file(problem: OSError, found: TracebackType | None) -> Facts:
+def about_file(problem: OSError, traceback: TracebackType | None) -> Facts:
     """Return the file that an error is about, and whether it should have been started as a program."""
     name = problem.filename if isinstance(problem.filename, str) else ""
     frames = (place.tb_frame.f_code.co_filename for place in tracebacks(problem.__traceback__))
     return {"file": name, "is_program": any(file.endswith("subprocess.py") for file in frames)}
 
 
-def about_call(problem: TypeError, found: TracebackType | None) -> Facts:
+def about_call(problem: TypeError, traceback: TracebackType | None) -> Facts:
     """Return the keyword that a function does not have, and those that it has."""
     unknown = UNKNOWN_KEYWORD.search(message_of(problem))
-    if unknown is None or found is None:
+    if unknown is None or traceback is None:
         return {}
-    return {"name": unknown["name"], "known": public(called_parameters(found)), "is_keyword": True}
+    return {"name": unknown["name"], "known": public(called_parameters(traceback)), "is_keyword": True}
 
 
-def called_parameters(found: TracebackType) -> list[str]:
+def called_parameters(traceback: TracebackType) -> list[str]:
     """Return the parameters of the function that a line calls; none if it cannot be found by its name."""
-    frame = found.tb_frame
+    frame = traceback.tb_frame
     source = "".join(linecache.getlines(frame.f_code.co_filename))
     try:
         nodes = ast.walk(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError):
         return []
-    calls = [node for node in nodes if isinstance(node, ast.Call) and node.lineno <= found.tb_lineno <= end_of(node)]
+    calls = [
+        node for node in nodes if isinstance(node, ast.Call) and node.lineno <= traceback.tb_lineno <= end_of(node)
+    ]
     for call in sorted(calls, key=lambda call: call.lineno, reverse=True):
         names: list[str] = guarded(partial(parameters, call.func, frame), [])
         if names:
@@ -222,9 +224,9 @@ def validation_facts(problem: Any) -> Facts:
     return {"message": f"{title}: {mistakes}", "fields": fields, "variables": variables, "owner": title}
 
 
-def settings_class(found: TracebackType | None) -> Any:
+def settings_class(traceback: TracebackType | None) -> Any:
     """Return the class of settings whose instance was being made, None if there was none."""
-    for place in tracebacks(found):
+    for place in tracebacks(traceback):
         for value in list(place.tb_frame.f_locals.values()):
             if any(kind.__name__ == SETTINGS for kind in type(value).__mro__):
                 return type(value)

@@ -62,8 +62,8 @@ def program_code(path: str) -> CodeType:
     if code is not None:
         return code
     with open(path, "rb") as file:
-        found: CodeType = compile(file.read(), path, "exec", dont_inherit=True)
-    return found
+        compiled: CodeType = compile(file.read(), path, "exec", dont_inherit=True)
+    return compiled
 
 
 def use_program_code(loader: object, folder: str) -> None:

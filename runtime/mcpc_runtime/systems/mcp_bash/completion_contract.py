@@ -64,8 +64,8 @@ def build_invocation(call: Call, image: Image) -> Command:
     environment = provider_environment.build_environment(
         image, "", {name: value.replace("\0", "") for name, value in variables.items()}, script.write_path
     )
-    found = provider_environment.json_tool_variables(image, environment.get(b"PATH", b""), script.write_path)
-    command.exact = {**environment, **found}
+    json_tool = provider_environment.json_tool_variables(image, environment.get(b"PATH", b""), script.write_path)
+    command.exact = {**environment, **json_tool}
     command.stdin = b""
     command.directory = folder
     command.refusal = BAD_CURSOR if start < 0 else ""

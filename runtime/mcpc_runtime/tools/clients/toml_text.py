@@ -69,20 +69,20 @@ def read_lines(text: str) -> list[Line]:
     table: Path = ()
     start = depth = 0
     content = -1
-    for found in TOKEN.finditer(text + "\n"):
-        token = found[0]
+    for match in TOKEN.finditer(text + "\n"):
+        token = match[0]
         depth += (token in "[{") - (token in "]}") if len(token) == 1 else 0
         if token.startswith("#") and not depth:
-            content = found.start()
+            content = match.start()
         if token != "\n" or depth:
             continue
-        content = content if content >= 0 else min(found.start(), len(text))
+        content = content if content >= 0 else min(match.start(), len(text))
         statement = text[start:content].strip(f" \t\r{BYTE_ORDER_MARK}")
         kind = (HEADER if statement.startswith("[") else PAIR) if statement else OTHER
         if kind == HEADER:
             table = table_path(statement, counts)
-        lines.append(Line(start, content, min(found.end(), len(text)), kind, table))
-        start, content = found.end(), -1
+        lines.append(Line(start, content, min(match.end(), len(text)), kind, table))
+        start, content = match.end(), -1
     return [line for line in lines if line.start < line.end]
 
 

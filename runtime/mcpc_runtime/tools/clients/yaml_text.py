@@ -202,15 +202,15 @@ def entries_of(lines: list[str], section: Statement | None, place: EntryPlace) -
         return {}
     if section.rest:
         raise CannotEditError(f"`{section.key}` has its entries in one line")
-    found: dict[str, Statement] = {}
+    entries: dict[str, Statement] = {}
     for each in statements(lines, section.first + 1, section.last):
         if bool(each.key) == place.is_list:
             raise CannotEditError(f"line {each.first + 1}: expected {'an item' if place.is_list else 'a key'}")
         name = item_name(lines, each) if place.is_list else each.key
-        if name in found:
+        if name in entries:
             raise CannotEditError(f"`{name}` is there twice")
-        found[name] = each
-    return found
+        entries[name] = each
+    return entries
 
 
 def item_name(lines: list[str], item: Statement) -> str:

@@ -62,22 +62,22 @@ class Descendants:
 
     def count(self) -> tuple[int, int]:
         """Return their number, and how many bytes of memory they use together."""
-        _, found = self.now()
-        return len(found), sum(map(memory_of, found))
+        _, pids = self.now()
+        return len(pids), sum(map(memory_of, pids))
 
     def end(self) -> None:
         """Kill them until none is left, by process group: a group cannot outrun that by forking."""
         signal_group(self._leader, signal.SIGKILL)
         deadline = time.monotonic() + ENDING_SECONDS
         while HAS_PROC and time.monotonic() < deadline:
-            snapshot, found = self.now()
-            groups = {snapshot.groups[pid] for pid in found} - {os.getpgrp()}
-            for group in groups & (found | {self._leader}):
+            snapshot, pids = self.now()
+            groups = {snapshot.groups[pid] for pid in pids} - {os.getpgrp()}
+            for group in groups & (pids | {self._leader}):
                 signal_group(group, signal.SIGKILL)
-            for pid in found:
+            for pid in pids:
                 signal_process(pid, signal.SIGKILL)
             is_left = self._reap(snapshot)
-            if not found and not is_left:
+            if not pids and not is_left:
                 return
             time.sleep(0.002)
 

@@ -116,10 +116,10 @@ def _end(process: subprocess.Popen[bytes], descendants: Descendants) -> None:
 
 
 def _limits(seconds: float) -> dict[str, int]:
-    found = {"RLIMIT_DATA": model.MEMORY_BYTES, "RLIMIT_FSIZE": model.FILE_BYTES, "RLIMIT_CORE": 0}
+    limits = {"RLIMIT_DATA": model.MEMORY_BYTES, "RLIMIT_FSIZE": model.FILE_BYTES, "RLIMIT_CORE": 0}
     if os.getuid():
-        found["RLIMIT_NPROC"] = tasks_of_user() + model.THREADS
-    return {**found, "RLIMIT_CPU": int(seconds) + model.EXTRA_PROCESSOR_SECONDS}
+        limits["RLIMIT_NPROC"] = tasks_of_user() + model.THREADS
+    return {**limits, "RLIMIT_CPU": int(seconds) + model.EXTRA_PROCESSOR_SECONDS}
 
 
 def base_environment(home: str, temporary: str) -> dict[str, str]:
@@ -129,8 +129,8 @@ def base_environment(home: str, temporary: str) -> dict[str, str]:
 
 def free_space(folder: Path) -> tuple[int, int]:
     """Return the free bytes and files on the disk of a folder."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize, found.f_favail
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize, status.f_favail
 
 
 def used_space(folder: Path) -> tuple[int, int]:

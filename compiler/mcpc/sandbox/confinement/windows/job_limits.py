@@ -52,24 +52,24 @@ class MemoryCounters(ctypes.Structure):
 
 def limit_job(job: int, memory: int, processes: int, seconds: int) -> None:
     """Bound the memory, the number and the processor time of all processes of a job together."""
-    found = kernel.ExtendedLimits()
-    basic = found.BasicLimitInformation
+    limits = kernel.ExtendedLimits()
+    basic = limits.BasicLimitInformation
     enforced = ACTIVE_PROCESSES | JOB_TIME | JOB_MEMORY | DIE_ON_UNHANDLED_EXCEPTION
     basic.LimitFlags = kernel.KILL_ON_JOB_CLOSE | enforced
     basic.ActiveProcessLimit = processes
     basic.PerJobUserTimeLimit = seconds * UNITS_OF_SECOND
-    found.JobMemoryLimit = memory
-    size = ctypes.sizeof(found)
-    kernel.library.SetInformationJobObject(job, kernel.EXTENDED_LIMITS, ctypes.byref(found), size)
+    limits.JobMemoryLimit = memory
+    size = ctypes.sizeof(limits)
+    kernel.library.SetInformationJobObject(job, kernel.EXTENDED_LIMITS, ctypes.byref(limits), size)
     restrictions = wintypes.DWORD(ALL_UI_RESTRICTIONS)
     kernel.library.SetInformationJobObject(job, UI_RESTRICTIONS, ctypes.byref(restrictions), 4)
 
 
 def job_usage(job: int) -> tuple[int, int]:
     """Return the number of processes of a job, and how many bytes of memory they have committed together."""
-    found = ProcessList()
-    kernel.library.QueryInformationJobObject(job, PROCESS_LIST, ctypes.byref(found), ctypes.sizeof(found), None)
-    return kernel.job_size(job), sum(map(committed_memory, found.numbers[: found.listed]))
+    processes = ProcessList()
+    kernel.library.QueryInformationJobObject(job, PROCESS_LIST, ctypes.byref(processes), ctypes.sizeof(processes), None)
+    return kernel.job_size(job), sum(map(committed_memory, processes.numbers[: processes.listed]))
 
 
 def committed_memory(number: int) -> int:

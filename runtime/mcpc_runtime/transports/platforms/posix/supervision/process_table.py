@@ -27,7 +27,7 @@ class ProcessTable(Protocol):
         ...
 
 
-found: list[ProcessTable | None] = []
+tables: list[ProcessTable | None] = []
 """The table that takes the place of /proc, once it was looked for."""
 
 
@@ -35,6 +35,6 @@ def process_table() -> ProcessTable | None:
     """Return the system's process table; None if it has none that is known."""
     if system_features.has("proc"):
         return proc_files
-    if not found:
-        found.append(libproc if libproc.exists() else None)
-    return found[0]
+    if not tables:
+        tables.append(libproc if libproc.exists() else None)
+    return tables[0]
