@@ -66,16 +66,12 @@ def _handler(handler: Handler, shown: Callable[[Json], Json], blob: Blob) -> Han
         return handler
     whole = encode_result(handler)
     value = json.loads(whole)
-    kinds = tuple(sorted(kinds_in(value) - COMMON))
+    all_kinds = {str(item["content"]["type"] if "content" in item else item["type"]) for item in value}
+    kinds = tuple(sorted(all_kinds - COMMON))
     forms = [(kinds, *blob.add(whole))]
     if kinds:
         forms.append(((), *blob.add(compact_json([shown(item) for item in value]))))
     return replace(handler, facts=tuple(forms))
-
-
-def kinds_in(value: list[dict[str, Any]]) -> frozenset[str]:
-    """Return the kinds of content in a list of blocks or messages."""
-    return frozenset(str(item["content"]["type"] if "content" in item else item["type"]) for item in value)
 
 
 def _block(block: Json) -> Json:

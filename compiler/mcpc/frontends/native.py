@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.options import Options
-    from mcpc.reading import Member, Node, Source, SourceTree
+    from mcpc.reading import Node, Source, SourceTree
 
 LOOKS_FOR = (
     "`server.json` with `tools.json`, `prompts.json` or `resources.json`, or `*.json` in `tools.d`, `prompts.d` or "
@@ -274,17 +274,13 @@ def _shape_problems(node: Node, collection: Collection) -> Iterator[Diagnostic]:
         return
     for member in node.members:
         if member.key not in collection.lists:
-            yield _unknown_member(member, node, collection)
+            keys = [key for key in collection.lists if node.get(key) is None]
+            message = f"`{node.path}` may hold only {quoted(collection.lists, ' and ')}, found `{member.key}`"
+            yield diagnose("MCP107", member.key_span, message, "", did_you_mean(member.key, keys))
         elif member.node.kind != "array":
             yield diagnose("MCP101", member.node.span, kind_mismatch(f"`{member.key}`", "array", member.node), shape)
     if all(node.get(key) is None for key in collection.lists):
         yield diagnose("MCP102", node.span, f"`{node.path}` has no `{collection.key}`", shape)
-
-
-def _unknown_member(member: Member, node: Node, collection: Collection) -> Diagnostic:
-    keys = [key for key in collection.lists if node.get(key) is None]
-    message = f"`{node.path}` may hold only {quoted(collection.lists, ' and ')}, found `{member.key}`"
-    return diagnose("MCP107", member.key_span, message, "", did_you_mean(member.key, keys))
 
 
 def _missing_libraries(

@@ -252,7 +252,10 @@ def _parse(source: Source) -> ast.Module | Diagnostic:
 def _syntax_error(source: Source, problem: SyntaxError) -> Diagnostic:
     message = QUOTATION.sub(r"`\1`", problem.msg)
     if not problem.lineno or "'utf-8' codec" in problem.msg:
-        return diagnose("MCP205", _encoding_error(source), message)
+        match = WRONG_BYTES.search(source.text) or COOKIE.search(source.text)
+        return diagnose(
+            "MCP205", Span(source.path, *match.span(match.lastindex or 0)) if match else Span(source.path), message
+        )
     text = python_text(source)
     # Here columns count characters from 1; there may be none, and an end may be missing or lie before the beginning.
     start = text.offset(problem.lineno, 0) + max((problem.offset or 1) - 1, 0)
@@ -262,11 +265,6 @@ def _syntax_error(source: Source, problem: SyntaxError) -> Diagnostic:
     line = text.text[text.offset(problem.lineno, 0) :].splitlines()[:1]
     hint = newer_syntax_hint(line[0] if line else "", problem.msg)
     return diagnose("MCP205", Span(source.path, start, end), message, "", hint)
-
-
-def _encoding_error(source: Source) -> Span:
-    match = WRONG_BYTES.search(source.text) or COOKIE.search(source.text)
-    return Span(source.path, *match.span(match.lastindex or 0)) if match else Span(source.path)
 
 
 def _run(tree: ast.Module) -> Iterator[ast.AST]:

@@ -49,7 +49,10 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
     handlers, unpack, wrong = bind_handlers(claims, definition, complete=complete)
     run_time = definition.run_time
     unpacked = (*handlers, *(() if run_time is None else (run_time.handler,)))
-    unpack = unpack or (bool(definition.serves) and not any(map(is_unpacked, unpacked)))
+    unpack = unpack or (
+        bool(definition.serves)
+        and not any(isinstance(handler, ExternalHandler) and handler.unpacks for handler in unpacked)
+    )
     problems = (*check_definitions(definition), *check_resources(definition), *unbundled, *wrong)
     if definition.server is None:
         return None, problems
@@ -63,11 +66,6 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
         skills, wrong = resolve_name(SKILLS)(definition)
         server, problems = replace(server, skills=skills), (*problems, *wrong)
     return server, problems
-
-
-def is_unpacked(handler: Handler) -> bool:
-    """Tell whether a handler needs the project's files on disk."""
-    return isinstance(handler, ExternalHandler) and handler.unpacks
 
 
 BoundDefinition = tuple[str, "Node", "Handler | None"]

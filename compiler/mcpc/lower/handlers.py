@@ -24,7 +24,7 @@ from mcpc.model.ir import BashFunction, PythonFunction
 from mcpc.reading import member_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.languages import HandlerModule
@@ -334,13 +334,9 @@ def _unimplemented(
         names = next(filter(None, spelled.values()), (claim.identifier,))
         new = f"{quoted(names, ' or ')} in a new file {quoted(homes, ' or ')}" if homes else ""
         wanted = (claim.identifier, *(name for names in spelled.values() for name in names))
-        hint = _nearest_function(dict.fromkeys(wanted), candidates)
+        near = [match for name in dict.fromkeys(wanted) if (match := nearest(name, candidates, 0.75))]
+        hint = f"did you mean the function `{near[-1]}`?" if near else ""
         yield diagnose("MCP201", claim.span, f"no function implements {claim}", new or ", or ".join(places), hint)
-
-
-def _nearest_function(wanted: Iterable[str], functions: Sequence[str]) -> str:
-    near = [match for name in wanted if (match := nearest(name, functions, 0.75))]
-    return f"did you mean the function `{near[-1]}`?" if near else ""
 
 
 def _ambiguous(claim: HandlerClaim, fits: Sequence[Candidate], definition: Definition) -> Iterator[Diagnostic]:

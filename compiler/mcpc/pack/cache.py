@@ -50,11 +50,6 @@ class CachedBuild:
     diagnostics: Diagnostics
 
 
-def compiler_digest() -> str:
-    """Return the digest of the compiler's own files: a changed compiler does not use earlier entries."""
-    return code_digest(Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, template_folder())
-
-
 def installed_packages() -> list[str]:
     """Return the packages installed beside the compiler: the names of their metadata folders, with versions."""
     return sorted({path.name for entry in sys.path for path in Path(entry or ".").glob("*.dist-info")})
@@ -65,7 +60,9 @@ def cache_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
     summary = hashlib.sha256()
     # Without Bash, a build has other warnings.
     machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
-    known = compiler_digest(), machine, installed_packages()
+    # A changed compiler does not use earlier entries.
+    compiler = code_digest(Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, template_folder())
+    known = compiler, machine, installed_packages()
     asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in problems], tree.left_out]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in (*tree.files.items(), *tree.unpacked.items()):

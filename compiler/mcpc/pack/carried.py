@@ -52,7 +52,9 @@ GENERATED = ("mcpc/", "mcpc_app/")
 """The folders of generated modules."""
 GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.bindings.models": lambda server: bool(server.models),
-    "mcpc_runtime.handlers.python.inline_runner": lambda server: runs_inline(server),
+    "mcpc_runtime.handlers.python.inline_runner": lambda server: any(
+        definition.running.inline for definition in server.definitions
+    ),
     "mcpc_runtime.http": lambda server: serves_http(server),
     "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.artifact.wheel_tags": lambda server: server.layer is not None or server.serving is not None,
@@ -139,11 +141,6 @@ def module_name(file: str) -> str:
 def serves_http(server: Server) -> bool:
     """Tell whether the file has the HTTP server."""
     return server.serving is not None and "uvicorn" in server.serving.modules
-
-
-def runs_inline(server: Server) -> bool:
-    """Tell whether a handler runs in the server's own process."""
-    return any(definition.running.inline for definition in server.definitions)
 
 
 def used_contracts(server: Server) -> frozenset[str]:

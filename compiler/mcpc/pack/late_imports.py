@@ -104,10 +104,6 @@ class RuntimeModule:
             if isinstance(each, ast.Constant) and isinstance(each.value, str)
         ]
 
-    def use_description(self, name: str) -> None:
-        """Note what a description uses, because it is needed itself."""
-        self.reader.read(self.descriptions.pop(name))
-
     def left_out(self) -> set[ast.stmt]:
         """Return the statements that are replaced, or not packed."""
         return {*(imported.statement for imported in self.imports.values()), *self.descriptions.values()}
@@ -184,7 +180,7 @@ def find_needed(modules: Mapping[str, RuntimeModule]) -> None:
                 continue
             module.needed.add(each)
             if each in module.descriptions:
-                module.use_description(each)
+                module.reader.read(module.descriptions.pop(each))
                 todo += [(name, used) for used in module.reader.uses]
             if imported := module.imports.get(each):
                 whole = f"{imported.module}.{imported.name}" if imported.name else imported.module

@@ -98,7 +98,7 @@ def runtime_entries(
     """
     ours = {
         **runtime_files(server, generated),
-        **{module.name: module.data for module in generated if is_generated_code(module)},
+        **{module.name: module.data for module in generated if module.python and module.name.startswith("mcpc_app/")},
         START: template_text("start.py"),
     }
     authors = {module.name: module.data for module in generated if module.python and module.name not in ours}
@@ -139,11 +139,6 @@ def is_for_other_pythons(name: str) -> bool:
 def is_in_bytecode_entry(name: str) -> bool:
     """Tell whether a file is a module of the runtime, whose bytecode is in one entry with that of all others."""
     return name.startswith(f"{RUNTIME}/") and name != PACKAGE
-
-
-def is_generated_code(module: ArtifactFile) -> bool:
-    """Tell whether a module is generated code, which is compiled without annotations and docstrings."""
-    return module.python and module.name.startswith("mcpc_app/")
 
 
 PAGE_MODULE = "mcpc_runtime.http.page"

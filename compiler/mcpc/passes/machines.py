@@ -28,7 +28,7 @@ from mcpc.packages.platforms import SYSTEM_NAMES, system_of
 from mcpc_runtime.transports.platforms.environments import MINIMAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic, Diagnostics, Span
     from mcpc.frontends.introspection.reach import EnvironmentVariable, Users
@@ -95,12 +95,13 @@ class _Judge:
         """Return the handlers that need a variable and do not get it."""
         leading = self.mentions.leading_to((path, variable.function)) if variable.function else set()
         own = [item for item in users if self._leads(item, leading)]
-        lacking = [item for item in own or users if not self._gets(item, variable.name)]
+        lacking = [
+            item
+            for item in own or users
+            if not (variable.name in self.settings or _has(item.running.environment, variable.name))
+        ]
         is_others = variable.function and not own and len(lacking) < len(users)
         return [] if is_others else lacking
-
-    def _gets(self, definition: HasHandler, name: str) -> bool:
-        return name in self.settings or _has(definition.running.environment, name)
 
     def _leads(self, definition: HasHandler, leading: set[tuple[str, str]]) -> bool:
         handler = definition.handler
@@ -182,13 +183,12 @@ def check_platforms(server: Server) -> Diagnostics:
     for definition in server.definitions:
         by_file.setdefault(definition.handler.file, []).append(definition)
     rows = tuple((sources.get(path), users) for path, users in by_file.items())
-    shells = _in_shells(rows) if "win32" in systems else ()
+    shells = (
+        tuple(_without_bash(users) for source, users in rows if any(_needs_shell(user, source) for user in users))
+        if "win32" in systems
+        else ()
+    )
     return (*shells, *(problem for source, users in rows if source for problem in _elsewhere(source, users, systems)))
-
-
-def _in_shells(rows: Iterable[tuple[Source | None, list[HasHandler]]]) -> Diagnostics:
-    """Return a warning for each file whose handlers need a shell."""
-    return tuple(_without_bash(users) for source, users in rows if any(_needs_shell(user, source) for user in users))
 
 
 def _needs_shell(definition: HasHandler, source: Source | None) -> bool:
@@ -197,12 +197,9 @@ def _needs_shell(definition: HasHandler, source: Source | None) -> bool:
         return bool(handler.file)  # a stand-in for a missing handler has no file
     if source is None or not isinstance(handler, (Executable, ExternalHandler)):
         return False
-    return interpreter_of(source) in SHELLS or _is_run_by_bash(source)
-
-
-def _is_run_by_bash(source: Source) -> bool:
-    """Tell whether a file is a script that does not name what runs it."""
-    return source.path.endswith(SCRIPT_ENDINGS) and not source.data.startswith(SHEBANG)
+    return interpreter_of(source) in SHELLS or (
+        source.path.endswith(SCRIPT_ENDINGS) and not source.data.startswith(SHEBANG)
+    )
 
 
 def _without_bash(users: list[HasHandler]) -> Diagnostic:

@@ -75,8 +75,13 @@ def _illegal(kind: str, node: Named) -> Iterator[Diagnostic]:
     if not node.name:
         yield diagnose("MCP105", node.span, f"{subject} is empty", ALLOWED)
     elif wrong:
+        near = ILLEGAL.sub("_", node.name).strip("_")
         yield diagnose(
-            "MCP105", node.span, f"{subject} contains {_shown(wrong[0])}", ALLOWED, _nearest_allowed(node.name)
+            "MCP105",
+            node.span,
+            f"{subject} contains {_shown(wrong[0])}",
+            ALLOWED,
+            f"`{near}` would be allowed" if near else "",
         )
     elif length > MAX_LENGTH:
         yield diagnose("MCP105", node.span, f"{subject} has {length} characters", ALLOWED)
@@ -87,12 +92,6 @@ def _illegal(kind: str, node: Named) -> Iterator[Diagnostic]:
 
 def _shown(character: str) -> str:
     return f"`{character}`" if character.isprintable() and character != " " else f"U+{ord(character):04X}"
-
-
-def _nearest_allowed(name: str) -> str:
-    """Return a hint with the nearest name that is allowed."""
-    near = ILLEGAL.sub("_", name).strip("_")
-    return f"`{near}` would be allowed" if near else ""
 
 
 LEGAL = "an absolute URI (RFC 3986): `config://app`, `file:///a%20b.txt`"

@@ -20,7 +20,7 @@ from mcpc.reading.yaml_tree import YamlError, read_yaml
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcpc.diagnostics import Diagnostic, Diagnostics
+    from mcpc.diagnostics import Diagnostics
     from mcpc.reading.json_tree import Json
     from mcpc.reading.source import Source
 
@@ -47,14 +47,13 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter | None, Diagnostics]:
     try:
         node = read_yaml(fenced[1], source.path, start)
     except YamlError as problem:
-        return None, (_malformed(problem, source, fenced.end(1)),)
+        message = f"the frontmatter is not valid YAML: {problem}" if problem.is_syntax else str(problem)
+        return None, (
+            diagnose(
+                "MCP131", Span(source.path, problem.start, min(problem.end, fenced.end(1))), message, "", problem.hint
+            ),
+        )
     if not isinstance(node.value, dict):
         return None, (diagnose("MCP130", Span(source.path, 0, fenced.end()), "the frontmatter is not a mapping"),)
     places = {each.key: Span(source.path, each.key_start, each.node.end) for each in node.members}
     return Frontmatter(node.value, places, Span(source.path, start, fenced.end(1))), ()
-
-
-def _malformed(problem: YamlError, source: Source, end: int) -> Diagnostic:
-    """Return the diagnostic for frontmatter that cannot be parsed, at the position of the error."""
-    message = f"the frontmatter is not valid YAML: {problem}" if problem.is_syntax else str(problem)
-    return diagnose("MCP131", Span(source.path, problem.start, min(problem.end, end)), message, "", problem.hint)

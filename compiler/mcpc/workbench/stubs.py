@@ -181,15 +181,12 @@ def method_names(tools: Iterable[str]) -> dict[str, str]:
     taken = {name for name in tools if is_method_name(name)}
     names: dict[str, str] = {name: name for name in taken}
     for tool in sorted(name for name in tools if name not in taken):
-        names[tool] = unused_name(possible_name(tool), taken)
+        plain = OTHER_CHARACTERS.sub("_", tool).strip("_")
+        names[tool] = unused_name(
+            next(name for name in (plain, f"{plain}_", f"tool_{plain}") if is_method_name(name)), taken
+        )
         taken.add(names[tool])
     return names
-
-
-def possible_name(tool: str) -> str:
-    """Return a name that a method can have, as near to the tool's as possible."""
-    plain = OTHER_CHARACTERS.sub("_", tool).strip("_")
-    return next(name for name in (plain, f"{plain}_", f"tool_{plain}") if is_method_name(name))
 
 
 def unused_name(name: str, taken: set[str]) -> str:

@@ -263,7 +263,7 @@ def make_definition(
         resources=tuple(made.resources()),
         templates=tuple(made.templates()),
         completions=tuple(made.completions()),
-        sources=tuple(python_sources(tree)),
+        sources=tuple(source for path, source in tree.files.items() if path.endswith(".py") or path == FASTMCP_JSON),
         requirements=packages.requirements,
         traits=traits_of(packages),
     )
@@ -280,11 +280,6 @@ def traits_of(needed: ProgramPackages) -> Traits:
     packages = (*COMMON_MODULES, *(("standins.fastmcp",) if generation.startswith("fastmcp") else ()))
     whole = tuple(f"{RUNTIME}.{name}" for name in packages)
     return Traits(unpacks_as_one_entry=True, whole_packages=whole, takes_arguments=True, hooks=hooks)
-
-
-def python_sources(tree: SourceTree) -> Iterator[Source]:
-    """Yield the files that places are in."""
-    return (source for path, source in tree.files.items() if path.endswith(".py") or path == FASTMCP_JSON)
 
 
 def original_text(framework: Framework, reason: str = "") -> str:

@@ -63,7 +63,8 @@ def failure_diagnostic(
     message += printed_text(failure)
     advice = Help(hint, certain=False) if hint else raised_help(failure, tree)
     hint = advice.text
-    if needs_network(failure, tree):
+    said = failure.hosts or NO_NETWORK.search(f"{failure.message}\n{failure.output}")
+    if failure.kind in SILENT and bool(said) and not tree.options.build_network:
         hint = f"{no_network(STARTED)}; or {hint}"
     if is_of_stand_in(failure) and not carried and not advice.certain:
         hint = f"{hint}; or {BUNDLE}"
@@ -102,12 +103,6 @@ def brief(text: str) -> str:
     """Return a message on one line, shortened."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]} …"
-
-
-def needs_network(failure: ProgramFailure, tree: SourceTree) -> bool:
-    """Tell whether a program that does not say why it fails tried to connect, or printed that it cannot."""
-    said = failure.hosts or NO_NETWORK.search(f"{failure.message}\n{failure.output}")
-    return failure.kind in SILENT and bool(said) and not tree.options.build_network
 
 
 def printed_text(failure: ProgramFailure) -> str:

@@ -108,7 +108,9 @@ def _visit(reader: NameResolver) -> None:
                 reader.problems += check_field_keywords(written)
                 reader.unknown |= written.keys() - FIELD_KEYWORDS
                 reader.fails |= not written.keys().isdisjoint(REFUSED_BY_PYDANTIC)
-            _check_unnamed_server(reader, node, known)
+            if reader.meaning(node.func) == SERVER and id(node) not in known:
+                hint = "assign it at the top level of the file: `mcp = Server(...)`"
+                reader.report("MCP220", reader.text.node_span(node), "this `Server` is not assigned to a name", hint)
         elif isinstance(node, ast.Attribute):
             _check_attribute(reader, node)
         skipped = {id(decorator) for decorator in decorators}
@@ -202,12 +204,6 @@ def _decorating_call(reader: NameResolver, call: ast.Call, inside: str) -> None:
         else _decorator_of_function(reader, kind, node, options)
     )
     _add(reader, mark, node)
-
-
-def _check_unnamed_server(reader: NameResolver, call: ast.Call, known: set[int]) -> None:
-    if reader.meaning(call.func) == SERVER and id(call) not in known:
-        hint = "assign it at the top level of the file: `mcp = Server(...)`"
-        reader.report("MCP220", reader.text.node_span(call), "this `Server` is not assigned to a name", hint)
 
 
 def _check_attribute(reader: NameResolver, node: ast.expr) -> None:

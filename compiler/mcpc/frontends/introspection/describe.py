@@ -33,7 +33,7 @@ from mcpc_runtime.handlers.python.bindings.dumping import to_json
 from mcpc_runtime.handlers.python.bindings.hints import UNCHECKED, is_field_default, optional_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 J = TypeVar("J")
 COPIED_OPTIONS = ("name", "title", "description", "icons")
@@ -285,15 +285,15 @@ def checked_json(value: J) -> J:
     json.dumps(value, allow_nan=False)
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        level = [part for item in level if isinstance(item, dict | list) for part in child_values(item)]
+        level = [
+            part
+            for item in level
+            if isinstance(item, dict | list)
+            for part in (item.values() if isinstance(item, dict) else item)
+        ]
     if level:
         raise ValueError("it is nested too deeply")
     return value
-
-
-def child_values(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    """Return the values in an object or an array."""
-    return value.values() if isinstance(value, dict) else value
 
 
 def prompt(

@@ -210,7 +210,8 @@ def inline_definitions(schema: Schema) -> Schema:
     if not isinstance(schema.get("$defs"), dict) or not _is_inlinable(schema):
         return schema
     try:
-        made = _inline(schema, _used_once(schema))
+        uses = _uses(schema)
+        made = _inline(schema, {name for name in _non_recursive(schema["$defs"]) if uses.get(name, 0) <= 1})
         bound = max(MAX_INLINED_BYTES, MAX_GROWTH * _size(schema))
         for _ in range(MAX_INLINED):
             cheapest = _cheapest(made, bound)
@@ -278,12 +279,6 @@ def _non_recursive(definitions: Mapping[str, Schema]) -> set[str]:
     """Return the definitions that are not recursive."""
     edges = {name: tuple(_uses(definition)) for name, definition in definitions.items()}
     return {name for group in components(edges) if not is_cycle(group, edges) for name in group}
-
-
-def _used_once(schema: Schema) -> set[str]:
-    """Return the definitions that are used once, or not at all."""
-    uses = _uses(schema)
-    return {name for name in _non_recursive(schema["$defs"]) if uses.get(name, 0) <= 1}
 
 
 def _cheapest(schema: Schema, bound: int) -> str:

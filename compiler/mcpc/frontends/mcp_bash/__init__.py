@@ -118,7 +118,13 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         resources=offered.resources,
         templates=offered.templates,
         completions=tuple(completed.definitions),
-        beside=(*sdk_files(files, forks=any(map(_forks, offered.tools))), *map(_runnable, files)),
+        beside=(
+            *sdk_files(
+                files,
+                forks=any(isinstance(tool.handler, ExternalHandler) and tool.handler.forks for tool in offered.tools),
+            ),
+            *map(_runnable, files),
+        ),
         sources=tuple(reader.read[path] for path in sorted(reader.read)),
         complete=not has_errors(reader.problems),
         runtime_settings=((SETTING, settings),),
@@ -126,11 +132,6 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         serves=frozenset(name for name, is_there in served.items() if is_there),
     )
     return definition, tuple(reader.problems)
-
-
-def _forks(tool: ToolDefinition) -> bool:
-    """Tell whether a tool may run in a forked shell that has read the library."""
-    return isinstance(tool.handler, ExternalHandler) and tool.handler.forks
 
 
 def _runnable(source: Source) -> Source:

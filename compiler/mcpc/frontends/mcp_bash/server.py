@@ -54,18 +54,17 @@ def described_server(reader: ProjectReader) -> tuple[Fields, bool]:
     reader.report_unknown_fields(fields, (*LISTED_FIELDS, *BUNDLE_FIELDS))
     span = Span(META) if node is None else node.span
     name = text_of(fields, "name") or reader.tree.name or DEFAULT_NAME
-    usual = {"name": name, "title": title_of(name), "version": _version(reader)}
+    usual = {
+        "name": name,
+        "title": " ".join(word[:1].upper() + word[1:] for word in name.replace("-", " ").replace("_", " ").split()),
+        "version": _version(reader),
+    }
     missing = {key: value for key, value in usual.items() if key not in fields or fields[key].node.value == ""}
     added = {key: implied_member(key, value, span) for key, value in missing.items()}
     if "icons" in fields:
         fields["icons"] = with_icons(fields["icons"], HOME, reader)
     kept = {**fields, **added}
     return {key: kept[key] for key in LISTED_FIELDS if key in kept}, source is not None
-
-
-def title_of(name: str) -> str:
-    """Return a name as a title: `my-cool_server` is `My Cool Server`."""
-    return " ".join(word[:1].upper() + word[1:] for word in name.replace("-", " ").replace("_", " ").split())
 
 
 def _version(reader: ProjectReader) -> str:

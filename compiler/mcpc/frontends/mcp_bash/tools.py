@@ -138,7 +138,8 @@ def tool_definition(item: ProjectItem, reader: ProjectReader) -> ToolDefinition 
     }
     read = script_closure(item.file, reader.by_name) if forks else None
     compiled = without_substitutions(item.file, read) if read is not None else b""
-    shows = _interface_uri(fields)
+    told = fields_of(fields["_meta"].node) if "_meta" in fields else {}
+    shows = text_of(fields_of(told["ui"].node), "resourceUri") if "ui" in told else ""
     facts.update({"ui": shows} if shows else {})
     plain = (tuple(sorted(facts.items())),)
     handler = ExternalHandler(item.path, Span(item.path), CONTRACT, plain, unpacks=True, compiled=compiled, forks=forks)
@@ -148,12 +149,6 @@ def tool_definition(item: ProjectItem, reader: ProjectReader) -> ToolDefinition 
     besides = reader.dialect_members(entry, MCP_BASH_FIELDS, item.span)
     node = object_node((*(fields[key] for key in LISTED_FIELDS if key in fields), *besides), item.span)
     return ToolDefinition(node, handler=handler)
-
-
-def _interface_uri(fields: Fields) -> str:
-    """Return the URI of the interface that shows the tool's results, or an empty string."""
-    told = fields_of(fields["_meta"].node) if "_meta" in fields else {}
-    return text_of(fields_of(told["ui"].node), "resourceUri") if "ui" in told else ""
 
 
 def _normalised_fields(item: ProjectItem, reader: ProjectReader) -> Fields:

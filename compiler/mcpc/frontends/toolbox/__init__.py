@@ -78,7 +78,11 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     definition = Definition(
         format="toolbox",
         server=ServerDefinition(
-            implied_node({"serverInfo": {"name": name, "version": version}}, server_span(tree, files)), True
+            implied_node(
+                {"serverInfo": {"name": name, "version": version}},
+                Span(MANIFEST if tree.get(MANIFEST) else files[0].path if files else "src/tools", 0, 0),
+            ),
+            True,
         ),
         tools=(*scripts.tools, *modules.tools),
         prompts=scripts.prompts,
@@ -127,8 +131,3 @@ def name_and_version(tree: SourceTree, options: Options) -> tuple[str, str]:
     texts = [said.get(key) if isinstance(said, dict) else None for key in ("name", "version")]
     name, version = (text if isinstance(text, str) else "" for text in texts)
     return name.rpartition("/")[2] or tree.name or "toolbox", version or VERSION
-
-
-def server_span(tree: SourceTree, files: tuple[Source, ...]) -> Span:
-    """Return the span that stands for the implied server description."""
-    return Span(MANIFEST if tree.get(MANIFEST) else files[0].path if files else "src/tools", 0, 0)

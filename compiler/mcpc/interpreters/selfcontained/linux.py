@@ -75,7 +75,10 @@ def embed_server(request: EmbeddingRequest) -> bytes:
         needed = library_closure(roots, modules, objects.extensions)
         modules = {name: row for name, row in modules.items() if name in needed}
         objects = objects.only(needed)
-        entries = for_own_interpreter(entries, left_out)
+        # What only another Python would read is left out.
+        kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
+        runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES], left_out)
+        entries = {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
     modules = {name: row for name, row in modules.items() if name not in FROZEN_MODULES}
     data, extensions = shared_object_entry(objects)
     entries[LIBRARY] = cached_library(modules, ())
@@ -90,16 +93,6 @@ def other_adapters(system: str) -> tuple[str, ...]:
     """Return the folders of the runtime's adapters to other systems than this one (as `sys.platform`)."""
     own = PLATFORMS.get(system, POSIX)
     return tuple(f"{row[0].replace('.', '/')}/" for row in (POSIX, *PLATFORMS.values()) if row != own)
-
-
-def for_own_interpreter(entries: Mapping[str, bytes], left_out: tuple[str, ...]) -> dict[str, bytes]:
-    """Return entries without what only another Python would read, with a message for it; the runtime is deflated.
-
-    `left_out`: the folders of the runtime that do not run on the target.
-    """
-    kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
-    runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES], left_out)
-    return {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
 
 
 def deflated_bytecode(entry: bytes, sources: bytes, left_out: tuple[str, ...]) -> bytes:

@@ -26,7 +26,6 @@ from mcpc.languages.bash.lexer_state import FrameKind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mcpc.languages.bash.lexer_state import Scan
     from mcpc.reading import Source
 
 FUNCTIONS = ("args_get", "args_require", "args_bool", "args_int", "json_obj", "json_arr", "json_escape")
@@ -114,7 +113,8 @@ def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
     text = source.text
     reader = SubstitutionLexer(text)
     scanned = reader.run()
-    start = _end_of_sdk_import(text, scanned)
+    certain = {chunk.start for chunk in scanned.chunks} & scanned.begun
+    start = next((line.end() for line in SOURCES_SDK.finditer(text) if line.start() in certain), -1)
     if start < 0 or not reader.is_certain:
         return b""
     begun = _outside(scanned.begun, reader.substitutions)
@@ -130,12 +130,6 @@ def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
 @lru_cache(maxsize=256)  # many scripts read one library
 def _observes_rewriting(source: Source) -> bool:
     return OBSERVES_REWRITING.search(without_comments(source.text, scan_library(source.text))) is not None
-
-
-def _end_of_sdk_import(text: str, scanned: Scan) -> int:
-    """Return where a script has certainly read the SDK; -1 if nowhere."""
-    certain = {chunk.start for chunk in scanned.chunks} & scanned.begun
-    return next((line.end() for line in SOURCES_SDK.finditer(text) if line.start() in certain), -1)
 
 
 def _outside(places: set[int], stretches: list[tuple[int, int]]) -> set[int]:

@@ -54,12 +54,9 @@ def unexpected_word(source: Source, word: str, at: int, unclosed: Sequence[Word]
         lacking = CLOSERS[opener] if _has_body(source, opener, start, at) else BODIES[opener]
         return f"the `{opener}` of line {source.position(start)[0]} has no `{lacking}` before it"
     openers = "|".join(OPENERS.get(word, ()))
-    for opener in reversed([*re.finditer(rf"\b(?:{openers})\b", source.text[:at])] if openers else []):
-        if not _has_body(source, opener[0], opener.start(), at):
-            return (
-                f"the `{opener[0]}` of line {source.position(opener.start())[0]} has no `{BODIES[opener[0]]}` before it"
-            )
-        break
+    matches = [*re.finditer(rf"\b(?:{openers})\b", source.text[:at])] if openers else []
+    if matches and not _has_body(source, (opener := matches[-1][0]), matches[-1].start(), at):
+        return f"the `{opener}` of line {source.position(matches[-1].start())[0]} has no `{BODIES[opener]}` before it"
     return "" if above else ALONE.get(word, "")
 
 

@@ -83,7 +83,15 @@ def bundle_modules(tree: SourceTree, entries: Sequence[str]) -> Bundle:
         write_project(tree, folder)
         bundler = esbuild_module(offline=tree.options.offline)
         scanned = run_esbuild(folder, entries, bundler, external=True)
-        wanted = imported_packages(scanned["metafile"])
+        # Node's built-in modules and files are not packages.
+        paths = {
+            item["path"]
+            for entry in scanned["metafile"]["inputs"].values()
+            for item in entry["imports"]
+            if item.get("external")
+        }
+        names = {package_name(path) for path in paths if not path.startswith((".", "/", "node:", "<"))}
+        wanted = tuple(sorted(name for name in names if name not in BUILTIN_MODULES))
         lacking, unlocked = supply_packages(tree, wanted, folder)
         said = run_esbuild(folder, entries, bundler, external=False)
         compiled = native_packages(folder)
@@ -138,13 +146,6 @@ def run_esbuild(folder: Path, entries: Sequence[str], bundler: Path, *, external
     except NodeError as problem:
         raise NodeError(f"esbuild failed: {problem}") from None
     return said
-
-
-def imported_packages(metafile: dict[str, Any]) -> tuple[str, ...]:
-    """Return the packages that a project's modules import, without Node's built-in modules and files."""
-    paths = {item["path"] for entry in metafile["inputs"].values() for item in entry["imports"] if item.get("external")}
-    names = {package_name(path) for path in paths if not path.startswith((".", "/", "node:", "<"))}
-    return tuple(sorted(name for name in names if name not in BUILTIN_MODULES))
 
 
 def supply_packages(tree: SourceTree, wanted: Sequence[str], folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -139,7 +139,10 @@ def parse_description(row: dict[str, Any]) -> Description:
     """Return the description of one module."""
     failure = row.get("failure")
     if failure:
-        return Description(failure=str(failure["message"]), place=project_place(str(failure["stack"])))
+        match = PLACE.search(str(failure["stack"]))
+        return Description(
+            failure=str(failure["message"]), place=(match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)
+        )
     return Description(
         handler=row.get("handler", "undefined"),
         exported=tuple(row.get("exported", ())),
@@ -147,9 +150,3 @@ def parse_description(row: dict[str, Any]) -> Description:
         unwritten=row.get("unwritten", ""),
         prompts=tuple(row.get("prompts", ())),
     )
-
-
-def project_place(stack: str) -> tuple[str, int, int]:
-    """Return the first place of a stack trace that is in the project's sources."""
-    match = PLACE.search(stack)
-    return (match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)

@@ -146,7 +146,11 @@ def _entry(program: GeneratedModule, entry: EntryFunction) -> Iterator[PythonCod
     root = survey.at(survey.root)
     output = OUTPUTS[entry.kind]
     walk = output.walker(program, EMITTERS, entry.kind, is_deep=False)
-    is_guarded = _may_be_too_deep(survey)
+    # Such a schema could exhaust Python's stack on some value.
+    schemas = survey.schemas.values()
+    is_guarded = (
+        bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)
+    )
     if survey.recursive:
         walk.line(fill("LEFT[0] = %s", program.allowance(entry.kind)))
     is_bounded = any(searching(pattern).guard is not None for pattern in _patterns(survey))
@@ -185,12 +189,6 @@ def _function(program: GeneratedModule, unit: Unit) -> Iterator[PythonCode]:
     walk.line(output.result)
     yield fill("def %s(%s%s):", unit.name, output.parameters, fill(", depth" if is_deep else ""))
     yield from walk.lines
-
-
-def _may_be_too_deep(survey: SchemaAnalysis) -> bool:
-    """Tell whether some value could exhaust Python's stack."""
-    schemas = survey.schemas.values()
-    return bool(survey.recursive) or len(schemas) > MANY or any("uniqueItems" in schema.keywords for schema in schemas)
 
 
 def _patterns(survey: SchemaAnalysis) -> Iterator[str]:

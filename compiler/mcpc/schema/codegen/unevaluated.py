@@ -52,12 +52,8 @@ class Marker(Walker):
     def keyword(self, place: ValuePlace, keyword: str, value: Node) -> None:
         """Write the evaluated parts of one keyword."""
         mark = MARKS.get(keyword)
-        if mark is not None and not self.leaves_out(place, keyword):
+        if mark is not None and not (self.kind == "beside" and place.level == 0 and keyword.startswith("unevaluated")):
             mark(place, value)
-
-    def leaves_out(self, place: ValuePlace, keyword: str) -> bool:
-        """Tell whether a keyword is the one that needs the result."""
-        return self.kind == "beside" and place.level == 0 and keyword.startswith("unevaluated")
 
     def apply(self, place: ValuePlace, guard: Condition = ALWAYS) -> None:
         """Write the evaluated parts of another schema of the same value, if `guard` holds."""

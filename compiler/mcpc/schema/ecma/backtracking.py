@@ -82,15 +82,15 @@ def _verdict(pattern: str) -> Verdict | None:
         root = trimmed(parse(pattern))
     except PatternError:
         return None
-    given = _automaton(root) if any(map(_repeats, nodes(root))) else None
+    given = (
+        _automaton(root)
+        if any(isinstance(node, Repeat) and (node.most is None or node.most > 1) for node in nodes(root))
+        else None
+    )
     if given is None:
         return None
     machine = Machine(root, MAX_STEPS)
     return _exponential(given, machine) or _polynomial(given, machine)
-
-
-def _repeats(node: Node) -> bool:
-    return isinstance(node, Repeat) and (node.most is None or node.most > 1)
 
 
 def _automaton(root: Node) -> Automaton | None:

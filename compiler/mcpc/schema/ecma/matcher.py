@@ -206,8 +206,6 @@ class _Tables(AutomatonBuilder):
             raise TooLargeError
         if frozenset() in possible:
             return ((),)
-        return tuple(sorted({tuple(map(_condition, sorted(item))) for item in possible}, key=str))
-
-
-def _condition(name: str) -> Condition:
-    return int(name) if name[1:] else name
+        return tuple(
+            sorted({tuple(int(name) if name[1:] else name for name in sorted(item)) for item in possible}, key=str)
+        )

@@ -56,7 +56,9 @@ class UnprovedError(Exception):
 
 def is_linear(root: Node) -> bool:
     """Tell whether a search for `root` is proved to take few steps for each character of any text."""
-    if _has_one_path(root):
+    # Most patterns are as `^name$`: one path, and a short one.
+    parts = list(islice(nodes(root), 2 * MAX_PATHS))
+    if len(parts) < 2 * MAX_PATHS and all(isinstance(part, Set | Sequence | Group | Assertion) for part in parts):
         return True
     given = _automaton(root)
     if given is None or _lookbehind_length(root) != 0:
@@ -75,12 +77,6 @@ def lookbehind_steps(root: Node) -> int:
         return 0
     paths = _max_paths(given) or (MAX_TRIES if _is_short(given) else 0)
     return paths + -(-paths * behind // 2)
-
-
-def _has_one_path(root: Node) -> bool:
-    """Tell whether there is only one path, and a short one, as in most patterns: `^name$`."""
-    parts = list(islice(nodes(root), 2 * MAX_PATHS))
-    return len(parts) < 2 * MAX_PATHS and all(isinstance(part, Set | Sequence | Group | Assertion) for part in parts)
 
 
 def _is_short(given: Automaton) -> bool:

@@ -100,7 +100,9 @@ class ModuleCheck:
                 self._call(call, "ConfigDict", CONFIGURATION)
             case ast.Assign([ast.Name("__annotations__")], ast.Dict([ast.Constant("__pydantic_extra__")], [extra])):
                 self._annotation(extra)
-            case ast.AnnAssign(ast.Name(name), annotation, value) if is_field_name(name):
+            case ast.AnnAssign(ast.Name(name), annotation, value) if (
+                name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
+            ):
                 self._annotation(annotation)
                 if value is not None:
                     check_constant(value)
@@ -151,11 +153,6 @@ class ModuleCheck:
 
 
 IMPORTED = IMPORTS["pydantic"] | IMPORTS["typing"]
-
-
-def is_field_name(name: str) -> bool:
-    """Tell whether a name can be a field's."""
-    return name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
 
 
 def check_constant(node: ast.expr) -> None:
