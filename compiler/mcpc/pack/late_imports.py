@@ -164,6 +164,7 @@ def find_needed(modules: Mapping[str, RuntimeModule]) -> None:
     exported += [
         (name, each)
         for port, names in published.items()
+        # A port publishes names of its adapter, so they are needed there, too.
         for name in (port, *(f"{adapter}.{port.rpartition('.')[2]}" for adapter in ADAPTERS))
         for each in names
     ]
@@ -210,6 +211,7 @@ def late_imports(modules: Mapping[str, RuntimeModule], start: AbstractSet[str]) 
     def load(name: str) -> set[str]:
         """Return what importing a module imports; the names that it need not import late are removed from `late`."""
         if name not in loaded:
+            # Noted before its imports are followed, because modules import each other.
             loaded[name] = {name, *AT_HAND, *(start if name in start else ())}
             eager = {target for local, target in targets.get(name, {}).items() if local not in late[name]}
             for target in sorted(eager):
@@ -245,6 +247,7 @@ def packed_module(module: RuntimeModule, late: Mapping[str, str]) -> PackedModul
         replace(lines, description, "")
     text = "\n".join(lines)
     if late:
+        # On a line that exists: lines keep their numbers, which tracebacks and the source agree on.
         text = text.replace(FUTURE, f"{FUTURE}; from {LAZY} import lazy", 1)
     return PackedModule(text, closure.read_edges(body, module.text, [*([LAZY] if late else []), *late.values()]))
 

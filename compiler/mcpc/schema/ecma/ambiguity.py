@@ -117,6 +117,7 @@ class _Graph:
         ranges: Ranges = EVERYTHING
         for kind in sorted(kinds):
             ranges = intersection(ranges, self.ranges[kind])
+        # One more set is avoided as long as some character is left.
         for other in self.others:
             ranges = intersection(ranges, other) or ranges
         return sample(ranges)
@@ -189,6 +190,7 @@ class _Graph:
             for following in product(inside[one], inside[other]):
                 if self.is_exhausted():
                     return
+                # While the paths are one, a pair of states and its mirror image are the same choice.
                 has_diverged = one != other or following[0] < following[1]
                 character = self.read(*following) if has_diverged and following not in seen else None
                 if character is not None:

@@ -152,6 +152,7 @@ class Machine:
         """Tell whether the character at `position` is in `ranges`."""
         if position >= len(self.text):
             return False
+        # The pattern keeps its ranges alive, so an identity means one of them only.
         key = id(ranges), self.text[position]
         if key not in self.known:
             self.known[key] = contains(ranges, ord(key[1]))
@@ -179,6 +180,7 @@ def _assertion(machine: Machine, kind: str, thread: Thread) -> list[Thread]:
 
 
 def _split(_machine: Machine, starts: tuple[int, ...], thread: Thread) -> list[Thread]:
+    # The last of the waiting threads runs first.
     return [(start, *thread[1:]) for start in reversed(starts)]
 
 
@@ -196,6 +198,7 @@ def _loop(_machine: Machine, operand: tuple[Repeat, int], thread: Thread) -> lis
     at, position, (rounds, last, around), captures = thread
     if rounds < node.least:
         return [(at + 1, position, (rounds + 1, last, around), captures)]
+    # A round that matched nothing is the last: the next one would not match anything either.
     leave = (target, position, around, captures)
     if (node.most is not None and rounds >= node.most) or position == last:
         return [leave]
@@ -205,6 +208,7 @@ def _loop(_machine: Machine, operand: tuple[Repeat, int], thread: Thread) -> lis
 
 def _open(_machine: Machine, number: int, thread: Thread) -> list[Thread]:
     at, position, loops, captures = thread
+    # Until the group ends, its start has another key: a reference within it means the round before.
     return [(at + 1, position, loops, {**captures, -number: (position, position)})]
 
 

@@ -70,6 +70,7 @@ def main() -> None:
         os.write(plan["status"], UNREADABLE)
         os._exit(0)
     prctl(SET_DUMPABLE, 0)
+    # Only children are in the new namespace of processes: this one becomes its first process.
     first = os.fork()
     if first == 0:
         supervise(plan, separate)
@@ -92,6 +93,7 @@ def enter_namespaces(network: int) -> bool:
             return False
     except AttributeError:
         return False
+    # The kernel takes a map of groups from an ordinary user only after `setgroups` was denied.
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
             file.write(text)
@@ -108,6 +110,7 @@ def hide(folders: list[str], kept: list[str]) -> None:
     """
     present = [path for path in kept if os.path.exists(path)]  # noqa: PTH110
     links = {path: os.path.realpath(path) for path in present if os.path.islink(path)}  # noqa: PTH114
+    # Opened before empty folders cover them: afterwards only the descriptors lead there.
     opened = {path: os.open(path, O_PATH | os.O_CLOEXEC) for path in present if path not in links}
     for folder in folders:
         if os.path.isdir(folder):  # noqa: PTH112 - it may lie in one before it
@@ -135,10 +138,12 @@ def supervise(plan: dict[str, Any], separate: bool) -> None:
     """
     prctl(SET_PDEATHSIG, signal.SIGKILL)
     if separate:
+        # The /proc of the namespace outside would show all processes of the machine.
         LIBC.mount(b"proc", b"/proc", b"proc", NO_SUID_NO_DEVICES, None)
     program = os.fork()
     if program == 0:
         execute(plan, separate)
+    # While this process has them open, too, the caller does not see the end of the output.
     for descriptor in plan["pass"]:
         os.close(descriptor)
     while True:
@@ -155,6 +160,7 @@ def execute(plan: dict[str, Any], separate: bool) -> None:
     os.dup2(output, 2)
     os.dup2(output if plan["replies"] != 1 else replies, 1)
     if plan["replies"] != 1:
+        # Duplicated onto itself, a descriptor would still be closed when the program is executed.
         replies = os.dup(replies) if replies == REPLIES else replies
         os.dup2(replies, REPLIES)
     os.chdir(plan["folder"])
@@ -186,6 +192,7 @@ def restrict(root: str, others: tuple[str, ...], tcp: int) -> None:
         writing = sum(rights for since, rights in WRITING.items() if since <= version)
         net = tcp if version >= NET_SINCE else 0
         scopes = ABSTRACT_SOCKETS_AND_SIGNALS if version >= SCOPES_SINCE else 0
+        # A kernel may refuse a structure that is longer than the one it knows.
         known = 3 if scopes else 2 if net else 1
         rules = (ctypes.c_uint64 * known)(*(writing, net, scopes)[:known])
         ruleset = LIBC.syscall(CREATE_RULESET, rules, ctypes.c_size_t(8 * known), 0)

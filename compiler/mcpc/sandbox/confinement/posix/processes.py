@@ -40,6 +40,7 @@ def adopt_orphans() -> Iterator[None]:
     try:
         yield
     finally:
+        # 2, for the superuser alone, can be read but not set.
         prctl(SET_DUMPABLE, 1 if dumpable == 1 else 0)
         prctl(SET_CHILD_SUBREAPER, adopted.value)
 
@@ -72,6 +73,7 @@ class Descendants:
         while HAS_PROC and time.monotonic() < deadline:
             snapshot, pids = self.now()
             groups = {snapshot.groups[pid] for pid in pids} - {os.getpgrp()}
+            # Only groups that a descendant founded: a process can also move into a group of its session.
             for group in groups & (pids | {self._leader}):
                 signal_group(group, signal.SIGKILL)
             for pid in pids:
@@ -112,5 +114,6 @@ def tasks_of_user() -> int:
     for entry in Path("/proc").iterdir() if HAS_PROC else ():
         with suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                # A folder's links: its name, its own `.`, and the `..` of each folder in it, which are the threads.
                 count += (entry / "task").stat().st_nlink - 2
     return count
