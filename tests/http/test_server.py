@@ -115,6 +115,51 @@ def test_a_second_signal_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert status == 143 and (answer == b"" or isinstance(answer, OSError))
 
 
+GET = b"GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def test_what_is_sent_while_it_stops_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a connection that has been used, on one that has not, and on one that was not accepted yet."""
+    monkeypatch.setattr(server, "DRAIN_SECONDS", 60.0)
+    monkeypatch.setattr(server, "log_line", lambda line: None)
+    monkeypatch.setattr(HttpServer, "capture_signals", lambda self: contextlib.nullcontext())
+
+    async def run() -> list[bytes]:
+        application = Application([])
+        application.go_on.set()
+        running, listening = HttpServer(application, HttpSettings(grace_seconds=600.0)), listen(HttpSettings())
+        where = listening.getsockname()
+        serving = asyncio.ensure_future(running.serve([listening]))
+        while not running.started:
+            await asyncio.sleep(0.005)
+        used, silent = await asyncio.open_connection(*where), await asyncio.open_connection(*where)
+        used[1].write(GET)
+        assert b"connection: close" not in await used[0].readuntil(b"ok")
+        waiting = socket.create_connection(where)
+        stopping = asyncio.ensure_future(running.shutdown([listening]))
+        while running.server_state.connections and len(running.server_state.connections) < 3:
+            await asyncio.sleep(0.005)
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(*where)
+        waiting.setblocking(False)
+        answers = []
+        for reader, writer in (used, silent, await asyncio.open_connection(sock=waiting)):
+            writer.write(GET)
+            answers.append(await reader.read())
+            writer.close()
+        await stopping
+        serving.cancel()
+        return answers
+
+    try:
+        answers = asyncio.run(run())
+    finally:
+        gc.unfreeze()
+    assert [(answer[:15], b"connection: close" in answer, answer[-2:]) for answer in answers] == [
+        (b"HTTP/1.1 200 OK", True, b"ok")
+    ] * 3
+
+
 @pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("localhost", "127.0.0.1")])
 def test_an_address_is_what_it_listens_on(host: str, shown: str) -> None:
     settings = HttpSettings(host=host, path="/p", vanished_seconds=7.5)

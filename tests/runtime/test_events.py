@@ -1,6 +1,8 @@
 """Changes between servers: each is told of those of the others, whatever becomes of Redis meanwhile."""
 
+import asyncio
 import queue
+import sys
 import time
 from contextlib import ExitStack, closing
 
@@ -104,6 +106,13 @@ def test_redis_that_goes_away_and_comes_back_holds_up_nothing(server, monkeypatc
         while other.next() != ("resource", "test://later"):
             continue
     assert not any(PASSWORD in words or server.url in words for words in told)
+
+
+def test_the_package_is_imported_by_the_first_versions_of_python_3_11(monkeypatch):
+    monkeypatch.setattr(module.sys, "version_info", (3, 11, 2))
+    monkeypatch.delitem(sys.modules, "async_timeout", raising=False)
+    assert module.redis_class("") is redis.Redis
+    assert sys.modules["async_timeout"].timeout is asyncio.timeout
 
 
 def test_an_address_that_is_none_is_refused_at_once():

@@ -410,7 +410,8 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     def stopping(self) -> str:
-        """Return the log line for the beginning of the stop: how many calls are awaited, and which."""
+        """Be ready no more; return the log line: how many calls are awaited, and which."""
+        self.is_ready = False
         dispatchers = [driver.dispatcher for driver in self.drivers if driver.dispatcher is not None]
         names = [call.name for dispatcher in dispatchers for call in dispatcher.calls]
         if not names:

@@ -235,6 +235,7 @@ class Connection(H11Protocol):
     def _start_cycle(self, cycle: RequestCycle, answer: PendingReply | None = None, more: Pairs = NO_PAIRS) -> None:
         """Start the task that answers a request: the application's coroutine, or that of a pending reply."""
         self.cycle = cycle
+        cycle.closes = cycle.closes or self._closes_after_answer
         if answer is None:
             answering = self.app(self.asgi_scope(cycle.head), cycle.receive, cycle.send)
         else:
@@ -364,9 +365,20 @@ class Connection(H11Protocol):
             sock.setsockopt(SOL_SOCKET, SO_LINGER, RESET_ON_CLOSE)
         self.transport.abort()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request is being answered."""
+        return self.cycle is not None
+
+    def close_after_answer(self) -> None:
+        """Close the connection after the answer that is under way, or the next one, which say so."""
+        self._closes_after_answer = True
+        if self.cycle is not None:
+            self.cycle.closes = True
+
     def shutdown(self) -> None:
         """Close the connection as soon as no request is being answered."""
-        self._closes_after_answer = True
+        self.close_after_answer()
         if self.cycle is None and not self._is_closing:
             self.transport.close()
 

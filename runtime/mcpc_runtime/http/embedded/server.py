@@ -3,6 +3,10 @@
 The first signal to stop closes the listening socket and lets the application end its streams and calls; the second one
 stops at once, whatever runs.  Nothing waits for standard error.
 
+No request is lost by a stop: what has connected is accepted before the socket is closed, and connections without a
+request stay open for a moment, since a proxy may be sending one there.  After that, whoever connects is refused, and
+a proxy takes another replica.
+
 Make the second signal end the process, whatever runs in it, by the operating system and without Python.
 
 A Python signal handler cannot run while something holds the interpreter's lock, such as a regular expression or a
@@ -44,6 +48,8 @@ BACKLOG = 2048
 CHECK_EVERY = 5
 """Ticks between two checks of every connection's limits: half a second."""
 FLUSH_SECONDS = 2.0
+DRAIN_SECONDS = 1.0
+"""How long connections without a request stay open when the server stops; a proxy should close them earlier."""
 KEEPALIVE_AFTER, KEEPALIVE_EVERY, KEEPALIVE_PROBES = 30, 10, 3
 """TCP keep-alive: idle seconds before the first probe, seconds between two probes, and the number of probes."""
 STARTED_WRONG, SUCCESS = 1, 0
@@ -131,14 +137,36 @@ class HttpServer(Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the listening socket, end the requests, and close the connections."""
         log_line(self._application.stopping())
-        for server in self.servers:
-            server.close()
-        self._end_connections()
+        await self._stop_listening(sockets or ())
         if not self.force_exit:
+            await self._drain()
+            self._end_connections()
             await self._graceful()
         for connection in list(self.server_state.connections):
             connection.abort()  # type: ignore[union-attr]
         log_line("stopped")
+
+    async def _stop_listening(self, sockets: Iterable[socket.socket]) -> None:
+        """Accept what has connected already, and refuse whoever comes after that."""
+        waiting = [listening.dup() for listening in sockets]
+        for server in self.servers:
+            server.close()
+        connected = [each for listening in waiting for each in accept_waiting(listening)]
+        for each in connected:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: self._connection(self.config, self.server_state, self.lifespan.state), each
+            )
+
+    async def _drain(self) -> None:
+        """Answer what is sent on connections that have no request, each once, before they are closed."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + min(DRAIN_SECONDS, self._settings.grace_seconds)
+        while not self.force_exit and loop.time() < until:
+            await asyncio.sleep(0.02)  # what was accepted last becomes a connection
+            for connection in self.server_state.connections:
+                connection.close_after_answer()  # type: ignore[union-attr]
+            if all(connection.is_answering for connection in self.server_state.connections):  # type: ignore[union-attr]
+                break
 
     async def _graceful(self) -> None:
         ending = asyncio.ensure_future(self._application.shutdown())
@@ -227,6 +255,16 @@ def listen(settings: HttpSettings) -> socket.socket:
         listening.close()
         raise
     return listening
+
+
+def accept_waiting(listening: socket.socket) -> list[socket.socket]:
+    """Return the connections that wait to be accepted, and close the listening socket."""
+    accepted: list[socket.socket] = []
+    listening.setblocking(False)
+    with listening, contextlib.suppress(OSError):  # there are no more, or no more descriptors
+        while True:
+            accepted.append(listening.accept()[0])
+    return accepted
 
 
 def address(listening: socket.socket, settings: HttpSettings, path: str = "") -> str:

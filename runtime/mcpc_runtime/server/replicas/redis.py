@@ -9,9 +9,11 @@ unavailable: clients that must know poll. Changes of tasks are published by the 
 
 from __future__ import annotations
 
+import sys
 from _queue import SimpleQueue
 from _thread import start_new_thread
 from collections.abc import Callable
+from importlib import import_module
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import unquote
@@ -61,6 +63,9 @@ def connect_redis(url: str, archive: str) -> Any:
 
 def redis_class(archive: str) -> Any:
     """Return the client class, from the archive's bundled package if it is not installed; raise ImportError."""
+    if sys.version_info < (3, 11, 3):
+        # There the package wants another one, for what is not used here; a file may be built by a later 3.11.
+        sys.modules.setdefault("async_timeout", import_module("asyncio"))
     try:
         return redis.Redis
     except ImportError:
