@@ -45,7 +45,8 @@ def words_of(kind: str, folder: Path, **where: str) -> list[str]:
     text = EXPORTS[kind](Deployment("weather", "1", **where).checked())  # type: ignore[arg-type]
     if kind == "systemd":
         command = re.search(r"^ExecStart=((?:.*\\\n)*.*)$", text, re.M)
-        words = shlex.split(command[1].replace("\\\n", " ").replace("%d", str(folder)) if command else "")
+        line = command[1].replace("\\\n", " ").replace("%d", str(folder)).replace("%i", "8001") if command else ""
+        words = shlex.split(line)
     elif kind == "nginx":
         command = re.search(r"^#   (server\.pyz serve (?:.*\\\n)*.*)$", text, re.M)
         words = shlex.split(command[1].replace("\\\n#", " ") if command else "")
@@ -109,7 +110,7 @@ def test_behind_the_exported_site_a_token_is_needed(kind: str, artifact: Path, t
     with served(artifact, *words, environment=variables(secrets)) as server:
         address = server.root.removeprefix("http://")
         site = EXPORTS["nginx"](Deployment("weather", "1", upstreams=(address,)).checked())
-        site = site.replace("listen 80;", f"listen unix:{tmp_path}/socket;")
+        site = re.sub(r" +ssl_certificate.*\n", "", site).replace("listen 443 ssl;", f"listen unix:{tmp_path}/socket;")
         (tmp_path / "nginx.conf").write_text(NGINX.format(folder=tmp_path, site=site))
         proxy = subprocess.Popen(["nginx", "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path)])
         try:

@@ -51,7 +51,7 @@ def test_the_schemas_of_their_owners_hold(tmp_path: Path, kind: str) -> None:
 
 def test_a_unit_is_verified_and_hardened(tmp_path: Path) -> None:
     needs("systemd-analyze")
-    place = tmp_path / "weather.service"
+    place = tmp_path / "weather@.service"
     text = EXPORTS["systemd"](FULL)
     place.write_text(text.replace("ExecStart=/opt/weather/server.pyz", "ExecStart=/bin/true"))  # it must be there
     argv = ["systemd-analyze", "verify", "--man=no", str(place)]

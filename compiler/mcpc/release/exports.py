@@ -50,7 +50,7 @@ class Deployment:
     replicas: int = 3
     port: int = 8000
     valkey: bool = False
-    upstreams: tuple[str, ...] = ("127.0.0.1:8001", "127.0.0.1:8002", "127.0.0.1:8003")
+    upstreams: tuple[str, ...] = ("127.0.0.1:8001", "127.0.0.1:8002")
     settings: tuple[DeclaredSetting, ...] = ()
     summary: str = ""
     homepage: str = ""
@@ -117,7 +117,7 @@ def chosen_minor(minor: int, tags: list[tuple[str, str]]) -> int:
 
 
 def systemd(target: Deployment) -> str:
-    """Return a unit of a service with a separate user, which writes nothing but its state."""
+    """Return a unit of which each instance is a replica with a separate user, which writes nothing but its state."""
     return export_text(
         "systemd.service.j2",
         target,

@@ -219,8 +219,6 @@ def test_texts_of_a_unit_are_one_printable_line() -> None:
     read = replace(PLAIN, settings=(DeclaredSetting("A", "file"),))
     assert "ProtectHome=read-only\n" in systemd(read)
     assert "ProtectHome=read-only\n" in systemd(replace(read, settings=(DeclaredSetting("A", "directory"),)))
-    assert "EnvironmentFile=-/etc/demo/settings.env\n" in systemd(read)
-    assert "settings.env" not in systemd(replace(PLAIN, settings=SETTINGS[:2]))
 
 
 def test_scalars_of_yaml_are_on_one_line_and_strings_stay_strings() -> None:
