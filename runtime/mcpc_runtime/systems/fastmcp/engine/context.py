@@ -26,6 +26,8 @@ class BaseContext:
     """The context of a call.  Outside of one, there is no call, and what needs a client raises an exception."""
 
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    is_injected = True
+    """Functions of FastMCP get it as a parameter with its type."""
 
     def __init__(self, server: Any = None, call: Call | None = None, parent: BaseContext | None = None) -> None:
         self._server = server
@@ -40,10 +42,14 @@ class BaseContext:
 
     @property
     def mcpc_call(self) -> Call:
-        """The call; RuntimeError: there is none."""
+        """The call."""
         if self._call is None:
-            raise outside()
+            raise self.mcpc_outside()
         return self._call
+
+    def mcpc_outside(self) -> Exception:
+        """Return what is raised for a use of the context outside of a call."""
+        return RuntimeError("This method can only be called within an active MCP request context.")
 
     @property
     def fastmcp(self) -> Any:
@@ -95,9 +101,8 @@ class BaseContext:
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report the progress of the call, to clients that asked for it."""
-        call = self.mcpc_call
-        if call.meta.get("progressToken") is not None:
-            await call.progress(progress, total, message)
+        if self.mcpc_call.meta.get("progressToken") is not None:
+            await self.session.report_progress(progress, total, message)
 
     async def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> object:
         """Ask the user to open an address."""
@@ -128,11 +133,6 @@ class BaseContext:
     async def notify_resource_updated(self, uri: object) -> None:
         """Notify clients that a resource has new contents."""
         await self.mcpc_call.resource_updated(str(uri))
-
-
-def outside() -> Exception:
-    """Return what is raised for a use of the context outside of a call."""
-    return RuntimeError("This method can only be called within an active MCP request context.")
 
 
 def current_context() -> BaseContext | None:

@@ -128,7 +128,7 @@ def required_context() -> BaseContext:
 
 def is_context(annotation: object) -> bool:
     kind = get_origin(annotation) or annotation
-    return isinstance(kind, type) and issubclass(kind, BaseContext)
+    return isinstance(kind, type) and issubclass(kind, BaseContext) and kind.is_injected
 
 
 def resolved_hints(function: Any) -> Object:

@@ -26,13 +26,8 @@ PLAIN = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Templ
 
 
 async def lists_of(server: Host) -> Lists:
-    found = {name: await entries_of(server, kind) for kind, name in KINDS.items()}
-    return Lists(
-        **found,
-        completions=server.mcpc_completion is not None,
-        dynamic=tuple(sorted(server.mcpc_changed_at_run_time)),
-        notes=taken_notes(),
-    )
+    found: Object = {name: await entries_of(server, kind) for kind, name in KINDS.items()}
+    return Lists(**found, dynamic=tuple(sorted(server.mcpc_changed_at_run_time)), notes=taken_notes())
 
 
 async def entries_of(server: Host, kind: str) -> tuple[ListEntry, ...]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
-from mcpc_runtime.systems.fastmcp.interfaces import Component, Function, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Component, Object
 
 CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
 
@@ -120,7 +120,6 @@ class Host(Protocol):
     """A server with components: what finds, lists and calls them uses these; see `server_content.py`."""
 
     mcpc_changed_at_run_time: set[str]
-    mcpc_completion: Function | None
     mcpc_components: Object
     mcpc_masked: bool | None
     mcpc_mounts: list[Mount]

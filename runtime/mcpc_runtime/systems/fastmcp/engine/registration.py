@@ -27,7 +27,7 @@ class Registry(Generic[Kind]):
     """Components in the order of their registration, by their names or addresses.
 
     `policy` decides about a second component with the same name: `warn` and `replace` let it take the first one's
-    place, `ignore` keeps the first one, `error` raises ValueError.
+    place, `keep` and `ignore` keep the first one, `error` raises ValueError; `warn` and `keep` write to the log.
     """
 
     def __init__(self, policy: str | None = None) -> None:
@@ -47,10 +47,11 @@ class Registry(Generic[Kind]):
         text = behaviour().duplicate.format(kind=component.kind.capitalize(), key=component.key)
         if self.policy == "error":
             raise ValueError(text)
-        if self.policy == "warn":
+        if self.policy in ("warn", "keep"):
             log.warning(text)
+        if self.policy == "warn":
             note(f"{text}: this {component.kind} takes the place of the first one", kind="duplicate")
-        return self.policy != "ignore"
+        return self.policy not in ("keep", "ignore")
 
     def remove(self, key: str) -> Kind | None:
         """Remove a component; return it."""
@@ -78,8 +79,8 @@ POLICIES = {"tool": "tools", "prompt": "prompts", "resource": "resources", "temp
 class Registration:
     """The components of a server.
 
-    `classes`: the class of each kind's components; `mcpc_components`: the components by kind; `mcpc_completion`: the
-    function that completes arguments; `mcpc_own_routes`: HTTP routes.
+    `classes`: the class of each kind's components; `mcpc_components`: the components by kind; `mcpc_own_routes`: HTTP
+    routes.
     """
 
     classes: Object = KINDS
@@ -90,7 +91,6 @@ class Registration:
         self.mcpc_components: dict[str, Registry[Any]] = {
             kind: Registry(found.get(POLICIES[kind]) or found.get("all")) for kind in KINDS
         }
-        self.mcpc_completion: Function | None = None
         self.mcpc_own_routes: list[tuple[str, list[str], Function]] = []
 
     def mcpc_add(self, component: Component) -> Any:
@@ -131,13 +131,6 @@ class Registration:
             return added if behaviour().decorators_return_components else function
 
         return decorate
-
-    def completion(self, function: Any = None) -> Any:
-        """Register the function that completes arguments."""
-        if function is None:
-            return self.completion
-        self.mcpc_completion = function
-        return function
 
     def custom_route(self, path: str, methods: list[str], *_: object, **__: object) -> Decorator:
         """Register an HTTP route."""

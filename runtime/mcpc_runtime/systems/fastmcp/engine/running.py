@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -14,7 +12,7 @@ from mcpc_runtime.systems.fastmcp.engine import listing, resource_results, resul
 from mcpc_runtime.systems.fastmcp.engine.arguments import ArgumentReader, check_required, is_tolerated, prompt_values
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
-from mcpc_runtime.systems.fastmcp.engine.contents import text_block, typed, wire
+from mcpc_runtime.systems.fastmcp.engine.contents import text_block
 from mcpc_runtime.systems.fastmcp.engine.context import is_raised_on_purpose, protocol_error, sdk_error
 from mcpc_runtime.systems.fastmcp.engine.errors import (
     DisabledError,
@@ -256,37 +254,6 @@ def masked(server: Host, kind: str, problem: BaseException, **names: str) -> str
     hidden = version.masks_errors if server.mcpc_masked is None else server.mcpc_masked
     text: str = getattr(version, f"masked_{kind}_error" if hidden else f"{kind}_error")
     return text.format(error=problem, **names)
-
-
-REFERENCES = {"ref/prompt": "PromptReference", "ref/resource": "ResourceTemplateReference"}
-MOST = 100
-"""How many values an answer has at most."""
-
-
-async def completion_answer(server: Host, ref: Object, argument: Object, context: Object) -> Object:
-    """Return the values that complete an argument."""
-    if server.mcpc_completion is None:
-        return {"values": []}
-    more = typed("CompletionContext", context) if context else None
-    reference = typed(REFERENCES[ref["type"]], ref)
-    arguments = (reference, typed("CompletionArgument", argument), more)
-    if behaviour().synchronous_in_threads:
-        return completion_of(await call_function(partial(server.mcpc_completion, *arguments), {}, threaded=True))
-    result = server.mcpc_completion(*arguments)
-    return completion_of(await result if inspect.isawaitable(result) else result)
-
-
-def completion_of(result: Any) -> Object:
-    """Return what a project's function returned as values on the wire."""
-    if result is None:
-        return {"values": []}
-    if hasattr(result, "model_dump") or isinstance(result, dict):
-        found: Object = wire(result)
-        return found
-    values = [str(value) for value in result]
-    if len(values) > MOST:
-        return {"values": values[:MOST], "total": len(values), "hasMore": True}
-    return {"values": values}
 
 
 async def input_problem(server: Host, name: str, arguments: Object) -> str:

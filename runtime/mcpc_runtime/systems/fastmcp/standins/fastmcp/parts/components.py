@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Container
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -37,22 +36,6 @@ class TaskConfig:
         return cls("optional" if value else "forbidden")
 
 
-FIELDS = (
-    "name",
-    "title",
-    "description",
-    "icons",
-    "tags",
-    "meta",
-    "uri",
-    "uri_template",
-    "mime_type",
-    "parameters",
-    "output_schema",
-    "arguments",
-    "annotations",
-)
-"""The fields of components that have them."""
 REMOVED = "Component.{name}() was removed in FastMCP 3.0. Use server.{name}(keys=['{key}']) instead."
 
 
@@ -107,17 +90,6 @@ class Described:
     def task_config(self) -> TaskConfig:
         return TaskConfig(mode=getattr(self, "task", None) or "forbidden")
 
-    def model_dump(self, *, exclude_none: bool = False, exclude: Container[str] = (), **_: object) -> Object:
-        found: Object = {name: getattr(self, name) for name in FIELDS if hasattr(self, name)}
-        found["task_config"] = vars(self.task_config)
-        function = getattr(self, "function", None)
-        if function is not None:
-            found["fn"] = function
-            if self.kind == "tool":
-                found["run_in_thread"] = self.options.get("run_in_thread", True)
-        kept = {name: each for name, each in found.items() if name not in exclude}
-        return {name: each for name, each in kept.items() if each is not None or not exclude_none}
-
     def enable(self) -> None:
         """Show the component; in FastMCP 3 and later NotImplementedError."""
         self._switch("enable", True)
@@ -130,12 +102,6 @@ class Described:
         if behaviour().versioned:
             raise NotImplementedError(REMOVED.format(name=name, key=self.key))
         self.enabled = enabled
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.model_dump() == self.model_dump()
-
-    def __hash__(self) -> int:
-        return id(self)
 
 
 MIME_TYPE = "text/plain"

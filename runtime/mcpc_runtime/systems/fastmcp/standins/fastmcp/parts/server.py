@@ -9,9 +9,9 @@ from typing import Any
 from mcpc_runtime.systems.fastmcp.engine import listing, mounts, results, running
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError, ToolError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
-from mcpc_runtime.systems.fastmcp.engine.server import note
+from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
@@ -118,8 +118,8 @@ class FastMCP(ServerContent):
             return await running.resource_reply(self, uri)
 
     async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
-        with self.mcpc_entered(call, "completion/complete"):
-            return await running.completion_answer(self, ref, argument, context)
+        """Complete nothing: a server that completes arguments runs with the framework itself."""
+        return {"values": []}
 
     async def mcpc_run_tool(self, name: str, arguments: Object) -> object:
         """Run a tool, of this server or of a mounted one; return its ToolResult."""
@@ -135,11 +135,6 @@ class FastMCP(ServerContent):
 
     async def mcpc_tool_result(self, name: str, arguments: Object) -> Any:
         """Call a tool as FastMCP's own handler does."""
-        if overrides(self, "_call_tool_mcp"):
-            try:
-                return results_of(await self._call_tool_mcp(name, arguments))
-            except NotFoundError as problem:
-                raise ToolError(str(problem)) from problem
         return results_of(await self.call_tool(name, arguments))
 
     async def mcpc_prompt_result(self, name: str, arguments: Object | None) -> Any:
@@ -149,9 +144,6 @@ class FastMCP(ServerContent):
     async def mcpc_resource_result(self, uri: str) -> Any:
         """Read a resource as FastMCP's own handler does."""
         return await self.read_resource(uri)
-
-    async def _call_tool_mcp(self, key: str, arguments: Object) -> object:
-        return await self.call_tool(key, arguments)
 
     # Calls
 
@@ -208,9 +200,12 @@ class FastMCP(ServerContent):
         """Let middleware run around calls and lists."""
         self.middleware.append(middleware)
 
-    def add_completion_handler(self, handler: object) -> None:
-        """Let a function complete arguments."""
-        self.completion(handler)
+    def completion(self, handler: object = None) -> object:
+        """Say that the adapter completes no arguments."""
+        lack("fastmcp.FastMCP.completion")
+        return handler or self.completion
+
+    add_completion_handler = completion
 
     def enable(self, **rule: object) -> FastMCP:
         self.mcpc_rules += visibility_rules(True, rule)
@@ -309,11 +304,6 @@ def note_options(options: Object) -> None:
         if value is not None and name not in QUIET:
             said = "is decided by the built server" if name in SERVED else "is not known to a built server"
             note(f"`FastMCP({name}=…)` {said}")
-
-
-def overrides(server: FastMCP, name: str) -> bool:
-    """Tell whether a project's class overrides a method."""
-    return getattr(type(server), name) is not getattr(FastMCP, name)
 
 
 def results_of(result: Any) -> object:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
-from inspect import Parameter, signature
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
@@ -19,7 +19,7 @@ from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Component, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import CLASSES
+from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import CLASSES, OWN
 from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
 
 LACKING = ("app", "serializer")
@@ -72,6 +72,11 @@ GETTING = {
 
 class ServerContent(Registering):
     """A server with components and mounted servers."""
+
+    def __init_subclass__(cls) -> None:
+        for name in filter(PRIVATE.fullmatch, vars(cls)):
+            if cls.__module__.partition(".")[0] != OWN:
+                lack(f"fastmcp.FastMCP.{name}")
 
     middleware: list[Any]
     context_class: type[BaseContext] = BaseContext
@@ -179,33 +184,6 @@ class ServerContent(Registering):
     async def list_resource_templates(self, *, run_middleware: bool = True, **_: object) -> list[Any]:
         return await public(self, "template", run_middleware)
 
-    async def _list_tools_mcp(self, *_: object) -> list[Any]:
-        return [each.to_mcp_tool() for each in await self.list_tools()]
-
-    async def _list_prompts_mcp(self, *_: object) -> list[Any]:
-        return [each.to_mcp_prompt() for each in await self.list_prompts()]
-
-    async def _list_resources_mcp(self, *_: object) -> list[Any]:
-        return [each.to_mcp_resource() for each in await self.list_resources()]
-
-    async def _list_resource_templates_mcp(self, *_: object) -> list[Any]:
-        return [each.to_mcp_template() for each in await self.list_resource_templates()]
-
-    _mcp_list_tools, _mcp_list_prompts = _list_tools_mcp, _list_prompts_mcp
-    _mcp_list_resources, _mcp_list_resource_templates = _list_resources_mcp, _list_resource_templates_mcp
-
-    async def _list_tools(self, *_: object) -> list[Any]:
-        return await listing.visible(self, "tool")
-
-    async def _list_prompts(self, *_: object) -> list[Any]:
-        return await listing.visible(self, "prompt")
-
-    async def _list_resources(self, *_: object) -> list[Any]:
-        return await listing.visible(self, "resource")
-
-    async def _list_resource_templates(self, *_: object) -> list[Any]:
-        return await listing.visible(self, "template")
-
     async def get_tools(self, **_: object) -> Object:
         """Return the tools by their names, those included that clients do not see."""
         return {each.name: each for each in await listing.every(self, "tool")}
@@ -262,14 +240,19 @@ class ServerContent(Registering):
 
 
 METHODS = {
-    "tool": ("tools/list", "on_list_tools", "list_tools", "tools"),
-    "prompt": ("prompts/list", "on_list_prompts", "list_prompts", "prompts"),
-    "resource": ("resources/list", "on_list_resources", "list_resources", "resources"),
-    "template": ("resources/templates/list", "on_list_resource_templates", "list_resource_templates", "resources"),
+    "tool": ("tools/list", "list_tools", "tools"),
+    "prompt": ("prompts/list", "list_prompts", "prompts"),
+    "resource": ("resources/list", "list_resources", "resources"),
+    "template": ("resources/templates/list", "list_resource_templates", "resources"),
 }
-"""By kind: the protocol's method, the middleware's, the server's, and the kind of list that may change."""
-HANDLERS = "_{}_mcp", "_mcp_{}"
-"""The names of the frameworks' own handlers of lists, which a project may override; `{}` is the public method."""
+"""By kind: the protocol's method, the server's, and the kind of list that may change."""
+PRIVATE = re.compile(r"_(mcp_)?(list|call|get|read)_\w+")
+"""The framework's own handlers of requests, which the adapter does not call."""
+
+
+def is_overridden(owner: type, name: str) -> bool:
+    """Tell whether a project's class defines a method of the server."""
+    return not getattr(owner, name).__module__.startswith(__name__.rpartition(".")[0])
 
 
 async def listed(server: ServerContent, kind: str) -> list[Any]:
@@ -277,50 +260,15 @@ async def listed(server: ServerContent, kind: str) -> list[Any]:
 
     What a project's own code cannot list without a client is listed without it, and is made at run time.
     """
-    _, _, method, changing = METHODS[kind]
+    _, method, changing = METHODS[kind]
     try:
-        return list(await project_list(server, method))
+        return list(await getattr(server, method)())
     except Exception as problem:
-        if has_client() or not (server.middleware or any(overridden(server, method))):
+        if has_client() or not (server.middleware or is_overridden(type(server), method)):
             raise
         server.mcpc_changed_at_run_time.add(changing)
         note(f"the list of {changing} cannot be made without a client: {type(problem).__name__}: {problem}")
         return await listing.visible(server, kind)
-
-
-async def project_list(server: object, method: str) -> Any:
-    """Return a list from the project's own handler, if it has one and this is the server that clients see."""
-    context = current_context()
-    is_outermost = context is None or context._root._server is server
-    own = next((name for name in handler_names(method) if is_overridden(server, name)), "") if is_outermost else ""
-    if not own:
-        return await getattr(server, method)()
-    function = getattr(server, own)
-    wanted = [each for each in signature(function).parameters.values() if each.default is Parameter.empty]
-    has_request = bool(wanted) and wanted[0].kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    found = await (function(Request(method)) if has_request else function())
-    return next((value for value in vars(found).values() if isinstance(value, list)), []) if wrapped(found) else found
-
-
-def wrapped(found: object) -> bool:
-    """Tell whether a handler returned one of the protocol's results, with the list in it."""
-    return not isinstance(found, (list, tuple)) and hasattr(found, "model_dump")
-
-
-def handler_names(method: str) -> list[str]:
-    """Return what the framework's own handler of a list is called."""
-    return [name.format(method) for name in HANDLERS]
-
-
-def overridden(server: object, method: str) -> list[str]:
-    """Return what a project's class overrides of how a list is made."""
-    return [name for name in (*handler_names(method), f"_{method}", method) if is_overridden(server, name)]
-
-
-def is_overridden(server: object, name: str) -> bool:
-    """Tell whether a project's class defines a method of the server."""
-    found = getattr(type(server), name, None)
-    return found is not None and not found.__module__.startswith(__name__.rpartition(".")[0])
 
 
 def has_client() -> bool:
@@ -331,13 +279,11 @@ def has_client() -> bool:
 
 async def public(server: Any, kind: str, run_middleware: bool) -> list[Any]:
     """Return the components of a kind, through middleware if there is any."""
-    method, _, name, _ = METHODS[kind]
+    method = METHODS[kind][0]
     with server.mcpc_entered():
 
         async def last(_: object = None) -> list[Any]:
-            inner = f"_{name}"
-            found = getattr(server, inner)() if is_overridden(server, inner) else visible_components(server, kind)
-            return list(await found)
+            return await visible_components(server, kind)
 
         if not run_middleware or not server.middleware:
             return await last()

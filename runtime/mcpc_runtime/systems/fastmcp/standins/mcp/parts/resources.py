@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -12,23 +11,25 @@ from urllib.parse import unquote
 
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour, rules
+from mcpc_runtime.systems.fastmcp.engine.contents import json_text
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.injection import call_function
+from mcpc_runtime.systems.fastmcp.engine.registration import Registry
 from mcpc_runtime.systems.fastmcp.engine.uris import DEFAULT, ResourceSecurity, normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
-    call_and_wait,
     converting,
+    described,
     find_context_parameter,
-    function_name,
-    json_text,
+    injected_in,
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
     MCPError,
     ResourceSecurityError,
     UnexpectedResourceError,
 )
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Manager
 
 EXPRESSION = re.compile(r"{([+#./;?&]?)([^}]*)}")
 PREFIXES = {".": r"\.", "/": "/", "#": "#"}
@@ -78,7 +79,6 @@ def path_pattern(template: str) -> str:
     return "".join([*parts, re.escape(template[end:])])
 
 
-log = logging.getLogger(__name__)
 MIME_TYPE = "text/plain"
 
 
@@ -96,7 +96,7 @@ def as_address(uri: object) -> str:
 
 def as_contents(result: Any) -> str | bytes:
     """Return what is read of a function's result: text and bytes as they are, anything else as JSON."""
-    return result if isinstance(result, (str, bytes)) else json_text(result)
+    return result if isinstance(result, (str, bytes)) else json_text(result, indented=True)
 
 
 class Resource(components.Resource):
@@ -146,14 +146,11 @@ class FunctionResource(Resource):
     def from_function(
         cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
     ) -> FunctionResource:
-        text = options.pop("description", None) or fn.__doc__ or ""
-        return cls(
-            uri, fn=fn, name=function_name(fn, name), mime_type=mime_type or MIME_TYPE, description=text, **options
-        )
+        return cls(uri, fn=fn, mime_type=mime_type or MIME_TYPE, **described(fn, {**options, "name": name}))
 
     async def read(self) -> str | bytes:
         with raised_as(lambda problem: ValueError(f"Error reading resource {self.uri}: {problem}"), *unchanged()):
-            result = await call_and_wait(self.fn, {})
+            result = await call_function(self.fn, {}, threaded=behaviour().synchronous_in_threads)
             return await result.read() if isinstance(result, Resource) else as_contents(result)
 
 
@@ -186,18 +183,10 @@ class ResourceTemplate(components.Template):
         mime_type: str | None = None,
         **options: Any,
     ) -> ResourceTemplate:
-        context = options.pop("context_kwarg", None) or find_context_parameter(fn)
+        injected = injected_in(fn, options.pop("context_kwarg", None))
         security = options.pop("security", None)
-        text = options.pop("description", None) or fn.__doc__ or ""
-        made = cls(
-            uri_template,
-            name=function_name(fn, name),
-            mime_type=mime_type or MIME_TYPE,
-            function=fn,
-            description=text,
-            injected=frozenset(() if context is None else (context,)),
-            **options,
-        )
+        given = {**described(fn, {**options, "name": name}), "mime_type": mime_type or MIME_TYPE}
+        made = cls(uri_template, function=fn, injected=injected, **given)
         made.security = security or DEFAULT
         return made
 
@@ -216,44 +205,46 @@ class ResourceTemplate(components.Template):
         with raised_as(error, *kept):
             if self.plan is None:
                 self.plan = converting(self.fn)
-            result = await call_and_wait(self.plan, params | dict.fromkeys(self.injected, context))
+            given = params | dict.fromkeys(self.injected, context)
+            result = await call_function(self.plan, given, threaded=behaviour().synchronous_in_threads)
         return FunctionResource(
             uri, fn=lambda: result, name=self.name, mime_type=self.mime_type or MIME_TYPE, meta=self.meta
         )
 
 
-class ResourceManager:
+class ResourceManager(Manager[Resource]):
     """The resources and templates of a server by their addresses."""
 
     def __init__(self, warn_on_duplicate_resources: bool = True, *, resources: list[Resource] | None = None) -> None:
-        self.warn_on_duplicate_resources = warn_on_duplicate_resources
-        self._resources: dict[str, Resource] = {str(each.uri): each for each in resources or ()}
-        self._templates: dict[str, ResourceTemplate] = {}
+        super().__init__(warn_on_duplicate_resources, resources)
+        self._addresses: Registry[ResourceTemplate] = Registry("replace")
+
+    @property
+    def _resources(self) -> dict[str, Resource]:
+        return self.items
+
+    @property
+    def _templates(self) -> dict[str, ResourceTemplate]:
+        return self._addresses.items
 
     def add_resource(self, resource: Resource) -> Resource:
         """Add a resource; the one that is there stays."""
-        if str(resource.uri) in self._resources and self.warn_on_duplicate_resources:
-            log.warning("Resource already exists: %s", resource.uri)
-        current_program.note_change("resource")
-        return self._resources.setdefault(str(resource.uri), resource)
+        return self.add(resource)
 
     def add_template(self, fn: Function, uri_template: str, **options: Any) -> ResourceTemplate:
-        template = ResourceTemplate.from_function(fn, uri_template, **options)
-        self._templates[template.uri_template] = template
-        current_program.note_change("template")
-        return template
+        return self._addresses.add(ResourceTemplate.from_function(fn, uri_template, **options))
 
     def list_resources(self) -> list[Resource]:
-        return list(self._resources.values())
+        return [*self]
 
     def list_templates(self) -> list[ResourceTemplate]:
-        return list(self._templates.values())
+        return [*self._addresses]
 
     async def get_resource(self, uri: object, context: object = None) -> Resource:
         address = str(uri)
-        if address in self._resources:
-            return self._resources[address]
-        for template in self._templates.values():
+        if address in self.items:
+            return self.items[address]
+        for template in self._addresses:
             found = self._found(template, address)
             if found is not None:
                 return await self._create(template, address, found, context)

@@ -189,12 +189,12 @@ class ServerSession:
         message: str | None = None,
         related_request_id: str | None = None,
     ) -> None:
-        if selected().sdk == "sdk1":
-            progress, total = float(progress), None if total is None else float(total)
         if progress_token is not None:
-            await self._call.progress(progress, total, message)
+            await self.report_progress(progress, total, message)
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        if selected().sdk == "sdk1":
+            progress, total = float(progress), None if total is None else float(total)
         await self._call.progress(progress, total, message)
 
     async def send_resource_updated(self, uri: object) -> None:

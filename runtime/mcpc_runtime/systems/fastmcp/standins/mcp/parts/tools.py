@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.systems.fastmcp.engine import components
+from mcpc_runtime.systems.fastmcp.engine import components, contents
 from mcpc_runtime.systems.fastmcp.engine.arguments import checked
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.injection import call_function, is_asynchronous
+from mcpc_runtime.systems.fastmcp.engine.registration import Kind, Registry
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.program import current_program
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
-    call,
-    call_and_wait,
-    converting,
-    find_context_parameter,
-    function_name,
-    is_asynchronous,
-    json_text,
-)
+from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import converting, described, injected_in
 from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
     MCPError,
     McpUrlElicitationRequiredError,
@@ -35,68 +28,32 @@ from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
 )
 from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
-UNKNOWN = "application/octet-stream"
+
+class BySuffix(contents.Helper):
+    """A file, or bytes: the SDK knows media types by suffixes, and makes one of any format."""
+
+    suffixes: ClassVar[dict[str, str]] = {}
+
+    def known_formats(self) -> dict[str, str]:
+        return {}
+
+    def type_of_file(self, path: Path) -> str:
+        return self.suffixes.get(path.suffix.lower().lstrip("."), contents.OCTETS)
 
 
-class Media:
-    """A file, or bytes, with a media type."""
-
-    kind = ""
-    default = ""
-    suffixes: dict[str, str] = {}  # noqa: RUF012 - a table
-
-    def __init__(self, path: str | Path | None = None, data: bytes | None = None, format: str | None = None) -> None:
-        if (path is None) == (data is None):
-            raise ValueError("Either path or data must be provided" if data is None else "Only one of path or data")
-        self.path = Path(path) if path else None
-        self.data = data
-        self._format = format
-        self._mime_type = self._get_mime_type()
-
-    def _get_mime_type(self) -> str:
-        if self._format:
-            return f"{self.kind}/{self._format.lower()}"
-        return self.suffixes.get(self.path.suffix.lower(), UNKNOWN) if self.path else self.default
-
-    def _content(self) -> object:
-        data = self.path.read_bytes() if self.path else self.data or b""
-        fields = {"type": self.kind, "data": b64encode(data).decode(), "mimeType": self._mime_type}
-        return getattr(types, f"{self.kind.title()}Content").model_validate(fields)
-
-
-class Image(Media):
+class Image(BySuffix, contents.Image):
     """An image."""
 
-    kind = "image"
-    default = "image/png"
     suffixes = {  # noqa: RUF012 - a table
-        ".png": "image/png",
-        ".jpg": "image/jpeg",
-        ".jpeg": "image/jpeg",
-        ".gif": "image/gif",
-        ".webp": "image/webp",
+        **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
+        **{name: f"image/{name}" for name in ("png", "gif", "webp")},
     }
 
-    def to_image_content(self) -> Any:
-        return self._content()
 
-
-class Audio(Media):
+class Audio(BySuffix, contents.Audio):
     """A sound."""
 
-    kind = "audio"
-    default = "audio/wav"
-    suffixes = {  # noqa: RUF012 - a table
-        ".wav": "audio/wav",
-        ".mp3": "audio/mpeg",
-        ".ogg": "audio/ogg",
-        ".flac": "audio/flac",
-        ".aac": "audio/aac",
-        ".m4a": "audio/mp4",
-    }
-
-    def to_audio_content(self) -> Any:
-        return self._content()
+    suffixes = {**contents.Audio.suffixes, "aac": "audio/aac"}  # noqa: RUF012 - a table
 
 
 log = logging.getLogger(__name__)
@@ -159,15 +116,17 @@ def parsed_text(value: Any, field: Any) -> Any:
 def contents_of(result: object) -> list[Any]:
     if result is None:
         return []
-    if isinstance(result, Image):
-        return [result.to_image_content()]
-    if isinstance(result, Audio):
-        return [result.to_audio_content()]
+    if isinstance(result, BySuffix):
+        return [contents.typed_block(result.block())]
     if isinstance(result, (list, tuple)):
         return [block for item in result for block in contents_of(item)]
     if hasattr(result, "model_dump") and isinstance(result, types.ContentBlock):
         return [result]
-    return [types.TextContent(type="text", text=result if isinstance(result, str) else json_text(result))]
+    return [
+        types.TextContent(
+            type="text", text=result if isinstance(result, str) else contents.json_text(result, indented=True)
+        )
+    ]
 
 
 def converted(result: object, plan: Plan) -> Any:
@@ -178,8 +137,8 @@ def converted(result: object, plan: Plan) -> Any:
         if plan.shape is not None and not is_refusal(result):
             plan.adapter.validate_python(result.model_dump(by_alias=True).get("structuredContent"))
         return result
-    contents = contents_of(result)
-    return contents if plan.shape is None else (contents, plan.structured(result))
+    blocks = contents_of(result)
+    return blocks if plan.shape is None else (blocks, plan.structured(result))
 
 
 def is_question(result: object) -> bool:
@@ -204,15 +163,8 @@ class Tool(components.Tool):
         context_kwarg: str | None = None,
         **options: Any,
     ) -> Tool:
-        context = context_kwarg or find_context_parameter(fn)
-        return cls(
-            function_name(fn, name),
-            function=fn,
-            title=title,
-            description=description or fn.__doc__ or "",
-            injected=frozenset(() if context is None else (context,)),
-            **options,
-        )
+        given = described(fn, {"name": name, "title": title, "description": description})
+        return cls(function=fn, injected=injected_in(fn, context_kwarg), **given, **options)
 
     @property
     def context_kwarg(self) -> str | None:
@@ -232,7 +184,8 @@ class Tool(components.Tool):
         with raised_as(self._error, *DIRECT):
             plan = plan_of(self)
             values = self._values(plan, arguments)
-            result = await call(self.fn, values | dict.fromkeys(self.injected, context))
+            given = values | dict.fromkeys(self.injected, context)
+            result = await call_function(self.fn, given, threaded=behaviour().synchronous_in_threads)
             return converted(result, plan) if convert_result else result
 
     def _values(self, plan: Plan, arguments: Object) -> Object:
@@ -251,35 +204,40 @@ class Tool(components.Tool):
         return UnexpectedToolError(text)
 
 
-class ToolManager:
-    """The tools of a server by their names."""
+class Manager(Registry[Kind]):
+    """The components of a server by their names: the first one with a name stays."""
+
+    def __init__(self, warns: bool = True, given: Iterable[Kind] | None = None) -> None:
+        super().__init__("keep" if warns else "ignore")
+        self.items = {each.identifier: each for each in given or ()}
+
+
+class ToolManager(Manager["Tool"]):
+    """The tools of a server."""
 
     def __init__(self, warn_on_duplicate_tools: bool = True, *, tools: list[Tool] | None = None) -> None:
-        self.warn_on_duplicate_tools = warn_on_duplicate_tools
-        self._tools: dict[str, Tool] = {tool.name: tool for tool in tools or ()}
+        super().__init__(warn_on_duplicate_tools, tools)
+
+    @property
+    def _tools(self) -> dict[str, Tool]:
+        return self.items
 
     def get_tool(self, name: str) -> Tool | None:
-        return self._tools.get(name)
+        return self.get(name)
 
     def list_tools(self) -> list[Tool]:
-        return list(self._tools.values())
+        return [*self]
 
     def add_tool(self, fn: Function, *given: Any, **options: Any) -> Tool:
         """Add the tool of a function; the one that is there stays."""
-        tool = Tool.from_function(fn, *given, **options)
-        if tool.name in self._tools and self.warn_on_duplicate_tools:
-            log.warning("Tool already exists: %s", tool.name)
-        current_program.note_change("tool")
-        return self._tools.setdefault(tool.name, tool)
+        return self.add(Tool.from_function(fn, *given, **options))
 
     def remove_tool(self, name: str) -> None:
-        if name not in self._tools:
+        if self.remove(name) is None:
             raise ToolError(f"Unknown tool: {name}")
-        del self._tools[name]
-        current_program.note_change("tool")
 
     async def call_tool(self, name: str, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
-        tool = self.get_tool(name)
+        tool = self.get(name)
         if tool is None:
             raise ToolError(f"Unknown tool: {name}")
         return await tool.run(arguments, context, convert_result)
@@ -315,8 +273,8 @@ def content_block(content: object) -> Any:
     """Return a content block: made of text, of media, or of an object."""
     if isinstance(content, str):
         return types.TextContent(type="text", text=content)
-    if isinstance(content, Media):
-        return content._content()
+    if isinstance(content, BySuffix):
+        return contents.typed_block(content.block())
     return resolve("pydantic:TypeAdapter")(types.ContentBlock).validate_python(content)
 
 
@@ -325,14 +283,9 @@ def message_of(item: object) -> Message:
         return item
     if isinstance(item, dict):
         return UserMessage(**item)
-    if isinstance(item, str) or (behaviour().masks_errors and is_content(item)):
+    if isinstance(item, str) or (behaviour().masks_errors and contents.is_content(item)):
         return UserMessage(item)
-    return UserMessage(json_text(item))
-
-
-def is_content(item: object) -> bool:
-    """Tell whether version 2 of the SDK takes an item as a message's content."""
-    return isinstance(item, (Media, types.ContentBlock))
+    return UserMessage(contents.json_text(item, indented=True))
 
 
 class Prompt(components.Prompt):
@@ -348,15 +301,8 @@ class Prompt(components.Prompt):
         icons: list[Any] | None = None,
         context_kwarg: str | None = None,
     ) -> Prompt:
-        context = context_kwarg or find_context_parameter(fn)
-        return cls(
-            function_name(fn, name),
-            function=fn,
-            title=title,
-            description=description or fn.__doc__ or "",
-            icons=icons,
-            injected=frozenset(() if context is None else (context,)),
-        )
+        given = described(fn, {"name": name, "title": title, "description": description, "icons": icons})
+        return cls(function=fn, injected=injected_in(fn, context_kwarg), **given)
 
     @property
     def arguments(self) -> list[Any]:
@@ -377,7 +323,8 @@ class Prompt(components.Prompt):
         with raised_as(lambda problem: ValueError(text if hidden else f"{text}: {problem}"), MCPError):
             if self.plan is None:
                 self.plan = converting(self.fn)
-            result = await call_and_wait(self.plan, given | dict.fromkeys(self.injected, context))
+            given |= dict.fromkeys(self.injected, context)
+            result = await call_function(self.plan, given, threaded=behaviour().synchronous_in_threads)
             return [self._message(item) for item in (result if isinstance(result, (list, tuple)) else [result])]
 
     def _message(self, item: object) -> Message:
@@ -385,28 +332,28 @@ class Prompt(components.Prompt):
             return message_of(item)
 
 
-class PromptManager:
-    """The prompts of a server by their names."""
+class PromptManager(Manager[Prompt]):
+    """The prompts of a server."""
 
     def __init__(self, warn_on_duplicate_prompts: bool = True) -> None:
-        self.warn_on_duplicate_prompts = warn_on_duplicate_prompts
-        self._prompts: dict[str, Prompt] = {}
+        super().__init__(warn_on_duplicate_prompts)
+
+    @property
+    def _prompts(self) -> dict[str, Prompt]:
+        return self.items
 
     def get_prompt(self, name: str) -> Prompt | None:
-        return self._prompts.get(name)
+        return self.get(name)
 
     def list_prompts(self) -> list[Prompt]:
-        return list(self._prompts.values())
+        return [*self]
 
     def add_prompt(self, prompt: Prompt) -> Prompt:
         """Add a prompt; the one that is there stays."""
-        if prompt.name in self._prompts and self.warn_on_duplicate_prompts:
-            log.warning("Prompt already exists: %s", prompt.name)
-        current_program.note_change("prompt")
-        return self._prompts.setdefault(prompt.name, prompt)
+        return self.add(prompt)
 
     async def render_prompt(self, name: str, arguments: Object | None = None, context: Any = None) -> list[Message]:
-        prompt = self.get_prompt(name)
+        prompt = self.get(name)
         if prompt is None:
             raise ValueError(f"Unknown prompt: {name}")
         return await prompt.render(arguments, context)
