@@ -14,7 +14,7 @@ import pytest
 
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on, registering
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
 
 Load = Callable[[str], ModuleType]
 

@@ -23,6 +23,7 @@ from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of, divid
 from mcpc_runtime.systems.fastmcp.engine.schema_types import called, function_name
 from mcpc_runtime.systems.fastmcp.engine.server import touched
 from mcpc_runtime.systems.fastmcp.generation import Generation
+from mcpc_runtime.systems.fastmcp.standins import exports
 
 LISTS = Path(__file__).parent / "fastmcp_lists"
 RECORDED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(LISTS.glob("*[0-9].json"))}
@@ -80,6 +81,7 @@ def frameworks(generation: Generation) -> types.ModuleType:
     """Return the module `frameworks` of the corpus, with stand-ins."""
     module = types.ModuleType("frameworks")
     package = "mcp.types" if generation.sdk == "sdk1" else "mcp_types"
+    exports.install()
     wire = importlib.import_module(f"mcpc_runtime.systems.fastmcp.standins.{package}")
     for name in ("CallToolResult", "EmbeddedResource", "ImageContent", "ResourceLink", "TextContent"):
         setattr(module, name, getattr(wire, name))

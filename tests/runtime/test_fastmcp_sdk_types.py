@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from mcpc_runtime.systems.fastmcp.engine.schema_types import without_arms
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import DEFINITIONS, LACKING
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import DEFINITIONS, LACKING
 
 FOLDER = Path(__file__).parent / "fastmcp_sdk"
 SDK1, SDK2 = DEFINITIONS["sdk1"], DEFINITIONS["sdk2"]

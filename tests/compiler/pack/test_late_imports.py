@@ -162,8 +162,7 @@ def test_no_name_that_a_stand_in_exports_is_late() -> None:
     for package, table in exports.TABLES.items():
         for row in table.values():
             for name, (part, inner) in exports.names_of(row).items():
-                prefix, _, rest = part.rpartition(":")
-                place = f"{exports.PLACES[prefix]}.{rest}" if prefix else f"{exports.ROOT}.{package}.parts.{part}"
+                place = exports.module_of(package, part)
                 late = {
                     target.id
                     for node in ast.parse(texts.get(place, "")).body

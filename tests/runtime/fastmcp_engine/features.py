@@ -23,7 +23,7 @@ from fastmcp.resources import FileResource, TextResource  # noqa: E402
 from fastmcp.tools import Tool  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp.standins.exports import TABLES, names_of  # noqa: E402
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import context as contexts  # noqa: E402
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import context as contexts  # noqa: E402
 
 LATER = GENERATION != "fastmcp2"
 

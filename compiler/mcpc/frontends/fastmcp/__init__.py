@@ -65,14 +65,7 @@ __all__ = ["DIALECT", "FORMAT", "LOOKS_FOR", "parse", "recognises", "summary"]
 FORMAT = DIALECT = "fastmcp"
 LOOKS_FOR = "Python files that import `fastmcp`, `mcp.server.fastmcp`, `mcp.server.mcpserver` or `mcp.server`"
 RUNTIME = "mcpc_runtime.systems.fastmcp"
-COMMON_MODULES = (
-    "engine",
-    "generation",
-    "standins.mcp",
-    "standins.mcp_types",
-    "standins.exports",
-    "standins.uvicorn",
-)
+COMMON_MODULES = ("engine", "generation", "standins.exports", "standins.sdk_parts")
 """The modules that programs of any generation may import."""
 CHECKER = "jsonschema"
 """The package that checks arguments of tools of low-level servers."""
@@ -277,7 +270,7 @@ def traits_of(needed: ProgramPackages) -> Traits:
         notes = (original_text(needed.framework),)
         return Traits(unpacks_as_one_entry=True, takes_arguments=True, notes=notes, hooks=hooks)
     generation = needed.framework.generation
-    packages = (*COMMON_MODULES, *(("standins.fastmcp",) if generation.startswith("fastmcp") else ()))
+    packages = (*COMMON_MODULES, *(("standins.fastmcp_parts",) if generation.startswith("fastmcp") else ()))
     whole = tuple(f"{RUNTIME}.{name}" for name in packages)
     return Traits(unpacks_as_one_entry=True, whole_packages=whole, takes_arguments=True, hooks=hooks)
 

@@ -18,7 +18,7 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.schema_types import CONTENT, is_class
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 
-TYPES = "mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions:selected_definitions"
+TYPES = "mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions:selected_definitions"
 OCTETS = "application/octet-stream"
 
 

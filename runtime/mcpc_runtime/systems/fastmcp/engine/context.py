@@ -83,7 +83,7 @@ class BaseContext:
     @property
     def session(self) -> Any:
         """The client's session."""
-        return resolve(f"{STANDINS}.mcp.parts.session:ServerSession")(self.mcpc_call)
+        return resolve(f"{SDK}.session:ServerSession")(self.mcpc_call)
 
     @property
     def request_context(self) -> object:
@@ -149,7 +149,7 @@ def entered(context: BaseContext) -> Iterator[BaseContext]:
         current.reset(token)
 
 
-SDK = "mcpc_runtime.systems.fastmcp.standins.mcp"
+SDK = f"{STANDINS}.sdk_parts"
 
 
 async def request_result(answer: Awaitable[Answer]) -> Answer:
@@ -162,7 +162,7 @@ async def request_result(answer: Awaitable[Answer]) -> Answer:
 
 def sdk_error(problem: ProtocolError) -> Exception:
     """Return an error as the SDK's exception, which projects catch."""
-    made: Exception = resolve(f"{SDK}.parts.session:coded_error")(problem.code, problem.message, problem.data)
+    made: Exception = resolve(f"{SDK}.session:coded_error")(problem.code, problem.message, problem.data)
     return made
 
 
@@ -178,10 +178,10 @@ def protocol_error(problem: BaseException) -> ProtocolError | None:
 
 def request_context(context: Any) -> object:
     call = context.mcpc_call
-    request = resolve(f"{SDK}.parts.requests:http_request")(call)
+    request = resolve(f"{SDK}.requests:http_request")(call)
     common = {"session": context.session, "lifespan_context": context.mcpc_lifespan_context, "request": request}
     if selected().sdk == "sdk2":
-        made = resolve(f"{SDK}.parts.requests:ServerRequestContext")
+        made = resolve(f"{SDK}.requests:ServerRequestContext")
         meta = dict(call.meta) or None
         return made(
             protocol_version=call.protocol_version,
@@ -192,7 +192,7 @@ def request_context(context: Any) -> object:
         )
     known = resolve(TYPES)().find("RequestParams.Meta")
     meta = known.model_validate(call.meta) if call.meta else None
-    return resolve(f"{SDK}.parts.requests:RequestContext")(request_id=call.request_id, meta=meta, **common)
+    return resolve(f"{SDK}.requests:RequestContext")(request_id=call.request_id, meta=meta, **common)
 
 
 def is_raised_on_purpose(problem: BaseException) -> bool:

@@ -251,3 +251,37 @@ class Response:
                 raise TooLargeError
             self.parts.append(body)
             self.is_complete = not message.get("more_body", False)
+
+
+class Config:
+    """Stands for uvicorn's: what an application is served with; only the application counts."""
+
+    def __init__(self, app: object = None, *_: object, **options: Any) -> None:
+        self.app = app
+        self.__dict__.update(options)
+
+    def load(self) -> None:
+        """Do nothing: there is nothing to load."""
+
+
+class Server:
+    """Stands for uvicorn's: serves the server that an application contains."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.should_exit = self.force_exit = self.started = False
+
+    def run(self, *_: object, **__: object) -> None:
+        """Serve until the process ends."""
+        asyncio.run(self.serve())
+
+    async def serve(self, *_: object, **__: object) -> None:
+        """Serve until the process ends."""
+        app = self.config.app
+        current_program.application = None if isinstance(app, str) else app
+        await current_program.serve_async(app.mcpc_server if isinstance(app, ServedApplication) else None)
+
+
+def run(app: object = None, **options: Any) -> None:
+    """Serve the server that an application contains until the process ends."""
+    Server(Config(app, **options)).run()

@@ -15,6 +15,7 @@ from types import ModuleType
 
 from mcpc_runtime.systems.fastmcp.generation import Generation, select, selected
 from mcpc_runtime.systems.fastmcp.standins.exports import PlaceholderModule
+from mcpc_runtime.systems.fastmcp.standins.exports import install as install_tables
 
 PACKAGES = ("fastmcp", "mcp", "mcp_types", "uvicorn")
 """The packages with stand-ins, by their names in a project."""
@@ -70,6 +71,7 @@ class StandInFinder:
 def install(name: str, version: str = "") -> Generation:
     """Select a generation, and put its stand-ins before all other packages."""
     generation = select(name, version)
+    install_tables()
     if not any(isinstance(finder, StandInFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, StandInFinder())
     return generation

@@ -1,7 +1,7 @@
-"""Finds the modules of the stand-ins `fastmcp` and `mcp` that are rows of a table, and their names.
+"""Finds the modules of the stand-ins, which are rows of tables (`modules.py`), and their names.
 
-A row is a module below the package (or itself) with the parts that its names come from: modules in `parts`, of the
-engine (`e:`), or of the protocol's types (`t:`; `types` for those of the selected version).  A name `a=b` is exported
+A row is a module below a package (or itself) with the parts that its names come from: modules of the package's parts,
+of the engine (`e:`), or `types`, the protocol's types of the selected version.  A name `a=b` is exported
 as `a`; `Name@sdk1` and `Name@sdk2` are names of one version of the SDK; `*` stands for all names of a part.
 """
 
@@ -18,7 +18,7 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.server import running_place, touched
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins import fastmcp_modules, mcp_modules
+from mcpc_runtime.systems.fastmcp.standins.modules import TABLES
 
 
 class PlaceholderMeta(type):
@@ -64,10 +64,9 @@ class PlaceholderModule(ModuleType):
 
 
 ROOT = "mcpc_runtime.systems.fastmcp.standins"
-TABLES = {"fastmcp": fastmcp_modules.MODULES, "mcp": mcp_modules.MODULES}
-"""The tables by the package that a project imports."""
-PLACES = {"e": "mcpc_runtime.systems.fastmcp.engine", "t": f"{ROOT}.mcp_types"}
-"""Where the parts with a prefix are."""
+ENGINE = "mcpc_runtime.systems.fastmcp.engine"
+PARTS = {"fastmcp": f"{ROOT}.fastmcp_parts", "mcp": f"{ROOT}.sdk_parts", "mcp_types": f"{ROOT}.sdk_parts"}
+"""Where the parts of a package are."""
 TYPES = "types"
 
 
@@ -104,10 +103,13 @@ def exported(package: str, module: str, name: str) -> Any:
 def found_in(package: str, part: str, name: str) -> object:
     """Return a name of a part, of the engine, or of the SDK's types."""
     if part == TYPES:
-        definitions = resolve(f"{ROOT}.mcp_types.definitions:selected_definitions")()
-        return resolve(f"{ROOT}.mcp_types.definitions:find_in")(f"{package}.{part}", name, definitions)
-    prefix, _, module = part.rpartition(":")
-    return getattr(import_module(f"{PLACES[prefix] if prefix else f'{ROOT}.{package}.parts'}.{module}"), name)
+        return resolve(f"{ROOT}.sdk_parts.definitions:find_type")(name)
+    return getattr(import_module(module_of(package, part)), name)
+
+
+def module_of(package: str, part: str) -> str:
+    """Return the name of the module of a part."""
+    return f"{ENGINE}.{part[2:]}" if part.startswith("e:") else f"{PARTS[package]}.{part}"
 
 
 class ExportingModule(ModuleType):
@@ -151,15 +153,14 @@ class TableFinder:
         if not name.startswith(f"{ROOT}."):
             return None
         package, module = place_of(name)
-        if not module or package not in TABLES or row_of(package, module) is None:
+        if package not in TABLES or row_of(package, module) is None:
             return None
         loader: Any = TableLoader()
         return ModuleSpec(name, loader, is_package=True)
 
 
-def install(package: str) -> None:
-    """Let the modules of the tables be found, and a package's own names be those of its row."""
+def install() -> None:
+    """Let the modules of the tables be found."""
     if not any(isinstance(finder, TableFinder) for finder in sys.meta_path):
         finder: Any = TableFinder()
         sys.meta_path.insert(0, finder)  # before that of paths: a folder of an earlier version would be a package
-    sys.modules[f"{ROOT}.{package}"].__class__ = ExportingModule

@@ -18,18 +18,18 @@ from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, ListEntry, Lists, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import current_program
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, StreamableHTTPSessionManager
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import lifespan as no_lifespan
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ReadResourceContents
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.resources import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer, StreamableHTTPSessionManager
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import lifespan as no_lifespan
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import ReadResourceContents
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.resources import (
     FunctionResource,
     Resource,
     ResourceManager,
     check_parameters,
     variables,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Prompt, PromptManager, ToolManager
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.tools import Prompt, PromptManager, ToolManager
 
 TRANSPORTS = ("stdio", "sse", "streamable-http")
 FIRST_WITH_DESCRIPTIONS = (1, 11)

@@ -10,15 +10,15 @@ from typing import Any, Generic, TypeVar
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import (
     LowLevelServer,
     StreamableHTTPSessionManager,
     lifespan,
     result_of,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import ServerRequestContext, http_request
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import CodedError, ServerSession
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import ServerRequestContext, http_request
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import CodedError, ServerSession
 
 RequestHandler = Callable[[Any, Any], Awaitable[Any]]
 

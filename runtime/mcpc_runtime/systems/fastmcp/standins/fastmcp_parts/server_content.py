@@ -18,9 +18,9 @@ from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registra
 from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Component, Lists, Object, ProgramServer, Route
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.components import CLASSES, OWN
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import session_rules
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import session_rules
 
 LACKING = ("app", "serializer")
 """Options of components that the adapter does not have: user interfaces, and how results become text."""

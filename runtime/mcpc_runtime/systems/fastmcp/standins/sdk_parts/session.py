@@ -17,7 +17,7 @@ from mcpc_runtime.systems.fastmcp.engine.elicitation import (
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import selected_definitions, types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import selected_definitions, types
 
 URL_ELICITATION_REQUIRED = -32042
 

@@ -12,7 +12,7 @@ from mcpc_runtime.systems.fastmcp.engine.context import BaseContext
 from mcpc_runtime.systems.fastmcp.engine.server import lack
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import elicit_with_validation
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import elicit_with_validation
 
 OUTSIDE = "Context is not available outside of a request"
 

@@ -19,14 +19,14 @@ from mcpc_runtime.systems.fastmcp.engine.registration import Kind, Registry
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import converting, described, injected_in
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import converting, described, injected_in
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
     MCPError,
     McpUrlElicitationRequiredError,
     UnexpectedResourceError,
     UnexpectedToolError,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 
 class BySuffix(contents.Helper):

@@ -14,7 +14,24 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.table import BOTH, SDK1, SDK2, TABLE
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.types_table import BOTH, SDK1, SDK2, TABLE
+
+HANDSHAKE_PROTOCOL_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN_PROTOCOL_VERSIONS = ("2026-07-28",)
+KNOWN_PROTOCOL_VERSIONS = SUPPORTED_PROTOCOL_VERSIONS = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
+OLDEST_SUPPORTED_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[0]
+LATEST_HANDSHAKE_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[-1]
+LATEST_MODERN_VERSION = LATEST_PROTOCOL_VERSION = MODERN_PROTOCOL_VERSIONS[-1]
+
+
+def is_version_at_least(version: str, minimum: str) -> bool:
+    """Tell whether a revision is known, and is this one or a later one."""
+    if minimum not in KNOWN_PROTOCOL_VERSIONS:
+        raise ValueError(f"minimum must be a known protocol version, got {minimum!r}")
+    if version not in KNOWN_PROTOCOL_VERSIONS:
+        return False
+    return KNOWN_PROTOCOL_VERSIONS.index(version) >= KNOWN_PROTOCOL_VERSIONS.index(minimum)
+
 
 TYPE_CHECKING = False
 OBJECT = dict[str, Any]
@@ -283,23 +300,24 @@ def selected_definitions() -> Definitions:
     return DEFINITIONS[selected().sdk]
 
 
-def find_in(module: str, name: str, definitions: Definitions) -> Any:
-    """Return a name of a module whose names the definitions have, as its `__getattr__` does."""
+def find_type(name: str) -> Any:
+    """Return a name of a module that has all types, as its `__getattr__` does."""
+    definitions = selected_definitions()
     if name == "__all__":
         return definitions.names()
     try:
         return definitions.find(name)
     except KeyError:
         if LACKING.search(name):
-            return placeholder(f"{module}.{name}")
-        raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
+            return placeholder(f"{definitions.module}.{name}")
+        raise AttributeError(f"module {definitions.module!r} has no attribute {name!r}") from None
 
 
 class SelectedTypes:
     """The types, aliases and constants of the selected generation's SDK; one is made when it is first used."""
 
     def __getattr__(self, name: str) -> Any:
-        return find_in("mcp.types", name, selected_definitions())
+        return find_type(name)
 
 
 types: Any = SelectedTypes()

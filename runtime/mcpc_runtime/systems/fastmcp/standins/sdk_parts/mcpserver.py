@@ -8,11 +8,11 @@ from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.constructed import Server
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import MCPError, UnexpectedResourceError
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.constructed import Server
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import Context
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import MCPError, UnexpectedResourceError
 
 log = logging.getLogger(__name__)
 LifespanResultT = TypeVar("LifespanResultT")

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Function
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.auth import Fields
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.auth import Fields
 
 
 class AccessToken(Fields):

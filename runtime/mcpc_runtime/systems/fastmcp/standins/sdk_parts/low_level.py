@@ -13,8 +13,8 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, note
 from mcpc_runtime.systems.fastmcp.interfaces import Call, ListEntry, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.program import NotStartedError, current_program
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import InitializationOptions, NoCall, NotificationOptions
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import InitializationOptions, NoCall, NotificationOptions
 
 PAGES = 1000
 """How many pages of a list are read at most."""

@@ -11,7 +11,7 @@ from typing import Any
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Object
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import selected_definitions
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import selected_definitions
 
 DEFAULTS: Object = {
     "home": os.path.expanduser("~/.local/share/fastmcp"),
@@ -133,4 +133,4 @@ def __getattr__(name: str) -> Any:
     """Return the error of the selected SDK, whatever it is called."""
     if name not in NAMES.values():
         raise AttributeError(name)
-    return resolve(f"mcpc_runtime.systems.fastmcp.standins.mcp.parts.session:{NAMES[selected().sdk]}")
+    return resolve(f"mcpc_runtime.systems.fastmcp.standins.sdk_parts.session:{NAMES[selected().sdk]}")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import HANDSHAKE_PROTOCOL_VERSIONS
 
 
 class Headers(dict[str, str]):

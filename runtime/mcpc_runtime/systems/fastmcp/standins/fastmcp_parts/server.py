@@ -15,9 +15,9 @@ from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts import facades
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.context import Context
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.server_content import ServerContent
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import Context
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.server_content import ServerContent
 
 log = logging.getLogger(__name__)
 SERVED = (

@@ -18,18 +18,18 @@ from mcpc_runtime.systems.fastmcp.engine.registration import Registry
 from mcpc_runtime.systems.fastmcp.engine.uris import DEFAULT, ResourceSecurity, normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import (
     converting,
     described,
     find_context_parameter,
     injected_in,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
     MCPError,
     ResourceSecurityError,
     UnexpectedResourceError,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.tools import Manager
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.tools import Manager
 
 EXPRESSION = re.compile(r"{([+#./;?&]?)([^}]*)}")
 PREFIXES = {".": r"\.", "/": "/", "#": "#"}

@@ -6,8 +6,8 @@ from mcpc_runtime.systems.fastmcp.engine import injection
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context
 from mcpc_runtime.systems.fastmcp.engine.injection import FunctionDependency, required_context
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.standins.fastmcp.parts.auth import AccessToken, access_token
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import HTTPRequest, http_request
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.auth import AccessToken, access_token
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import HTTPRequest, http_request
 
 OWN_HEADERS: dict[tuple[int, ...], tuple[str, ...]] = {
     (2,): (

@@ -17,14 +17,14 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.low_level import LowLevelServer, lifespan, result_of
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.requests import RequestContext, http_request
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.session import (
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer, lifespan, result_of
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import RequestContext, http_request
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
     CodedError,
     McpUrlElicitationRequiredError,
     ServerSession,
 )
-from mcpc_runtime.systems.fastmcp.standins.mcp_types.definitions import types
 
 Handler = Callable[[Any], Awaitable[Any]]
 

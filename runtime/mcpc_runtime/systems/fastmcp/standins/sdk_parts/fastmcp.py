@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Object
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.context import Context
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.decorated import REQUESTS, Server, request_ctx
-from mcpc_runtime.systems.fastmcp.standins.mcp.parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import Context
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.decorated import REQUESTS, Server, request_ctx
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
 
 LifespanResultT = TypeVar("LifespanResultT")
 SETTINGS = {
