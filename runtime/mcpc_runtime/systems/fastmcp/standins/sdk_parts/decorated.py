@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import inspect
 import json
-from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -18,7 +17,12 @@ from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
-from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer, lifespan, result_of
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import (
+    LowLevelServer,
+    lifespan,
+    resource_contents,
+    result_of,
+)
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import RequestContext, http_request
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
     CodedError,
@@ -356,15 +360,6 @@ async def read_resource(function: Function, params: Any) -> Any:
         resource_contents(params.uri, part.content, part.mime_type, getattr(part, "meta", None)) for part in result
     ]
     return Response(types.ReadResourceResult(contents=parts))
-
-
-def resource_contents(uri: Any, data: str | bytes, mime_type: str | None, meta: Any) -> Any:
-    """Return the contents of a resource: text or bytes."""
-    more = {} if meta is None else {"_meta": meta}
-    if isinstance(data, str):
-        return types.TextResourceContents(uri=uri, text=data, mimeType=mime_type or "text/plain", **more)
-    blob = b64encode(data).decode()
-    return types.BlobResourceContents(uri=uri, blob=blob, mimeType=mime_type or "application/octet-stream", **more)
 
 
 def call_wrapper(function: Function, kind: object) -> Handler:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,6 +51,13 @@ LIST_METHODS = {
     "resources/templates/list": "list_resource_templates",
 }
 """The method of the server for each list."""
+METHODS = {function: method for method, function in LIST_METHODS.items()}
+"""The method of the protocol for each list of the server."""
+
+
+def of_inner(name: str) -> property:
+    """Return an attribute that is the low-level server's."""
+    return property(lambda server: getattr(server.inner, name))
 
 
 class HighLevelServer(ABC):
@@ -63,6 +69,12 @@ class HighLevelServer(ABC):
     def __init__(self, inner: LowLevelServer, settings: Object, options: Object) -> None:
         self.settings: Any = SimpleNamespace(**settings)
         self.inner = inner
+        self.mcpc_information = inner.mcpc_information
+        self.mcpc_lifespan = inner.mcpc_lifespan
+        self.mcpc_call_tool = inner.mcpc_call_tool
+        self.mcpc_get_prompt = inner.mcpc_get_prompt
+        self.mcpc_read_resource = inner.mcpc_read_resource
+        self.mcpc_complete = inner.mcpc_complete
         self.dependencies = settings["dependencies"]
         self._tool_manager = ToolManager(settings["warn_on_duplicate_tools"], tools=options.get("tools"))
         self._resource_manager = ResourceManager(
@@ -71,28 +83,17 @@ class HighLevelServer(ABC):
         self._prompt_manager = PromptManager(settings["warn_on_duplicate_prompts"])
         self._custom_starlette_routes: list[tuple[str, list[str], Function]] = []
         self._session_manager: StreamableHTTPSessionManager | None = None
+        self._own = {kind: self._handler(method) for kind, method in METHODS.items()}
         for option in NOTED:
             if options.get(option):
                 note(f"`{option}` of the server: {NOTED[option]}")
         logging.basicConfig(format="%(message)s", level=str(settings["log_level"]).upper())
         current_program.note_server(self)
 
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def instructions(self) -> str | None:
-        return self.inner.instructions
-
-    @property
-    def website_url(self) -> str | None:
-        """The address of the server's pages."""
-        return self.inner.website_url
-
-    @property
-    def icons(self) -> list[Any] | None:
-        return self.inner.icons
+    name = of_inner("name")
+    instructions = of_inner("instructions")
+    website_url = of_inner("website_url")
+    icons = of_inner("icons")
 
     @property
     def session_manager(self) -> StreamableHTTPSessionManager:
@@ -203,27 +204,24 @@ class HighLevelServer(ABC):
             raise ValueError(f"Unknown transport: {transport}")
         current_program.serve(self)
 
-    async def run_stdio_async(self) -> None:
+    async def run_stdio_async(self, *_: object, **__: object) -> None:
         await current_program.serve_async(self)
 
-    async def run_sse_async(self, *_: object, **__: object) -> None:
-        await current_program.serve_async(self)
-
-    async def run_streamable_http_async(self, *_: object, **__: object) -> None:
-        await current_program.serve_async(self)
+    run_sse_async = run_streamable_http_async = run_stdio_async
 
     def sse_app(self, *_: object, **__: object) -> ServedApplication:
         return ServedApplication(self)
 
-    def streamable_http_app(self, *_: object, **__: object) -> ServedApplication:
-        return ServedApplication(self)
-
-    def mcpc_information(self) -> Object:
-        return self.inner.mcpc_information()
+    streamable_http_app = sse_app
 
     @abstractmethod
+    def _handler(self, method: str) -> object:
+        """Return the handler of a list in the low-level server."""
+
     def _lists_itself(self, kind: str) -> bool:
         """Tell whether the server makes a list itself: the project has not replaced what does."""
+        own = getattr(type(self), kind) is getattr(HighLevelServer, kind)
+        return own and self._handler(METHODS[kind]) is self._own[kind]
 
     async def mcpc_lists(self) -> Lists:
         asked = await self.inner.mcpc_lists() if not all(map(self._lists_itself, LIST_METHODS.values())) else Lists()
@@ -238,30 +236,11 @@ class HighLevelServer(ABC):
     async def mcpc_list(self, method: str, cursor: str | None, call: Call) -> Object:
         """Return a list: the server's own, or what the project has put in its place."""
         kind = LIST_METHODS[method]
-        if not self._lists_itself(kind) or self.mcpc_wraps_lists():
+        if not self._lists_itself(kind) or bool(getattr(self.inner, "middleware", ())):  # the project's, around lists
             return await self.inner.mcpc_list(method, cursor, call)
         if cursor is not None:
             raise ProtocolError(*UNKNOWN_CURSOR)
         return {LISTS[method][1]: [entry for entry, _ in self._entries(kind)]}
-
-    def mcpc_wraps_lists(self) -> bool:
-        """Tell whether the project has middleware around lists."""
-        return bool(getattr(self.inner, "middleware", ()))
-
-    def mcpc_lifespan(self) -> AbstractAsyncContextManager[Any]:
-        return self.inner.mcpc_lifespan()
-
-    async def mcpc_call_tool(self, name: str, arguments: Object, call: Call) -> Object:
-        return await self.inner.mcpc_call_tool(name, arguments, call)
-
-    async def mcpc_get_prompt(self, name: str, arguments: Object, call: Call) -> Object:
-        return await self.inner.mcpc_get_prompt(name, arguments, call)
-
-    async def mcpc_read_resource(self, uri: str, call: Call) -> Object:
-        return await self.inner.mcpc_read_resource(uri, call)
-
-    async def mcpc_complete(self, ref: Object, argument: Object, context: Object, call: Call) -> Object:
-        return await self.inner.mcpc_complete(ref, argument, context, call)
 
     def mcpc_routes(self) -> list[Any]:
         return self._custom_starlette_routes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -193,6 +194,15 @@ def result_of(value: object) -> Object:
     if dumped.get("resultType", COMPLETE) != COMPLETE:
         return dumped
     return {key: each for key, each in dumped.items() if key not in ENVELOPE}
+
+
+def resource_contents(uri: object, data: str | bytes, mime_type: str | None, meta: object) -> Any:
+    """Return the contents of a resource: text or bytes."""
+    more: Object = {"uri": uri} if meta is None else {"uri": uri, "_meta": meta}
+    if isinstance(data, str):
+        return types.TextResourceContents.model_validate({**more, "text": data, "mimeType": mime_type or "text/plain"})
+    blob = {"blob": b64encode(data).decode(), "mimeType": mime_type or "application/octet-stream"}
+    return types.BlobResourceContents.model_validate({**more, **blob})
 
 
 class Stream:

@@ -1,22 +1,110 @@
-"""MCPServer of version 2 of the SDK."""
+"""FastMCP of version 1 of the SDK, and MCPServer of version 2: servers of decorated functions."""
 
 from __future__ import annotations
 
 import logging
-from base64 import b64encode
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
+from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
-from mcpc_runtime.systems.fastmcp.standins.sdk_parts.constructed import Server
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts import constructed, decorated
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
-from mcpc_runtime.systems.fastmcp.standins.sdk_parts.high_level import LIST_METHODS, HighLevelServer, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.high_level import HighLevelServer, of_inner, wrapped_lifespan
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import resource_contents
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import MCPError, UnexpectedResourceError
 
-log = logging.getLogger(__name__)
 LifespanResultT = TypeVar("LifespanResultT")
 SETTINGS = {
+    "debug": False,
+    "log_level": "INFO",
+    "host": "127.0.0.1",
+    "port": 8000,
+    "mount_path": "/",
+    "sse_path": "/sse",
+    "message_path": "/messages/",
+    "streamable_http_path": "/mcp",
+    "json_response": False,
+    "stateless_http": False,
+    "max_request_body_size": 4 * 1024 * 1024,
+    "session_idle_timeout": 1800,
+    "max_sessions": 10_000,
+    "warn_on_duplicate_resources": True,
+    "warn_on_duplicate_tools": True,
+    "warn_on_duplicate_prompts": True,
+    "lifespan": None,
+    "auth": None,
+    "transport_security": None,
+}
+"""The settings of a server, with their values where the project gives none."""
+OPTIONS = frozenset(
+    {"auth_server_provider", "token_verifier", "event_store", "retry_interval", "tools", "dependencies"}
+)
+FIRST_WITHOUT_OTHERS = (1, 13)
+"""The first version that refuses options that it does not know."""
+
+
+class FastMCP(HighLevelServer, Generic[LifespanResultT]):
+    """A server of decorated functions."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        instructions: str | None = None,
+        website_url: str | None = None,
+        icons: list[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        unknown = options.keys() - SETTINGS.keys() - OPTIONS
+        if unknown and selected().at_least(*FIRST_WITHOUT_OTHERS):
+            raise TypeError(f"FastMCP.__init__() got an unexpected keyword argument {min(unknown)!r}")
+        settings = {key: options.get(key, default) for key, default in SETTINGS.items()}
+        settings["dependencies"] = list(options.get("dependencies") or ())
+        lifespan = wrapped_lifespan(self, settings["lifespan"])
+        self._mcp_server: Any = decorated.Server(
+            name or "FastMCP", None, instructions, website_url=website_url, icons=icons, lifespan=lifespan
+        )
+        self._setup_handlers()
+        super().__init__(self._mcp_server, settings, options)
+
+    def _setup_handlers(self) -> None:
+        server = self._mcp_server
+        server.list_tools()(self.list_tools)
+        server.call_tool(validate_input=False, looks_up=False)(self.call_tool)
+        server.list_resources()(self.list_resources)
+        server.read_resource()(self.read_resource)
+        server.list_prompts()(self.list_prompts)
+        server.get_prompt()(self.get_prompt)
+        server.list_resource_templates()(self.list_resource_templates)
+
+    def _handler(self, method: str) -> object:
+        return self._mcp_server.request_handlers.named(decorated.REQUESTS[method])
+
+    def get_context(self) -> Context:
+        return Context(request_context=decorated.request_ctx.get(None), fastmcp=self)
+
+    async def call_tool(self, name: str, arguments: Object) -> object:
+        return await self._tool_manager.call_tool(name, arguments, context=self.get_context(), convert_result=True)
+
+    async def read_resource(self, uri: object) -> object:
+        context = self.get_context()
+        resource = await self._resource_manager.get_resource(uri, context)
+        with raised_as(lambda problem: ResourceError(str(problem))):
+            return await self._contents(resource)
+
+    async def get_prompt(self, name: str, arguments: Object | None = None) -> object:
+        with raised_as(lambda problem: ValueError(str(problem))):
+            return await self._prompt(name, arguments, self.get_context())
+
+    def completion(self) -> Decorator:
+        """Register what completes arguments."""
+        found: Decorator = self._mcp_server.completion()
+        return found
+
+
+log = logging.getLogger(__name__)
+SETTINGS_2 = {
     "debug": False,
     "log_level": "INFO",
     "warn_on_duplicate_resources": True,
@@ -26,7 +114,7 @@ SETTINGS = {
     "auth": None,
 }
 """The settings of a server, with their values where the project gives none."""
-OPTIONS = frozenset(
+OPTIONS_2 = frozenset(
     {
         "auth_server_provider",
         "cache_hints",
@@ -43,8 +131,6 @@ OPTIONS = frozenset(
 )
 IDENTITY = ("title", "description", "instructions", "website_url", "icons")
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
-METHODS = {function: method for method, function in LIST_METHODS.items()}
-"""The method of the protocol for each list of the server."""
 
 
 class MCPServer(HighLevelServer, Generic[LifespanResultT]):
@@ -61,13 +147,13 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         version: str = "",
         **options: Any,
     ) -> None:
-        unknown = options.keys() - SETTINGS.keys() - OPTIONS
+        unknown = options.keys() - SETTINGS_2.keys() - OPTIONS_2
         if unknown:
             raise TypeError(f"MCPServer.__init__() got an unexpected keyword argument {min(unknown)!r}")
-        settings = {key: options.get(key, default) for key, default in SETTINGS.items()}
+        settings = {key: options.get(key, default) for key, default in SETTINGS_2.items()}
         settings["dependencies"] = list(options.get("dependencies") or ())
         given = (title, description, instructions, website_url, icons)
-        self._lowlevel_server: Server[Any] = Server(
+        self._lowlevel_server: constructed.Server[Any] = constructed.Server(
             name or "mcp-server",
             version=version,
             lifespan=wrapped_lifespan(self, settings["lifespan"]),
@@ -81,34 +167,17 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
             on_get_prompt=self._handle_get_prompt,
         )
         super().__init__(self._lowlevel_server, settings, options)
-        self._own = {kind: self.inner_handler(method) for kind, method in METHODS.items()}
         self._resource_security = options.get("resource_security")
         self._lowlevel_server.middleware.extend(options.get("middleware") or ())
 
-    def inner_handler(self, method: str) -> object:
+    def _handler(self, method: str) -> object:
         entry = self._lowlevel_server.get_request_handler(method)
         return None if entry is None else entry.handler
 
-    def _lists_itself(self, kind: str) -> bool:
-        handler = self.inner_handler(METHODS[kind])
-        return handler is self._own[kind] and getattr(type(self), kind) is getattr(HighLevelServer, kind)
-
-    @property
-    def title(self) -> str | None:
-        return self._lowlevel_server.title
-
-    @property
-    def description(self) -> str | None:
-        return self._lowlevel_server.description
-
-    @property
-    def version(self) -> str:
-        return self._lowlevel_server.version or ""
-
-    @property
-    def middleware(self) -> list[Any]:
-        """What is around each request."""
-        return self._lowlevel_server.middleware
+    title = of_inner("title")
+    description = of_inner("description")
+    version = of_inner("version")
+    middleware = of_inner("middleware")
 
     def resource(self, uri: str, **options: Any) -> Decorator:
         """Register functions as resources, or as templates if the address has variables."""
@@ -178,18 +247,9 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         except ResourceError as problem:
             code = INVALID_PARAMS if isinstance(problem, ResourceNotFoundError) else INTERNAL_ERROR
             raise MCPError(code, str(problem), {"uri": str(params.uri)}) from problem
-        return types.ReadResourceResult(contents=[contents(params.uri, part) for part in parts])
-
-
-def contents(uri: str, part: Any) -> object:
-    """Return the contents of a resource: text or bytes."""
-    if isinstance(part.content, bytes):
-        blob = b64encode(part.content).decode()
-        mime_type = part.mime_type or "application/octet-stream"
-        return types.BlobResourceContents(uri=uri, blob=blob, mime_type=mime_type, _meta=part.meta)
-    return types.TextResourceContents(
-        uri=uri, text=part.content, mime_type=part.mime_type or "text/plain", _meta=part.meta
-    )
+        return types.ReadResourceResult(
+            contents=[resource_contents(params.uri, each.content, each.mime_type, each.meta) for each in parts]
+        )
 
 
 async def complete(function: Function, params: Any) -> object:
