@@ -68,44 +68,11 @@ class Middleware:
         return await self.on_message(context, call_next=chain)
 
     async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around every message."""
+        """Run around every message; the other methods run around those of their kind."""
         return await call_next(context)
 
-    async def on_request(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around every request."""
-        return await call_next(context)
-
-    async def on_notification(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around every notification."""
-        return await call_next(context)
-
-    async def on_call_tool(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around a call of a tool."""
-        return await call_next(context)
-
-    async def on_read_resource(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around the reading of a resource."""
-        return await call_next(context)
-
-    async def on_get_prompt(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around a prompt."""
-        return await call_next(context)
-
-    async def on_list_tools(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around the list of tools."""
-        return await call_next(context)
-
-    async def on_list_resources(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around the list of resources."""
-        return await call_next(context)
-
-    async def on_list_resource_templates(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around the list of templates."""
-        return await call_next(context)
-
-    async def on_list_prompts(self, context: MiddlewareContext, call_next: CallNext) -> object:
-        """Run around the list of prompts."""
-        return await call_next(context)
+    on_request = on_notification = on_call_tool = on_read_resource = on_get_prompt = on_message
+    on_list_tools = on_list_resources = on_list_resource_templates = on_list_prompts = on_message
 
 
 async def run_chain(middleware: list[Any], context: MiddlewareContext, last: CallNext) -> object:

@@ -46,18 +46,8 @@ LISTED = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """The keywords whose values are lists of schemas."""
 NESTED = frozenset(
     {
-        "items",
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "propertyNames",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "if",
-        "then",
-        "else",
-        "not",
+        *("items", "additionalItems", "additionalProperties", "contains", "contentSchema", "propertyNames"),
+        *("unevaluatedItems", "unevaluatedProperties", "if", "then", "else", "not"),
     }
 )
 """The keywords whose value is a schema."""

@@ -186,29 +186,18 @@ class Context(BaseContext):
         data: object = {"msg": message, "extra": extra} if behaviour().structured_logs else message
         await self.mcpc_log(found, data, logger_name)
 
-    async def debug(
-        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
-    ) -> None:
+    async def debug(self, message: str, *given: Any, **options: Any) -> None:
         """Send a message of level `debug`."""
-        await self.log(message, "debug", logger_name, extra)
+        await self.log(message, "debug", *given, **options)
 
-    async def info(
-        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
-    ) -> None:
-        """Send a message of level `info`."""
-        await self.log(message, "info", logger_name, extra)
+    async def info(self, message: str, *given: Any, **options: Any) -> None:
+        await self.log(message, "info", *given, **options)
 
-    async def warning(
-        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
-    ) -> None:
-        """Send a message of level `warning`."""
-        await self.log(message, "warning", logger_name, extra)
+    async def warning(self, message: str, *given: Any, **options: Any) -> None:
+        await self.log(message, "warning", *given, **options)
 
-    async def error(
-        self, message: str, logger_name: str | None = None, extra: Mapping[str, object] | None = None
-    ) -> None:
-        """Send a message of level `error`."""
-        await self.log(message, "error", logger_name, extra)
+    async def error(self, message: str, *given: Any, **options: Any) -> None:
+        await self.log(message, "error", *given, **options)
 
     async def read_resource(self, uri: object) -> object:
         """Return what a resource of the server contains: a result, or its parts in FastMCP 2."""

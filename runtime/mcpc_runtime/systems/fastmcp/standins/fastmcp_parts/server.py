@@ -20,33 +20,15 @@ from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.server_content import ServerContent
 
 log = logging.getLogger(__name__)
-SERVED = (
-    "host",
-    "port",
-    "log_level",
-    "debug",
-    "sse_path",
-    "message_path",
-    "streamable_http_path",
-    "json_response",
-    "stateless_http",
-    "dependencies",
-    "cache_expiration_seconds",
-    "event_store",
-    "retry_interval",
-    "list_page_size",
-    "request_state_security",
-    "cache_ttl",
-    "cache_scope",
-    "session_state_store",
-    "client_log_level",
-    "experimental_capabilities",
-    "resource_prefix_format",
-    "include_fastmcp_meta",
-    "strict_input_validation",
-    "tasks",
-    "sampling_handler",
-    "sampling_handler_behavior",
+SERVED = frozenset(
+    {
+        *("host", "port", "log_level", "debug", "sse_path", "message_path", "streamable_http_path"),
+        *("json_response", "stateless_http", "dependencies", "cache_expiration_seconds", "event_store"),
+        *("retry_interval", "list_page_size", "request_state_security", "cache_ttl", "cache_scope"),
+        *("session_state_store", "client_log_level", "experimental_capabilities", "resource_prefix_format"),
+        *("include_fastmcp_meta", "strict_input_validation", "tasks", "sampling_handler"),
+        *("sampling_handler_behavior",),
+    }
 )
 """Options that only say how a server is served, or what the built server does in its own way."""
 NOTHING: tuple[object, ...] = (None, [], (), {})

@@ -7,7 +7,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.entries import SCHEMA_FIELDS, SCHEMAS
+from mcpc_runtime.systems.fastmcp.engine.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    ProtocolError,
+    raised_as,
+)
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
@@ -48,7 +55,6 @@ NOTIFIED = {
 INFORMATION = ("title", "description", "instructions", "website_url", "icons")
 ACCEPTED = ("cache_hints", "get_tool_input_schema")
 """Options that decide nothing in a built server."""
-NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32601, -32602, -32603
 RESULTS = {
     "completion/complete": "completion",
     "prompts/get": "messages",
@@ -60,9 +66,6 @@ RESULTS = {
     "tools/list": "tools",
 }
 """The field that the result of each method has."""
-SCHEMAS = ("inputSchema", "outputSchema")
-SCHEMA_FIRST = ("$schema", "properties", "required", "type")
-"""What a tool's schema begins with; the rest is in the order that it was given in."""
 STATELESS_SINCE = "2026-07-28"
 """The first revision whose clients are not told what an unexpected exception says."""
 
@@ -172,7 +175,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
     async def _handle(self, context: ServerRequestContext[Any, Any]) -> Any:
         entry = self._handlers.get(context.method)
         if entry is None:
-            raise ProtocolError(NOT_FOUND, "Method not found", context.method)
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", context.method)
         result = await entry.handler(context, entry.params_type.model_validate(context.params or {}, by_name=False))
         if isinstance(result, types.ErrorData):
             raise ProtocolError(result.code, result.message, result.data)
@@ -198,7 +201,7 @@ def in_order(value: object, key: str) -> Any:
     if not isinstance(value, dict):
         return value
     if key in SCHEMAS:
-        return {name: value[name] for name in SCHEMA_FIRST if name in value} | value
+        return {name: value[name] for name in SCHEMA_FIELDS if name in value} | value
     return {name: in_order(each, name) for name, each in sorted(value.items())}
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.errors import METHOD_NOT_FOUND, ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
@@ -110,7 +110,6 @@ REQUESTS = {
     "tools/list": "ListToolsRequest",
 }
 """The types of requests by their methods."""
-NOT_FOUND = -32601
 UNKNOWN_ERROR = 0
 """The code of an error that a handler raises as any exception."""
 
@@ -170,7 +169,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Return a handler's result; raise ProtocolError for an error."""
         handler = self.request_handlers.named(REQUESTS[method])
         if handler is None:
-            raise ProtocolError(NOT_FOUND, "Method not found")
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found")
         request = getattr(types, REQUESTS[method]).model_validate({"method": method, "params": params or None})
         token = request_ctx.set(self._context(request, call))
         try:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.errors import INVALID_REQUEST, ProtocolError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import HANDSHAKE_PROTOCOL_VERSIONS
 
@@ -79,29 +79,15 @@ class NoCall:
         self.http: Object = {}
         self.principal: Object | None = None
 
-    async def log(self, level: str, data: object, logger: str | None = None) -> None:
+    async def _nothing(self, *_: object, **__: object) -> None:
         """Do nothing: there is no client."""
 
-    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Do nothing: there is no client."""
-
-    async def resource_updated(self, uri: str) -> None:
-        """Do nothing: there is no client."""
-
-    async def list_changed(self, kind: str) -> None:
-        """Do nothing: there is no client."""
-
-    async def elicit(self, message: str, schema: Object, url: str = "") -> NoReturn:
+    async def _refuse(self, *_: object, **__: object) -> NoReturn:
         """Refuse: there is no client."""
-        raise ProtocolError(-32600, "there is no client while lists are made")
+        raise ProtocolError(INVALID_REQUEST, "there is no client while lists are made")
 
-    async def sample(self, params: Object) -> NoReturn:
-        """Refuse: there is no client."""
-        raise ProtocolError(-32600, "there is no client while lists are made")
-
-    async def list_roots(self) -> NoReturn:
-        """Refuse: there is no client."""
-        raise ProtocolError(-32600, "there is no client while lists are made")
+    log = progress = resource_updated = list_changed = _nothing
+    elicit = sample = list_roots = _refuse
 
 
 SessionT = TypeVar("SessionT")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import logging
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    ResourceError,
+    ResourceNotFoundError,
+    raised_as,
+)
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts import constructed, decorated
@@ -16,8 +22,11 @@ from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import resource_c
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import MCPError, UnexpectedResourceError
 
 LifespanResultT = TypeVar("LifespanResultT")
+DUPLICATES = ("warn_on_duplicate_resources", "warn_on_duplicate_tools", "warn_on_duplicate_prompts")
 SETTINGS = {
-    "debug": False,
+    **dict.fromkeys(("debug", "json_response", "stateless_http"), False),
+    **dict.fromkeys(DUPLICATES, True),
+    **dict.fromkeys(("lifespan", "auth", "transport_security")),
     "log_level": "INFO",
     "host": "127.0.0.1",
     "port": 8000,
@@ -25,17 +34,9 @@ SETTINGS = {
     "sse_path": "/sse",
     "message_path": "/messages/",
     "streamable_http_path": "/mcp",
-    "json_response": False,
-    "stateless_http": False,
     "max_request_body_size": 4 * 1024 * 1024,
     "session_idle_timeout": 1800,
     "max_sessions": 10_000,
-    "warn_on_duplicate_resources": True,
-    "warn_on_duplicate_tools": True,
-    "warn_on_duplicate_prompts": True,
-    "lifespan": None,
-    "auth": None,
-    "transport_security": None,
 }
 """The settings of a server, with their values where the project gives none."""
 OPTIONS = frozenset(
@@ -104,33 +105,14 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
 
 
 log = logging.getLogger(__name__)
-SETTINGS_2 = {
-    "debug": False,
-    "log_level": "INFO",
-    "warn_on_duplicate_resources": True,
-    "warn_on_duplicate_tools": True,
-    "warn_on_duplicate_prompts": True,
-    "lifespan": None,
-    "auth": None,
-}
-"""The settings of a server, with their values where the project gives none."""
+SETTINGS_2 = {name: SETTINGS[name] for name in ("debug", "log_level", *DUPLICATES, "lifespan", "auth")}
 OPTIONS_2 = frozenset(
     {
-        "auth_server_provider",
-        "cache_hints",
-        "dependencies",
-        "extensions",
-        "middleware",
-        "request_state_security",
-        "resource_security",
-        "resources",
-        "subscriptions",
-        "token_verifier",
-        "tools",
+        *("auth_server_provider", "cache_hints", "dependencies", "extensions", "middleware"),
+        *("request_state_security", "resource_security", "resources", "subscriptions", "token_verifier", "tools"),
     }
 )
 IDENTITY = ("title", "description", "instructions", "website_url", "icons")
-INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 class MCPServer(HighLevelServer, Generic[LifespanResultT]):

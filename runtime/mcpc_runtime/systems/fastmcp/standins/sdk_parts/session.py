@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import types as python_types
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import request_result
 from mcpc_runtime.systems.fastmcp.engine.elicitation import (
+    AcceptedElicitation,
     AcceptedUrlElicitation,
     CancelledElicitation,
     DeclinedElicitation,
+    refused,
+    url_answer,
 )
 from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
@@ -276,17 +278,8 @@ ElicitSchemaModelT = TypeVar("ElicitSchemaModelT")
 PRIMITIVES = (str, int, float, bool)
 
 
-@dataclass
-class AcceptedElicitation(Generic[ElicitSchemaModelT]):
-    """The user accepted; `data`: the values."""
-
-    data: ElicitSchemaModelT
-    action: str = "accept"
-
-
-ElicitationResult = Union[AcceptedElicitation[ElicitSchemaModelT], DeclinedElicitation, CancelledElicitation]  # noqa: UP007 - takes a parameter
+ElicitationResult = Union[AcceptedElicitation[ElicitSchemaModelT], DeclinedElicitation, CancelledElicitation]  # type: ignore[type-arg]  # noqa: UP007 - takes a parameter
 UrlElicitationResult = AcceptedUrlElicitation | DeclinedElicitation | CancelledElicitation
-REFUSED = {"decline": DeclinedElicitation, "cancel": CancelledElicitation}
 
 
 def is_simple(annotation: object) -> bool:
@@ -319,9 +312,7 @@ async def elicit_with_validation(
     answer = await session.elicit_form(message, model.model_json_schema(), related_request_id)
     if answer.action == "accept" and answer.content is not None:
         return AcceptedElicitation(data=model.model_validate(answer.content))
-    if answer.action in REFUSED:
-        return REFUSED[answer.action]()
-    raise ValueError(f"Unexpected elicitation action: {answer.action}")
+    return refused(wire(answer))
 
 
 async def elicit_url(
@@ -329,4 +320,4 @@ async def elicit_url(
 ) -> object:
     """Ask the user to open an address."""
     answer = await session.elicit_url(message, url, elicitation_id, related_request_id)
-    return REFUSED[answer.action]() if answer.action in REFUSED else AcceptedUrlElicitation()
+    return url_answer(wire(answer))
