@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 Object = dict[str, Any]
 """An object of JSON, or arguments by their names."""
@@ -131,31 +131,3 @@ class ProgramServer(Protocol):
 
     def mcpc_parts(self) -> Sequence[ProgramServer]:
         """Return the servers that are mounted in this one."""
-
-
-class Component(Protocol):
-    """A tool, a prompt, a resource or a template.
-
-    `identifier`: its name or address; `injected`: the parameters of its function that clients do not see; `enabled`,
-    `shown`: whether clients see it, and whether the project has said so.
-    """
-
-    kind: str
-    name: str
-    function: Function | None
-    title: str | None
-    description: str | None
-    icons: list[Any] | None
-    meta: Object | None
-    tags: set[str]
-    annotations: Any
-    enabled: bool
-    injected: frozenset[str]
-    shown: bool | None
-
-    @property
-    def identifier(self) -> str:
-        """The name, or the address."""
-
-    def copy(self, update: Object | None = None) -> Self:
-        """Return a copy with some attributes changed."""

@@ -7,13 +7,15 @@ The frameworks' public classes are subclasses.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy as shallow_copy
+from dataclasses import dataclass
 from typing import Any, Self
 
-from mcpc_runtime.systems.fastmcp.engine import entries
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.mounts import Origin
+from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
@@ -29,6 +31,41 @@ class Unset:
 
 
 UNSET: Any = Unset()
+ENTRIES = "mcpc_runtime.systems.fastmcp.engine.entries"
+"""What makes schemas of components; it knows their classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a component of a mounted server runs: the server, and its name or address there."""
+
+    server: Any
+    key: str
+
+    def entered(self) -> AbstractContextManager[object]:
+        """Enter the context of the server, if the version has one for each."""
+        context: AbstractContextManager[object] = (
+            self.server.mcpc_entered() if behaviour().inner_contexts else nullcontext()
+        )
+        return context
+
+    async def call(self, arguments: Object) -> Any:
+        with self.entered():
+            return await self.server.mcpc_tool_result(self.key, arguments)
+
+    async def render(self, arguments: Object | None) -> Any:
+        """Get the prompt."""
+        with self.entered():
+            return await self.server.mcpc_prompt_result(self.key, arguments)
+
+    async def read(self) -> Any:
+        with self.entered():
+            return await self.server.mcpc_resource_result(self.key)
+
+    async def read_template(self, values: Object) -> Any:
+        """Read the resource of the template with some values."""
+        with self.entered():
+            return await self.server.mcpc_resource_result(uri_template(self.key).expanded(values))
 
 
 class Component:
@@ -143,7 +180,8 @@ class Tool(Component):
     @property
     def parameters(self) -> Object:
         """The schema of the arguments."""
-        return entries.tool_parameters(self, selected())
+        schema: Object = resolve(f"{ENTRIES}:tool_parameters")(self, selected())
+        return schema
 
     @parameters.setter
     def parameters(self, schema: Object) -> None:
@@ -151,7 +189,8 @@ class Tool(Component):
 
     @property
     def output_schema(self) -> Object | None:
-        return entries.tool_output(self, selected())
+        schema: Object | None = resolve(f"{ENTRIES}:tool_output")(self, selected())
+        return schema
 
     @output_schema.setter
     def output_schema(self, schema: Object | None) -> None:

@@ -7,46 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import SchemaRules, rules
+from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.schema_types import dereferenced
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema, output_schema, prompt_arguments
 from mcpc_runtime.systems.fastmcp.engine.uris import normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import Generation
-from mcpc_runtime.systems.fastmcp.interfaces import Component, Object
-
-
-class ToolLike(Component, Protocol):
-    """A tool."""
-
-    given_parameters: Object | None
-    given_output: Any
-    structured_output: bool | None
-    exclude_args: frozenset[str]
-    task: str | None
-
-
-class PromptLike(Component, Protocol):
-    """A prompt."""
-
-    given_arguments: list[Object] | None
-
-
-class ResourceLike(Component, Protocol):
-    """A resource."""
-
-    uri: str
-    mime_type: str | None
-    size: int | None
-
-
-class TemplateLike(Component, Protocol):
-    """A template of resources."""
-
-    uri_template: str
-    mime_type: str | None
-
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 EMPTY: Object = {"type": "object", "properties": {}}
 """The schema of the arguments of a tool without a function and without a schema."""
@@ -65,7 +34,7 @@ MIME_TYPE = "text/plain"
 """The media type of a resource that has none of its own."""
 
 
-def tool_entry(tool: ToolLike, generation: Generation) -> Object:
+def tool_entry(tool: Tool, generation: Generation) -> Object:
     version = rules(generation)
     running = tool.task and tool.task != "forbidden"
     return on_wire(
@@ -90,7 +59,7 @@ def listed(schema: Object | None, version: SchemaRules) -> Object | None:
     return dereferenced(schema, version.discriminators) if schema is not None and replaced else schema
 
 
-def tool_title(tool: ToolLike, generation: Generation) -> str | None:
+def tool_title(tool: Tool, generation: Generation) -> str | None:
     """Return a tool's title: in FastMCP that of its annotations where it has none, or one made of its name."""
     if generation.family == "sdk" or tool.title:
         return tool.title
@@ -100,14 +69,14 @@ def tool_title(tool: ToolLike, generation: Generation) -> str | None:
     return title or None if rules(generation).output else None
 
 
-def tool_parameters(tool: ToolLike, generation: Generation) -> Object:
+def tool_parameters(tool: Tool, generation: Generation) -> Object:
     """Return the schema of a tool's arguments: the given one, or that of its function."""
     if tool.given_parameters is not None or tool.function is None:
         return EMPTY if tool.given_parameters is None else tool.given_parameters
     return input_schema(tool.function, tool.injected, generation, tool.exclude_args)
 
 
-def tool_output(tool: ToolLike, generation: Generation) -> Object | None:
+def tool_output(tool: Tool, generation: Generation) -> Object | None:
     """Return the schema of a tool's result: the given one (or the given absence), or that of its function."""
     given = tool.given_output
     if given is None or isinstance(given, dict) or tool.function is None:
@@ -116,7 +85,7 @@ def tool_output(tool: ToolLike, generation: Generation) -> Object | None:
     return None if shape is None else shape.schema
 
 
-def prompt_entry(prompt: PromptLike, generation: Generation) -> Object:
+def prompt_entry(prompt: Prompt, generation: Generation) -> Object:
     arguments = prompt.given_arguments
     if arguments is None and prompt.function is not None:
         arguments = prompt_arguments(prompt.function, prompt.injected, generation)
@@ -134,7 +103,7 @@ def prompt_entry(prompt: PromptLike, generation: Generation) -> Object:
     )
 
 
-def resource_entry(resource: ResourceLike, generation: Generation) -> Object:
+def resource_entry(resource: Resource, generation: Generation) -> Object:
     version = rules(generation)
     uri = normalized_uri(resource.uri) if version.uris_normalized else resource.uri
     fields = {
@@ -151,7 +120,7 @@ def resource_entry(resource: ResourceLike, generation: Generation) -> Object:
     return on_wire(version, {"uri": uri, **fields} if version.uri_first else fields)
 
 
-def template_entry(template: TemplateLike, generation: Generation) -> Object:
+def template_entry(template: Template, generation: Generation) -> Object:
     version = rules(generation)
     fields = {
         "name": template.name,

@@ -9,14 +9,14 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.components import Prompt, Resource, Template, Tool
+from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host, with_visibility
 from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.interfaces import Component, ListEntry, Lists, Object
+from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object
 
 log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}

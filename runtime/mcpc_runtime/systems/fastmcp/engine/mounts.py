@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -13,8 +13,9 @@ from types import GenericAlias
 from typing import Any, ClassVar, Protocol
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, uri_template, with_prefix, without_prefix
-from mcpc_runtime.systems.fastmcp.interfaces import Component, Object
+from mcpc_runtime.systems.fastmcp.engine.components import Component, Origin
+from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, with_prefix, without_prefix
+from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
 
@@ -120,39 +121,6 @@ class CallingHost(Host, Protocol):
 
     async def mcpc_resource_result(self, uri: str) -> Any:
         """Read a resource as the framework's own handler does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a component of a mounted server runs: the server, and its name or address there."""
-
-    server: Any
-    key: str
-
-    def entered(self) -> AbstractContextManager[object]:
-        """Enter the context of the server, if the version has one for each."""
-        context: AbstractContextManager[object] = (
-            self.server.mcpc_entered() if behaviour().inner_contexts else nullcontext()
-        )
-        return context
-
-    async def call(self, arguments: Object) -> Any:
-        with self.entered():
-            return await self.server.mcpc_tool_result(self.key, arguments)
-
-    async def render(self, arguments: Object | None) -> Any:
-        """Get the prompt."""
-        with self.entered():
-            return await self.server.mcpc_prompt_result(self.key, arguments)
-
-    async def read(self) -> Any:
-        with self.entered():
-            return await self.server.mcpc_resource_result(self.key)
-
-    async def read_template(self, values: Object) -> Any:
-        """Read the resource of the template with some values."""
-        with self.entered():
-            return await self.server.mcpc_resource_result(uri_template(self.key).expanded(values))
 
 
 class Prefix:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
+from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
@@ -17,7 +18,7 @@ from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibi
 from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registration
 from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Component, Lists, Object, ProgramServer, Route
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import session_rules
