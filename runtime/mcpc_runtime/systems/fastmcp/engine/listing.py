@@ -9,10 +9,11 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
+from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Host, with_visibility
+from mcpc_runtime.systems.fastmcp.engine.registration import KINDS as REGISTERED
 from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
@@ -21,8 +22,6 @@ from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object
 log = logging.getLogger(__name__)
 KINDS = {"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}
 """The kinds of lists that may change."""
-PLAIN = {"tool": Tool, "prompt": Prompt, "resource": Resource, "template": Template}
-"""The engine's own class of each kind."""
 
 
 async def lists_of(server: Host) -> Lists:
@@ -41,7 +40,7 @@ async def entries_of(server: Host, kind: str) -> tuple[ListEntry, ...]:
 
 def described(component: Any) -> Any:
     """Return a component whose attributes are in the protocol's form."""
-    made = PLAIN[component.kind]()
+    made = REGISTERED[component.kind]()
     made.__dict__.update(component.__dict__)
     made.annotations = wire(component.annotations) or None
     made.icons = wire(component.icons) or None

@@ -22,6 +22,7 @@ from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, re
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
 from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.program import LIST_OF
 
 TOKENS = 512
 LACKING = ("tools", "result_type", "tool_choice", "execute_tools")
@@ -110,8 +111,6 @@ RULES = "_visibility_rules"
 MOST_RULES = 1000
 """How many rules of a session are kept: the latest ones."""
 CHANGED = ("tools", "resources", "prompts")
-PLURALS = {"tool": "tools", "resource": "resources", "template": "resources", "prompt": "prompts"}
-"""The lists that clients are told about, by kind."""
 MAX_SESSIONS = 10_000
 """The state of so many sessions is kept; those that were used least recently are dropped first."""
 _sessions: dict[str, Object] = {}
@@ -305,7 +304,7 @@ class Context(BaseContext):
         await self._tell_of(rule.get("components"))
 
     async def _tell_of(self, kinds: Any) -> None:
-        named = CHANGED if kinds is None else {PLURALS[mounts.KIND_OF.get(each, each)] for each in kinds}
+        named = CHANGED if kinds is None else {LIST_OF[mounts.KIND_OF.get(each, each)] for each in kinds}
         for kind in CHANGED:
             if kind in named:
                 await self.mcpc_call.list_changed(kind)

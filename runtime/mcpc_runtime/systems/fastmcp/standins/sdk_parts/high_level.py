@@ -8,9 +8,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import entries
-from mcpc_runtime.systems.fastmcp.engine.components import Component
-from mcpc_runtime.systems.fastmcp.engine.contents import wire
+from mcpc_runtime.systems.fastmcp.engine import entries, listing
 from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
@@ -166,7 +164,7 @@ class HighLevelServer(ABC):
             "list_resource_templates": (self._resource_manager.list_templates, entries.template_entry),
         }
         listed, make = table[kind]
-        return [(make(plain(each), selected()), each.function) for each in listed()]
+        return [(make(listing.described(each), selected()), each.function) for each in listed()]
 
     def _models(self, kind: str, model: str) -> list[Any]:
         return [getattr(types, model).model_validate(entry) for entry, _ in self._entries(kind)]
@@ -247,11 +245,6 @@ class HighLevelServer(ABC):
 
     def mcpc_parts(self) -> list[ProgramServer]:
         return [self.inner]
-
-
-def plain(component: Component) -> Component:
-    """Return a component whose annotations and icons are as they are on the wire."""
-    return component.copy(annotations=wire(component.annotations), icons=wire(component.icons))
 
 
 def refuse_function(given: object, name: str, how: str) -> None:
