@@ -1,16 +1,14 @@
 """What the frameworks' versions do differently, as data: when they are called, and in the schemas of their lists.
 
-A row holds what a version changed; a generation's behaviour is all rows up to its version, one over the other.  How the
-lists differ is in `schema_rules.py`.
-
-A row holds what a version changed; a generation's rules are all rows up to its version, one over the other.
+A row holds what a version changed; a generation's behaviour is all rows up to its version, one over the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from mcpc_runtime.systems.fastmcp.generation import Generation, Version, selected
 
@@ -29,9 +27,7 @@ class Behaviour:
     unknown_tool: str = "Unknown tool: {name}"
     """The error for a tool that does not exist."""
     tool_error: str = "Error calling tool {name!r}: {error}"
-    """The text of an exception that is not a ToolError."""
-    masked_tool_error: str = "Error calling tool {name!r}"
-    """The same where details are masked."""
+    """The text of an exception that is not a ToolError; where details are masked, without the error."""
     invalid_arguments: str = "{error}"
     """The text of invalid arguments."""
     masks_errors: bool = False
@@ -68,9 +64,7 @@ class Behaviour:
     unknown_resource_has_data: bool = False
     """That error has the address as data."""
     resource_error: str = "Error reading resource {uri!r}: {error}"
-    masked_resource_error: str = "Error reading resource {uri!r}"
     template_error: str = "Error reading resource {uri!r}: {error}"
-    masked_template_error: str = "Error reading resource {uri!r}"
     resource_error_code: int = 0
     resources_are_strict: bool = False
     """A resource returns text, bytes, JSON values and parts, nothing else."""
@@ -83,7 +77,6 @@ class Behaviour:
     unknown_prompt: str = "Unknown prompt: {name}"
     unknown_prompt_code: int = 0
     prompt_error: str = "Error rendering prompt {name!r}: {error}"
-    masked_prompt_error: str = "Error rendering prompt {name!r}"
     prompt_error_code: int = 0
     raised_prompt_error: str = "Error rendering prompt {name!r}: {error}"
     """The text of an exception of a prompt's function."""
@@ -131,7 +124,26 @@ class Behaviour:
     """`get_state`, `set_state` are coroutines, and the state is that of the session."""
 
 
-ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
+Row = tuple[Version, Mapping[str, object]]
+"""A version, and what it changed."""
+LATER: Mapping[str, object] = {
+    "unknown_tool": "Unknown tool: {name!r}",
+    "unknown_prompt": "Unknown prompt: {name!r}",
+    "whole_keys": True,
+    "versioned": True,
+    "duplicate": "Component already exists: {key}",
+    "gives_none": True,
+    "inner_contexts": True,
+    "sampling_results": True,
+    "synchronous_in_threads": True,
+    "mounted_first": False,
+    "state_is_asynchronous": True,
+    "prompts_are_strict": True,
+    "resources_are_strict": True,
+}
+"""What FastMCP 3 and 4 have."""
+
+ROWS: dict[str, tuple[Row, ...]] = {
     "sdk1": (),
     "sdk2": (((2, 0), {"masks_errors": True, "synchronous_in_threads": True}),),
     "fastmcp2": (
@@ -148,7 +160,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "prompt_arguments_unchecked": True,
                 "raised_prompt_error": "Error rendering prompt {name}.",
                 "template_error": "Error reading resource from template {uri!r}: {error}",
-                "masked_template_error": "Error reading resource from template {uri!r}",
                 "unread_resource": "Unknown resource: {uri!r}",
             },
         ),
@@ -165,23 +176,11 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (3, 0),
             {
+                **LATER,
                 "plain_validation_errors": True,
-                "unknown_tool": "Unknown tool: {name!r}",
-                "unknown_prompt": "Unknown prompt: {name!r}",
-                "whole_keys": True,
-                "versioned": True,
-                "duplicate": "Component already exists: {key}",
-                "gives_none": True,
                 "unread_resource": "Resource not found: Unknown resource: {uri!r}",
                 "unknown_resource_code": -32002,
-                "inner_contexts": True,
-                "sampling_results": True,
-                "synchronous_in_threads": True,
-                "mounted_first": False,
-                "state_is_asynchronous": True,
                 "raised_prompt_error": "Error rendering prompt {name}.",
-                "prompts_are_strict": True,
-                "resources_are_strict": True,
             },
         ),
         ((3, 2), {"wrap_meta": True, "converts_strictly": True}),
@@ -200,13 +199,8 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (4, 0),
             {
+                **LATER,
                 "names_partials": True,
-                "unknown_tool": "Unknown tool: {name!r}",
-                "unknown_prompt": "Unknown prompt: {name!r}",
-                "whole_keys": True,
-                "versioned": True,
-                "duplicate": "Component already exists: {key}",
-                "gives_none": True,
                 "unknown_prompt_code": -32602,
                 "prompt_error_code": -32603,
                 "raised_errors": True,
@@ -217,8 +211,6 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "converts_strictly": True,
                 "conversion_errors": True,
                 "json_last": True,
-                "inner_contexts": True,
-                "sampling_results": True,
                 "asks_for_nothing": False,
                 "image_formats": True,
                 "names_by_format": True,
@@ -227,13 +219,8 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "text_of_structured": True,
                 "aliases": "own",
                 "whole_results": True,
-                "synchronous_in_threads": True,
                 "reads_generators": True,
-                "mounted_first": False,
-                "state_is_asynchronous": True,
                 "opaque_bytes": True,
-                "prompts_are_strict": True,
-                "resources_are_strict": True,
                 "path_security": True,
             },
         ),
@@ -243,14 +230,15 @@ ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
 """The changes of each generation, from its oldest version to its latest."""
 
 
+def changed(rows: Iterable[Row], generation: Generation) -> dict[str, Any]:
+    """Return what rows change up to a generation's version."""
+    return {key: each for since, row in rows if generation.version >= since for key, each in row.items()}
+
+
 @lru_cache
 def behaviour_of(generation: Generation) -> Behaviour:
     """Return the behaviour of a generation's version."""
-    found = Behaviour()
-    for version, changes in ROWS[generation.name]:
-        if generation.version >= version:
-            found = replace(found, **changes)  # type: ignore[arg-type]
-    return found
+    return Behaviour(**changed(ROWS[generation.name], generation))
 
 
 def behaviour() -> Behaviour:
@@ -339,7 +327,19 @@ WRAPPER = "Generic wrapper for non-object return types."
 JSON_NOTE = "Provide as a JSON string matching the following schema: {schema}"
 VALUE_NOTE = "Provide a value matching the following JSON schema: {schema}. Encode non-string values as JSON."
 
-SCHEMA_ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
+SCHEMAS_LATER: Mapping[str, object] = {
+    "output": True,
+    "text_annotations": True,
+    "keeps_additional_properties": True,
+    "prunes_prompt_titles": True,
+    "properties_are_objects": True,
+    "root_inlined": True,
+    "dereferences": "listed",
+    "meta_key": "fastmcp",
+    "text_names": ("Literal",),
+}
+"""What FastMCP 3 and 4 have."""
+SCHEMA_ROWS: dict[str, tuple[Row, ...]] = {
     "sdk1": (
         ((1, 0), {"uri_first": True, "template_mime_type": False}),
         ((1, 10), {"output": True, "uri_first": False}),
@@ -384,18 +384,10 @@ SCHEMA_ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (3, 0),
             {
-                "output": True,
+                **SCHEMAS_LATER,
                 "wrapper_description": WRAPPER,
-                "text_annotations": True,
                 "loses_keyword_defaults": True,
-                "keeps_additional_properties": True,
                 "prunes_titles": "keywords",
-                "prunes_prompt_titles": True,
-                "properties_are_objects": True,
-                "root_inlined": True,
-                "dereferences": "listed",
-                "meta_key": "fastmcp",
-                "text_names": ("Literal",),
                 "argument_note": JSON_NOTE,
             },
         ),
@@ -416,17 +408,11 @@ SCHEMA_ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
         (
             (4, 0),
             {
-                "output": True,
-                "text_annotations": True,
+                **SCHEMAS_LATER,
                 "docstrings": "section",
                 "empty_descriptions": True,
                 "author_titles": True,
-                "keeps_additional_properties": True,
                 "prunes_titles": "schemas",
-                "prunes_prompt_titles": True,
-                "properties_are_objects": True,
-                "root_inlined": True,
-                "dereferences": "listed",
                 "discriminators": "required",
                 "opaque_call_results": True,
                 "opaque_subclasses": True,
@@ -434,8 +420,6 @@ SCHEMA_ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
                 "opaque_bare_lists": True,
                 "output_aliases": "each",
                 "sorted_fields": True,
-                "meta_key": "fastmcp",
-                "text_names": ("Literal",),
                 "titles_from_names": True,
                 "argument_note": VALUE_NOTE,
             },
@@ -449,8 +433,4 @@ SCHEMA_ROWS: dict[str, tuple[tuple[Version, Mapping[str, object]], ...]] = {
 @lru_cache
 def rules(generation: Generation) -> SchemaRules:
     """Return the rules of a generation's version."""
-    found = SchemaRules()
-    for version, changes in SCHEMA_ROWS[generation.name]:
-        if generation.version >= version:
-            found = replace(found, **changes)  # type: ignore[arg-type]
-    return found
+    return SchemaRules(**changed(SCHEMA_ROWS[generation.name], generation))

@@ -252,8 +252,8 @@ def masked(server: Host, kind: str, problem: BaseException, **names: str) -> str
     """Return the text of an exception for the client; details are left out where the server masks them."""
     version = behaviour()
     hidden = version.masks_errors if server.mcpc_masked is None else server.mcpc_masked
-    text: str = getattr(version, f"masked_{kind}_error" if hidden else f"{kind}_error")
-    return text.format(error=problem, **names)
+    text: str = getattr(version, f"{kind}_error")
+    return (text.removesuffix(": {error}") if hidden else text).format(error=problem, **names)
 
 
 async def input_problem(server: Host, name: str, arguments: Object) -> str:
