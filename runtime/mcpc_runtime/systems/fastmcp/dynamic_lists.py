@@ -125,7 +125,7 @@ def of_another_server(kinds: Iterable[str]) -> Iterator[Reason]:
         yield kind, Note(f"the list of {kind} is that of another server")
 
 
-def is_of_project(function: Any) -> TypeGuard[Function]:
+def is_of_project(function: object) -> TypeGuard[Function]:
     return function is not None and function.__module__.partition(".")[0] not in FRAMEWORKS
 
 

@@ -259,7 +259,7 @@ class ConstancyCheck:
         value = self._value(node)
         return name not in self._changed and value is not UNKNOWN and is_fixed(value)
 
-    def _value(self, node: ast.AST) -> Any:
+    def _value(self, node: ast.AST) -> object:
         """Return what a dotted name stands for now, UNKNOWN for local names and all else."""
         if isinstance(node, ast.Name):
             return UNKNOWN if node.id in self._locals else self._global(node.id)

@@ -87,7 +87,7 @@ def is_simple_default(default: object) -> bool:
     return default is EMPTY or default is None or isinstance(default, (str, int, float, bool))
 
 
-def checker(reader: ArgumentReader) -> Any:
+def checker(reader: ArgumentReader) -> object:
     """Return what checks arguments as FastMCP does: by pydantic's view of the function."""
     target = innermost(reader.function)
     hints = {name: described(hint) for name, hint in hints_of(target).items() if name in reader.parameters}
@@ -134,7 +134,7 @@ def prompt_values(reader: ArgumentReader, arguments: Object) -> Object:
     return arguments if version.prompt_arguments_unchecked else reader.read(arguments)
 
 
-def converted(reader: ArgumentReader, name: str, value: object) -> Any:
+def converted(reader: ArgumentReader, name: str, value: object) -> object:
     """Return an argument as the type of its parameter: from JSON, or from the text itself."""
     parameter = reader.parameters.get(name)
     if parameter is None or parameter.annotation in (EMPTY, str) or not isinstance(value, str):

@@ -30,7 +30,7 @@ class Unset:
         return False
 
 
-UNSET: Any = Unset()
+UNSET: object = Unset()
 ENTRIES = "mcpc_runtime.systems.fastmcp.engine.entries"
 """What makes schemas of components; it knows their classes."""
 
@@ -91,10 +91,10 @@ class Component:
         meta: Object | None = None,
         tags: Iterable[str] | None = None,
         version: object = None,
-        annotations: Any = None,
+        annotations: object = None,
         enabled: bool | None = None,
         injected: frozenset[str] = frozenset(),
-        **options: Any,
+        **options: object,
     ) -> None:
         self.name = name
         self.function = function
@@ -108,7 +108,7 @@ class Component:
         self.annotations = annotations
         self.enabled = enabled is not False
         self.injected = injected
-        self.options = options
+        self.options: Object = options
         self.plan: Any = None
 
     @property
@@ -162,7 +162,7 @@ class Tool(Component):
         name: str = "",
         *,
         given_parameters: Object | None = None,
-        given_output: Any = UNSET,
+        given_output: object = UNSET,
         structured_output: bool | None = None,
         exclude_args: Iterable[str] | None = None,
         task: str | None = None,
@@ -220,7 +220,7 @@ class Resource(Component):
         name: str = "",
         mime_type: str | None = None,
         size: int | None = None,
-        content: Any = None,
+        content: object = None,
         **common: Any,
     ) -> None:
         super().__init__(name, **common)

@@ -83,7 +83,7 @@ class Helper:
     default = OCTETS
 
     def __init__(
-        self, path: object = None, data: bytes | None = None, format: str | None = None, annotations: Any = None
+        self, path: object = None, data: bytes | None = None, format: str | None = None, annotations: object = None
     ) -> None:
         if path is None and data is None:
             raise ValueError("Either path or data must be provided")
@@ -195,7 +195,7 @@ class File(Helper):
         data: bytes | None = None,
         format: str | None = None,
         name: str | None = None,
-        annotations: Any = None,
+        annotations: object = None,
     ) -> None:
         super().__init__(path, data, format, annotations)
         self._name = name

@@ -177,7 +177,7 @@ def ordered(name: str, value: Any) -> Any:
     return dict(sorted(value.items())) if name in SORTED and isinstance(value, dict) else value
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> object:
     """Return a value as the frameworks write it: numbers that JSON has not are null."""
     if isinstance(value, dict):
         return {key: json_value(each) for key, each in value.items()}

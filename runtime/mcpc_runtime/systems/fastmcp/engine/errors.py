@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
@@ -31,7 +30,7 @@ def raised_as(make: Callable[[Exception], Exception], *kept: type[Exception]) ->
 class ProtocolError(Exception):
     """An error that the client gets as the answer to its request."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

@@ -19,7 +19,7 @@ THREADS = 40
 """How many synchronous functions run at the same time."""
 
 
-def innermost(function: Any) -> Any:
+def innermost(function: object) -> Any:
     """Return the function that is called in the end: behind partial functions, methods, and callable objects."""
     while isinstance(function, (functools.partial, staticmethod, classmethod)):
         function = function.func if isinstance(function, functools.partial) else function.__func__
@@ -40,7 +40,7 @@ def function_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(THREADS, "function")
 
 
-async def in_thread(function: Function, **values: object) -> Any:
+async def in_thread(function: Function, **values: object) -> object:
     """Return the result of a function that runs in another thread, in this context."""
     run = functools.partial(copy_context().run, function, **values)
     return await asyncio.get_running_loop().run_in_executor(function_threads(), run)
@@ -68,7 +68,7 @@ def collected(function: Function, /, **values: object) -> Any:
     return list(result) if inspect.isgenerator(result) else result
 
 
-CONTEXT: Any = "context"
+CONTEXT: object = "context"
 """What stands for the context among the dependencies of a function."""
 
 
@@ -157,7 +157,7 @@ def find_dependencies(function: Any) -> Object:
     return found
 
 
-def dependency_of(annotation: object, default: object) -> Any:
+def dependency_of(annotation: object, default: object) -> object:
     """Return what a parameter is given, None if it is an argument."""
     if isinstance(default, Dependency) or is_foreign_dependency(default):
         return default

@@ -97,10 +97,10 @@ class Registration:
         """Register a component; return the one that is registered then."""
         return self.mcpc_components[component.kind].add(component)
 
-    def mcpc_make(self, kind: str, function: Any, name: str | None, options: Object) -> Any:
+    def mcpc_make(self, kind: str, function: object, name: str | None, options: Object) -> Any:
         return make(self.classes[kind], function, name, options)
 
-    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> Any:
+    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> object:
         """Be a decorator: `given` is a name or a function, or None."""
         if isinstance(given, str):
             if name is not None:
@@ -116,7 +116,7 @@ class Registration:
         """Register a function as a tool."""
         return self.mcpc_decorate("tool", name_or_fn, name, options)
 
-    def prompt(self, name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
+    def prompt(self, name_or_fn: object = None, *, name: str | None = None, **options: object) -> Any:
         """Register a function as a prompt."""
         return self.mcpc_decorate("prompt", name_or_fn, name, options)
 
@@ -124,7 +124,7 @@ class Registration:
         """Register a function as a resource, or as a template of resources if its address has variables."""
         check_uri(uri)
 
-        def decorate(function: object) -> Any:
+        def decorate(function: object) -> object:
             check_decorated("resource", function)
             kind = kind_of_resource(str(uri), function)
             added = self.mcpc_add(self.mcpc_make(kind, function, name, {**options, "uri": str(uri)}))
@@ -230,7 +230,7 @@ OBJECT_KEYS = {"properties", "$ref", "anyOf", "oneOf", "allOf", "x-fastmcp-wrap-
 """The keys by which a schema without a type may be an object's."""
 
 
-def component_name(kind: str, function: Any) -> str:
+def component_name(kind: str, function: object) -> str:
     """Return a function's name, or that of its class; in FastMCP 4 a partial tool has that of the function in it."""
     is_unwrapped = kind == "tool" and behaviour().names_partials
     while is_unwrapped and isinstance(function, functools.partial) and not hasattr(function, "__name__"):
@@ -238,7 +238,7 @@ def component_name(kind: str, function: Any) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def task_support(given: Any) -> str | None:
+def task_support(given: object) -> str | None:
     """Return what a component says of tasks: given as a flag, or as an object with a `mode`."""
     if given is None or isinstance(given, (bool, str)):
         return "optional" if given is True else given or None

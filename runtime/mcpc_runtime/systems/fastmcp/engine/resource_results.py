@@ -29,7 +29,7 @@ NATIVE = (dict, list, tuple, int, float, bool, type(None))
 class ResourceContent:
     """A part of what a resource contains: text or bytes."""
 
-    def __init__(self, content: Any, mime_type: str | None = None, meta: Object | None = None) -> None:
+    def __init__(self, content: object, mime_type: str | None = None, meta: Object | None = None) -> None:
         default = JSON
         if isinstance(content, (str, bytes)):
             default = TEXT if isinstance(content, str) else OCTETS
@@ -237,7 +237,7 @@ def strict_messages(result: object) -> list[Message]:
     return found
 
 
-def any_message(item: object) -> Any:
+def any_message(item: object) -> object:
     if isinstance(item, Message) or is_sdk_message(item):
         return item
     return Message(item)

@@ -50,7 +50,7 @@ def structure_of(tool: Tool) -> Structure:
     return simple_structure(tool) or made_structure(tool)
 
 
-def annotation_of(tool: Tool) -> Any:
+def annotation_of(tool: Tool) -> object:
     """Return the annotation of a tool's results, None if there is none."""
     return None if tool.function is None else hints_of(tool.function).get("return")
 

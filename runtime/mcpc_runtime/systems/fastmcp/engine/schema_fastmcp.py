@@ -83,7 +83,7 @@ def clean_schema(node: object, rules: SchemaRules) -> Any:
     return {key: clean_value(key, value, rules) for key, value in without(node, rules, title=drop).items()}
 
 
-def clean_value(key: str, value: object, rules: SchemaRules) -> Any:
+def clean_value(key: str, value: object, rules: SchemaRules) -> object:
     if key in NAMED and isinstance(value, dict):
         return {name: clean_schema(schema, rules) for name, schema in value.items()}
     return clean_schema(value, rules) if key in LISTED or key in NESTED else value
@@ -194,13 +194,13 @@ def add_descriptions(schema: Object, function: Function, rules: SchemaRules) -> 
             found["description"] = text
 
 
-def return_annotation(function: Function) -> Any:
+def return_annotation(function: Function) -> object:
     """Return the annotation of a function's result, resolved if it is text and can be."""
     annotation = inspect.signature(function).return_annotation
     return hints_of(function).get("return", annotation) if isinstance(annotation, str) else annotation
 
 
-def result_annotation(function: Function, rules: SchemaRules) -> Any:
+def result_annotation(function: Function, rules: SchemaRules) -> object:
     """Return the annotation by which a function's result is structured; None if it is not."""
     annotation = return_annotation(called(function))
     annotation = without_arms(annotation, lambda arm: is_class(arm, ("InputRequiredResult",)))
@@ -247,7 +247,7 @@ def result_schema(kind: Any, annotation: object, rules: SchemaRules) -> Object:
     return TypeAdapter(kind).json_schema(mode=mode, by_alias=by_alias)
 
 
-def outer_aliases(annotation: Any) -> bool:
+def outer_aliases(annotation: object) -> bool:
     """Tell whether the outer model of an annotation, or the first of a union, is written with aliases."""
     if get_origin(annotation) is Annotated:
         return outer_aliases(get_args(annotation)[0])

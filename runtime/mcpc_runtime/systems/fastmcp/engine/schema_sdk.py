@@ -113,7 +113,7 @@ SEQUENCES = frozenset(get_origin(each) for each in (list[int], tuple[int], typin
 """The sequences whose items may be content."""
 
 
-def model_of(kind: Any, annotation: Any, name: str, rules: SchemaRules) -> tuple[Any, bool] | None:
+def model_of(kind: object, annotation: Any, name: str, rules: SchemaRules) -> tuple[Any, bool] | None:
     """Return the type for a result of a kind, and whether it wraps the result."""
     if is_builtin_generic(kind) and get_origin(kind) is dict and get_args(kind)[:1] == (str,):
         return dictionary_type(kind, f"{name}DictOutput", rules), False

@@ -21,7 +21,7 @@ CONTENT = frozenset({"TextContent", "ImageContent", "AudioContent", "ResourceLin
 """The classes of content blocks."""
 HELPERS = frozenset({"Image", "Audio", "File"})
 """The classes that become content blocks."""
-UNKNOWN: Any = object()
+UNKNOWN: object = object()
 """An annotation that could not be resolved."""
 
 
@@ -53,7 +53,7 @@ def unwrapped(annotation: object) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
-def unaliased(annotation: object) -> Any:
+def unaliased(annotation: object) -> object:
     """Return the value of an alias (`type X = ...`), and any other annotation as it is."""
     while type(annotation).__name__ == "TypeAliasType":
         annotation = annotation.__value__  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def has_arm(annotation: object, found: Callable[[object], bool]) -> bool:
     return found(annotation)
 
 
-def without_arms(annotation: object, dropped: Callable[[object], bool]) -> Any:
+def without_arms(annotation: object, dropped: Callable[[object], bool]) -> object:
     """Return an annotation without some arms of its unions; as it is where nothing would be left."""
     if not has_arm(annotation, dropped):
         return annotation
@@ -208,17 +208,17 @@ def without_mapping(node: object) -> Any:
     return found
 
 
-def without_discriminators(node: object) -> Any:
+def without_discriminators(node: object) -> object:
     """Remove the discriminators of unions."""
     return discriminators_removed(node, required=False)
 
 
-def with_required_discriminators(node: object) -> Any:
+def with_required_discriminators(node: object) -> object:
     """Remove the discriminators of unions, and require their properties in the variants."""
     return discriminators_removed(node, required=True)
 
 
-def discriminators_removed(node: object, *, required: bool) -> Any:
+def discriminators_removed(node: object, *, required: bool) -> object:
     """Remove the discriminators of unions.  `required`: the variants require the property of it."""
     if isinstance(node, list):
         return [discriminators_removed(item, required=required) for item in node]
@@ -244,7 +244,7 @@ def with_required(node: Object) -> Object:
     return {**node, **unions}
 
 
-def required_in(variant: object, name: str) -> Any:
+def required_in(variant: object, name: str) -> object:
     if not isinstance(variant, dict) or name in variant.get("required", ()):
         return variant
     return {**variant, "required": [*variant.get("required", ()), name]}

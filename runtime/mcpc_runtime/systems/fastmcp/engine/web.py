@@ -55,7 +55,7 @@ class ServedApplication:
     def route(self, path: str, methods: list[str] | None = None, *_: object, **__: object) -> Any:
         """Return a decorator that adds a route."""
 
-        def decorate(function: object) -> Any:
+        def decorate(function: object) -> object:
             self.add_route(path, function, methods)
             return function
 
@@ -78,7 +78,7 @@ class ServedApplication:
         await self._made(scope, receive, send)
 
 
-def made_application(server: ProgramServer, own: ServedApplication) -> Any:
+def made_application(server: ProgramServer, own: ServedApplication) -> object:
     """Return an application of the program's own routes and middleware."""
     routing: Any = import_module("starlette.routing")
     middleware: Any = import_module("starlette.middleware")
@@ -256,7 +256,7 @@ class Response:
 class Config:
     """Stands for uvicorn's: what an application is served with; only the application counts."""
 
-    def __init__(self, app: object = None, *_: object, **options: Any) -> None:
+    def __init__(self, app: object = None, *_: object, **options: object) -> None:
         self.app = app
         self.__dict__.update(options)
 

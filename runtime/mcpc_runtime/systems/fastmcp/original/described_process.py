@@ -131,7 +131,7 @@ class DescribedServers(AdoptedServers):
         self._is_sdk = generation.startswith("sdk")
         super().__init__(generation)
 
-    def made_high(self, server: Any, lifespan: object) -> None:
+    def made_high(self, server: object, lifespan: object) -> None:
         """Record a high-level server; FastMCP enters the lifespan that is in it then."""
         super().made_high(server, lifespan)
         self._lifespans.append(lifespan)

@@ -65,18 +65,18 @@ class AdoptedServers:
         self._serve_over_pipes(kind)
         self._note_own_serving()
 
-    def made_high(self, server: Any, lifespan: object) -> None:
+    def made_high(self, server: object, lifespan: object) -> None:
         """Record a high-level server, and the lifespan that it was given."""
         self.high.append(server)
 
-    def made_low(self, server: Any, lifespan: object) -> None:
+    def made_low(self, server: object, lifespan: object) -> None:
         """Record a low-level server; high-level ones contain one, too."""
         self.low.append(server)
 
     def _serve_over_pipes(self, kind: Any) -> None:
         """Replace the methods that serve; what they are given says how to serve over HTTP, and is ignored."""
 
-        async def serve(server: Any, *_: object, **__: object) -> None:
+        async def serve(server: object, *_: object, **__: object) -> None:
             await self.serve(server)
 
         def run(server: Any, *_: object, **__: object) -> None:
@@ -93,7 +93,7 @@ class AdoptedServers:
         module = import_module(STDIO)
         self._transport = enter = getattr(module, STDIO_SERVER)
 
-        def stdio_server(*arguments: object, **named: object) -> Any:
+        def stdio_server(*arguments: object, **named: object) -> object:
             self.begin(None)
             return enter(*arguments, **named)
 
@@ -130,7 +130,7 @@ class AdoptedServers:
         """Tell whether a value is one of the program's servers."""
         return any(value is server for server in (*self.high, *self.low))
 
-    def only_server(self, names: Object | None = None) -> Any:
+    def only_server(self, names: Object | None = None) -> object:
         """Return the one server that the program made; of several, the one with a usual name among `names`."""
         found = self.high or self.low
         if len(found) > 1:
@@ -155,7 +155,7 @@ def record(kind: Any, made: Callable[[Any, object], None]) -> None:
     bind = signature(original).bind_partial
 
     @wraps(original)
-    def initialise(self: Any, *arguments: Any, **named: Any) -> None:
+    def initialise(self: object, *arguments: object, **named: object) -> None:
         original(self, *arguments, **named)
         made(self, bind(self, *arguments, **named).arguments.get("lifespan"))
 

@@ -85,7 +85,7 @@ def names_of(row: dict[str, str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def exported(package: str, module: str, name: str) -> Any:
+def exported(package: str, module: str, name: str) -> object:
     """Return a name of a module below a package: what its row says, a module, or a placeholder."""
     inner = f"{module}.{name}" if module else name
     names = names_of(row_of(package, module) or {})
@@ -115,7 +115,7 @@ def module_of(package: str, part: str) -> str:
 class ExportingModule(ModuleType):
     """A module whose names are found when they are used; a module in it never takes the place of a name."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         found = exported(*place_of(self.__name__), name)
         super().__setattr__(name, found)
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note, token_fields
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Function
@@ -25,7 +24,7 @@ def access_token(call: Call | None) -> AccessToken | None:
 class Accepted:
     """Anything of authentication: it is accepted, and noted."""
 
-    def __init__(self, *arguments: object, **options: Any) -> None:
+    def __init__(self, *arguments: object, **options: object) -> None:
         note(f"`{type(self).__name__}` has no effect in a built server, {instead_of(type(self).__name__)}")
         self.__dict__.update({name: value for name, value in options.items() if name.isidentifier()})
         self.required_scopes = options.get("required_scopes") or []

@@ -52,7 +52,7 @@ class Annotated:
     """What has annotations: a dictionary becomes the SDK's type when it is first asked for."""
 
     annotation_type = "Annotations"
-    _annotations: Any = None
+    _annotations: object = None
 
     @property
     def annotations(self) -> Any:
@@ -62,7 +62,7 @@ class Annotated:
         return self._annotations
 
     @annotations.setter
-    def annotations(self, annotations: Any) -> None:
+    def annotations(self, annotations: object) -> None:
         self._annotations = annotations
 
 
@@ -116,7 +116,7 @@ class Resource(Annotated, Described, components.Resource):
         super().__init__(str(uri), **{"mime_type": MIME_TYPE, **options, "name": options.get("name") or str(uri)})
 
     @classmethod
-    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: object) -> Any:
         return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
     async def read(self) -> object:
@@ -137,7 +137,7 @@ class FunctionResource(Resource):
 class TextResource(Resource):
     """A resource with a text."""
 
-    def __init__(self, uri: object = "", *, text: str = "", **options: Any) -> None:
+    def __init__(self, uri: object = "", *, text: str = "", **options: object) -> None:
         super().__init__(uri, content=text, **options)
         self.text = text
 
@@ -145,7 +145,7 @@ class TextResource(Resource):
 class BinaryResource(Resource):
     """A resource with bytes."""
 
-    def __init__(self, uri: object = "", *, data: bytes = b"", **options: Any) -> None:
+    def __init__(self, uri: object = "", *, data: bytes = b"", **options: object) -> None:
         super().__init__(uri, content=data, **options)
         self.data = data
 
@@ -160,7 +160,7 @@ class FileResource(Resource):
         path: str | Path,
         is_binary: bool | None = None,
         encoding: str = "utf-8",
-        **options: Any,
+        **options: object,
     ) -> None:
         super().__init__(uri, **options)
         self.path, self.encoding = Path(path), encoding
@@ -203,7 +203,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         self._parameters = schema
 
     @classmethod
-    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: object) -> Any:
         return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
 
     def matches(self, uri: str) -> Object | None:
@@ -249,7 +249,7 @@ class Tool(Annotated, Described, components.Tool):
         super().__init__(name or type(self).__name__, **given)
 
     @classmethod
-    def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> Any:
         registration.check_plain(fn)
         return registration.make(FunctionTool, fn, name, options)
 
@@ -286,7 +286,7 @@ class Prompt(Described, components.Prompt):
         super().__init__(name or type(self).__name__, **options)
 
     @classmethod
-    def from_function(cls, fn: Function, name: str | None = None, **options: Any) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> Any:
         return registration.make(FunctionPrompt, fn, name, options)
 
     @property

@@ -121,7 +121,12 @@ class Context(BaseContext):
     """The context of a call.  Projects get it as a parameter, or make one around code outside of a call."""
 
     def __init__(
-        self, fastmcp: Any = None, call: Any = None, parent: BaseContext | None = None, session: Any = None, **_: object
+        self,
+        fastmcp: Any = None,
+        call: Any = None,
+        parent: BaseContext | None = None,
+        session: object = None,
+        **_: object,
     ) -> None:
         super().__init__(fastmcp, call, parent)
         self._own_session = session
@@ -218,9 +223,9 @@ class Context(BaseContext):
     async def elicit(
         self,
         message: str,
-        response_type: Any = None,
+        response_type: object = None,
         *,
-        schema: Any = None,
+        schema: object = None,
         response_title: str | None = None,
         response_description: str | None = None,
     ) -> object:
@@ -233,7 +238,7 @@ class Context(BaseContext):
         wanted = elicitation.question(kind, response_title, response_description)
         return elicitation.answer_of(wanted, await self.mcpc_elicit(message, wanted.schema))
 
-    async def sample(self, messages: Any, system_prompt: str | None = None, *_: object, **options: Any) -> object:
+    async def sample(self, messages: object, system_prompt: str | None = None, *_: object, **options: object) -> object:
         """Let the client's model answer."""
         given = {"system_prompt": system_prompt, **options}
         result = await sample(self, messages, given)
@@ -255,7 +260,7 @@ class Context(BaseContext):
     async def send_prompt_list_changed(self) -> None:
         await self.notify_prompts_changed()
 
-    def set_state(self, key: str, value: Any, *, serializable: bool = True) -> object:
+    def set_state(self, key: str, value: object, *, serializable: bool = True) -> object:
         """Keep a value: for the session if it can be JSON, else for the call; for the call in FastMCP 2."""
         if not behaviour().state_is_asynchronous:
             self._state[key] = value
@@ -275,7 +280,7 @@ class Context(BaseContext):
     def get_state(self, key: str) -> object:
         return self._kept(key) if behaviour().state_is_asynchronous else self._state.get(key)
 
-    async def _kept(self, key: str) -> Any:
+    async def _kept(self, key: str) -> object:
         return self._state[key] if key in self._state else self._session_state().get(key)
 
     async def delete_state(self, key: str) -> None:

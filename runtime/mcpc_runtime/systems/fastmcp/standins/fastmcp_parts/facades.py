@@ -33,7 +33,7 @@ class LowLevel:
             raise LookupError("request_ctx")
         return found.request_context
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """Accept what a program registers, and say that the adapter does not have it."""
         if name.startswith("__"):
             raise AttributeError(name)
@@ -50,7 +50,7 @@ class Lifespan:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
 
-    def __call__(self, server: object) -> Any:
+    def __call__(self, server: object) -> object:
         return self._function(server)
 
     def __or__(self, other: object) -> Lifespan:
@@ -83,5 +83,5 @@ def lifespan(function: Any) -> Lifespan:
     return Lifespan(asynccontextmanager(function))
 
 
-def combine_lifespans(*lifespans: Any) -> Callable[[Any], Any]:
+def combine_lifespans(*lifespans: object) -> Callable[[Any], Any]:
     return combined(*lifespans)

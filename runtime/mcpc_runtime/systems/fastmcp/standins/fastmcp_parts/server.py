@@ -47,7 +47,7 @@ QUIET = frozenset({"dependencies", "debug", "log_level", "include_fastmcp_meta"}
 class FastMCP(ServerContent):
     """A server."""
 
-    __class_getitem__: Any = classmethod(GenericAlias)
+    __class_getitem__: object = classmethod(GenericAlias)
     context_class = Context
 
     def __init__(  # noqa: PLR0913 - FastMCP's options
@@ -288,7 +288,7 @@ def note_options(options: Object) -> None:
             note(f"`FastMCP({name}=…)` {said}")
 
 
-def results_of(result: Any) -> object:
+def results_of(result: object) -> object:
     if isinstance(result, results.ToolResult):
         return result
     if isinstance(result, tuple) and len(result) == 2:

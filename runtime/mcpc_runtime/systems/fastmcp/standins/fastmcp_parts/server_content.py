@@ -32,7 +32,7 @@ class Registering(Registration):
 
     classes = CLASSES
 
-    def mcpc_decorate(self, kind: str, given: object, name: str | None, options: Object) -> Any:
+    def mcpc_decorate(self, kind: str, given: object, name: str | None, options: Object) -> object:
         """Be a decorator; from FastMCP 3 on, mark a function for which it was given options."""
         if callable(given) and (name or options) and not behaviour().decorators_return_components:
             with suppress(AttributeError):  # a built-in function, for example

@@ -42,7 +42,7 @@ TRUE = ("1", "true", "yes", "on")
 class Settings:
     """The settings; a project may change them."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self, **changes: object) -> None:
         for name, default in {**DEFAULTS, **changes}.items():
             setattr(self, name, from_environment(name, default))
 
@@ -111,7 +111,7 @@ def error_arguments(code: int, message: str) -> tuple[Any, ...]:
     return (selected_definitions().find("ErrorData")(code=code, message=message),)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return the error of the selected SDK, whatever it is called."""
     if name not in NAMES.values():
         raise AttributeError(name)

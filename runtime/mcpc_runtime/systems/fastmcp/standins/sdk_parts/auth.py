@@ -15,7 +15,7 @@ from mcpc_runtime.systems.fastmcp.engine.server import current_call, token_field
 class Fields:
     """A record with the fields that it is made with."""
 
-    def __init__(self, *_: object, **fields: Any) -> None:
+    def __init__(self, *_: object, **fields: object) -> None:
         vars(self).update(fields)
 
     def __getattr__(self, name: str) -> Any:

@@ -87,7 +87,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         *,
         version: str = "",
         lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = lifespan,
-        **options: Any,
+        **options: object,
     ) -> None:
         super().__init__(name, version, lifespan)
         self.description: str | None = None
@@ -142,7 +142,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             icons=self.icons,
         )
 
-    def mcpc_list_function(self, method: str) -> Any:
+    def mcpc_list_function(self, method: str) -> object:
         """Return the project's function that makes a list, None if there is none."""
         entry = self._handlers.get(method)
         return None if entry is None else entry.handler
@@ -172,7 +172,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         """Return an entry with its fields in alphabetical order, as this version of the SDK sends them."""
         return {key: value if key == "_meta" else in_order(value, key) for key, value in sorted(entry.items())}
 
-    async def _handle(self, context: ServerRequestContext[Any, Any]) -> Any:
+    async def _handle(self, context: ServerRequestContext[Any, Any]) -> object:
         entry = self._handlers.get(context.method)
         if entry is None:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", context.method)
@@ -194,7 +194,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         return ServedApplication(self)
 
 
-def in_order(value: object, key: str) -> Any:
+def in_order(value: object, key: str) -> object:
     """Return a field's value with its fields in the order of the wire: schemas begin with some, all else is sorted."""
     if isinstance(value, list):
         return [in_order(each, key) for each in value]

@@ -25,9 +25,9 @@ class Context(BaseContext):
     def __init__(
         self,
         *,
-        request_context: Any = None,
-        fastmcp: Any = None,
-        mcp_server: Any = None,
+        request_context: object = None,
+        fastmcp: object = None,
+        mcp_server: object = None,
         input_params: object = None,
         **_: object,
     ) -> None:

@@ -46,7 +46,7 @@ class RequestHandlers(MutableMapping[Any, Handler]):
     def named(self, name: str) -> Handler | None:
         return self._handlers.get(name)
 
-    def __getitem__(self, kind: Any) -> Handler:
+    def __getitem__(self, kind: object) -> Handler:
         name = getattr(kind, "__name__", "")
         if name not in self._handlers:
             raise KeyError(kind)
@@ -81,7 +81,7 @@ def checks_tools() -> bool:
     return selected().family != "sdk" or selected().at_least(*FIRST_THAT_CHECKS)
 
 
-def schema_problem(value: Any, schema: Object) -> str | None:
+def schema_problem(value: object, schema: Object) -> str | None:
     """Return what is wrong with a value, None if it is valid, or if the built server alone checks it."""
     try:
         jsonschema = import_module("jsonschema")
@@ -155,13 +155,13 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         return request_ctx.get()
 
     @property
-    def experimental(self) -> Any:
+    def experimental(self) -> object:
         return placeholder("mcp.server.Server.experimental")
 
     def handles(self, method: str) -> bool:
         return self.request_handlers.named(REQUESTS[method]) is not None
 
-    def mcpc_list_function(self, method: str) -> Any:
+    def mcpc_list_function(self, method: str) -> object:
         """Return the project's function that makes a list, None if there is none."""
         return self._list_functions.get(REQUESTS[method]) or self.request_handlers.named(REQUESTS[method])
 
@@ -191,7 +191,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
             self._list_functions[request] = function
             wrapped = cache(lambda: call_wrapper(function, getattr(types, request)))
 
-            async def handler(given: Any) -> Any:
+            async def handler(given: object) -> Any:
                 result_type = getattr(types, result)
                 found = await wrapped()(given)
                 whole = not isinstance(found, result_type)
@@ -277,7 +277,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
         return self._handler("CallToolRequest", answer)
 
-    async def _call_tool(self, function: Function, params: Any, validate_input: bool, looks_up: bool) -> Any:
+    async def _call_tool(self, function: Function, params: Any, validate_input: bool, looks_up: bool) -> object:
         arguments = params.arguments or {}
         tool = await self._tool(params.name) if looks_up else None
         if validate_input and tool is not None:
@@ -334,7 +334,7 @@ async def get_prompt(function: Function, params: Any) -> Any:
     return response(await function(params.name, params.arguments))
 
 
-async def call_without_result(function: Function, value: Any) -> Any:
+async def call_without_result(function: Function, value: object) -> Any:
     """Call a handler that returns nothing; the result is empty."""
     await function(value)
     return Response(types.EmptyResult())

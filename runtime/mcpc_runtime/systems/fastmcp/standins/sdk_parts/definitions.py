@@ -252,18 +252,18 @@ def config2(name: str) -> Object:
     return {"extra": "allow"} if name == "SubscriptionFilter" else {}
 
 
-def request_meta(definitions: Definitions) -> Any:
+def request_meta(definitions: Definitions) -> object:
     """Make the type of a request's `_meta`: an open dictionary."""
     extensions = __import__("typing_extensions")
     fields = {"progress_token": extensions.NotRequired[definitions.find("ProgressToken")]}
     return extensions.TypedDict("RequestParamsMeta", fields, extra_items=Any)
 
 
-def requires_one(_: Definitions) -> Any:
+def requires_one(_: Definitions) -> object:
     """Make the base of the result that asks for input: it has requests, or a state."""
     pydantic = __import__("pydantic")
 
-    def require_one_field(self: Any) -> Any:
+    def require_one_field(self: Any) -> object:
         if not self.input_requests and self.request_state is None:
             raise ValueError("InputRequiredResult requires at least one of input_requests or request_state")
         return self
@@ -300,7 +300,7 @@ def selected_definitions() -> Definitions:
     return DEFINITIONS[selected().sdk]
 
 
-def find_type(name: str) -> Any:
+def find_type(name: str) -> object:
     """Return a name of a module that has all types, as its `__getattr__` does."""
     definitions = selected_definitions()
     if name == "__all__":
@@ -316,7 +316,7 @@ def find_type(name: str) -> Any:
 class SelectedTypes:
     """The types, aliases and constants of the selected generation's SDK; one is made when it is first used."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return find_type(name)
 
 

@@ -100,7 +100,7 @@ class HighLevelServer(ABC):
             self._session_manager = StreamableHTTPSessionManager(self.inner)
         return self._session_manager
 
-    def add_tool(self, fn: Function, *given: Any, **options: Any) -> None:
+    def add_tool(self, fn: Function, *given: object, **options: object) -> None:
         self._tool_manager.add_tool(fn, *given, **options)
 
     def remove_tool(self, name: str) -> None:
@@ -185,7 +185,7 @@ class HighLevelServer(ABC):
         content = await resource.read()
         return [ReadResourceContents(content=content, mime_type=resource.mime_type, meta=resource.meta)]
 
-    async def _prompt(self, name: str, arguments: Object | None, context: Any) -> object:
+    async def _prompt(self, name: str, arguments: Object | None, context: object) -> object:
         prompt = self._prompt_manager.get_prompt(name)
         if prompt is None:
             raise ValueError(f"Unknown prompt: {name}")

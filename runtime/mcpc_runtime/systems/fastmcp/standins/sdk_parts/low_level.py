@@ -266,7 +266,7 @@ DEFAULT_SESSION_IDLE_TIMEOUT = 1800
 class StreamableHTTPSessionManager:
     """Accepts what a project tells it; a built server keeps the sessions."""
 
-    def __init__(self, app: Any, *_: object, **__: object) -> None:
+    def __init__(self, app: object, *_: object, **__: object) -> None:
         self.app = app
 
     @asynccontextmanager

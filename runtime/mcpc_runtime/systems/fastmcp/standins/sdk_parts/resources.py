@@ -94,7 +94,7 @@ def as_address(uri: object) -> str:
     return normalized_uri(str(uri))
 
 
-def as_contents(result: Any) -> str | bytes:
+def as_contents(result: object) -> str | bytes:
     """Return what is read of a function's result: text and bytes as they are, anything else as JSON."""
     return result if isinstance(result, (str, bytes)) else json_text(result, indented=True)
 
@@ -144,7 +144,7 @@ class FunctionResource(Resource):
 
     @classmethod
     def from_function(
-        cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: Any
+        cls, fn: Function, uri: str, name: str | None = None, mime_type: str | None = None, **options: object
     ) -> FunctionResource:
         return cls(uri, fn=fn, mime_type=mime_type or MIME_TYPE, **described(fn, {**options, "name": name}))
 

@@ -196,7 +196,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         with raised_as(lambda problem: ValueError(str(problem)), MCPError):
             return await self._prompt(name, arguments, context or Context(mcp_server=self))
 
-    def _context(self, context: object, params: Any) -> Context:
+    def _context(self, context: object, params: object) -> Context:
         return Context(request_context=context, mcp_server=self, input_params=params)
 
     async def _handle_list_tools(self, context: object, params: object) -> object:

@@ -58,7 +58,7 @@ class McpError(CodedError):
 class MCPError(CodedError):
     """An error that a client gets, of version 2 of the SDK."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(code, message, data)
         fields = {"code": code, "message": message, **({} if data is None else {"data": data})}
         self.error = selected_definitions().find("ErrorData")(**fields)
@@ -179,7 +179,7 @@ class ServerSession:
         return contains(self._call.client_capabilities, wire(capability))
 
     async def send_log_message(
-        self, level: str, data: Any, logger: str | None = None, related_request_id: object = None
+        self, level: str, data: object, logger: str | None = None, related_request_id: object = None
     ) -> None:
         await self._call.log(level, data, logger)
 

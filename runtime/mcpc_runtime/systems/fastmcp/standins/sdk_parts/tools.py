@@ -103,7 +103,7 @@ def parsed(given: Object, fields: Object) -> Object:
     return {key: parsed_text(value, by_key[key]) if key in by_key else value for key, value in given.items()}
 
 
-def parsed_text(value: Any, field: Any) -> Any:
+def parsed_text(value: Any, field: Any) -> object:
     if not isinstance(value, str) or field.annotation is str:
         return value
     try:
@@ -129,7 +129,7 @@ def contents_of(result: object) -> list[Any]:
     ]
 
 
-def converted(result: object, plan: Plan) -> Any:
+def converted(result: object, plan: Plan) -> object:
     """Return a result as the low-level server of version 1 takes it: contents, and perhaps structured content."""
     if is_question(result):
         return result
@@ -236,7 +236,9 @@ class ToolManager(Manager["Tool"]):
         if self.remove(name) is None:
             raise ToolError(f"Unknown tool: {name}")
 
-    async def call_tool(self, name: str, arguments: Object, context: Any = None, convert_result: bool = False) -> Any:
+    async def call_tool(
+        self, name: str, arguments: Object, context: object = None, convert_result: bool = False
+    ) -> Any:
         tool = self.get(name)
         if tool is None:
             raise ToolError(f"Unknown tool: {name}")
@@ -352,7 +354,7 @@ class PromptManager(Manager[Prompt]):
         """Add a prompt; the one that is there stays."""
         return self.add(prompt)
 
-    async def render_prompt(self, name: str, arguments: Object | None = None, context: Any = None) -> list[Message]:
+    async def render_prompt(self, name: str, arguments: Object | None = None, context: object = None) -> list[Message]:
         prompt = self.get(name)
         if prompt is None:
             raise ValueError(f"Unknown prompt: {name}")
