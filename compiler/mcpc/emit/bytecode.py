@@ -83,7 +83,9 @@ class RuntimeStripper(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         """Remove `if TYPE_CHECKING`, and keep its `else` branch."""
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return node.orelse or ast.copy_location(ast.Pass(), node)
+            otherwise = ast.Module(node.orelse, [])
+            self.generic_visit(otherwise)
+            return otherwise.body or ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
