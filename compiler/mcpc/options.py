@@ -65,6 +65,8 @@ class Options:
     first that the project has. `locked`: refuse a lock that does not fit. `offline`: ask no registry. `find_links`:
     folders and pages with wheels.
 
+    `update_key`: the public key of SSH that must have signed what `server.pyz update` accepts; empty for nothing.
+
     `compact`: deflate the runtime's bytecode, too, which is inflated at the first call.
 
     Bundled for the server itself: `http` to serve over HTTP, `ui` for the page on which people call it, `oauth` to
@@ -110,6 +112,7 @@ class Options:
     offline: bool = False
     find_links: tuple[str, ...] = ()
     compact: bool = False
+    update_key: str = ""
 
     @property
     def minors(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from mcpc.frontends.own_settings import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
 from mcpc.pack import pack_server
-from mcpc.pack.runtime import with_page
+from mcpc.pack.runtime import with_options
 from mcpc.packages import include_packages
 from mcpc.passes import PASSES, check_server
 from mcpc.passes.files_beside_code import missing_files
@@ -84,7 +84,7 @@ def analyse(
     project, problems = read_project_metadata(tree)
     known += problems
     progress("bundling packages")
-    server = with_page(replace(server, project=project)) if options.ui else replace(server, project=project)
+    server = with_options(replace(server, project=project), options)
     server, problems = bundle(server, tree, options)
     known += problems
     progress("checking")

@@ -29,7 +29,7 @@ PLACE = re.compile(r"(?:bench|compiler|docs|examples|runtime|templates|tests)/[\
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 CODE = re.compile(r"\bMCP\d{3}\b")
 SERVER = re.compile(r"\./\w[\w-]*\.pyz")
-OF_OTHERS = frozenset({"--help", "--interface", "--json", "--no-deps", "--require-hashes"})
+OF_OTHERS = frozenset({"--help", "--in-place", "--interface", "--json", "--no-deps", "--require-hashes"})
 """Options of every program, of built files, and of programs that are not ours."""
 OF_SYSTEMS = ("bash-sdk", "files", "bx-mcp", "blueprints", "toolbox", "mcp-bash")
 

@@ -215,6 +215,18 @@ def a_date(_: click.Context, option: click.Parameter, given: str | None) -> str 
     return given
 
 
+def ssh_key(_: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return the public key in a file or a text; None if there is none."""
+    if given is None:
+        return None
+    from mcpc.release.trust.signing import public_key  # noqa: PLC0415 - a shell that completes does without
+
+    key = public_key(given)
+    if not key:
+        raise click.BadParameter("expected a public key of SSH, such as `ssh-ed25519 AAAA…`, or its file", param=option)
+    return key
+
+
 def wheel_places(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return folders of wheels as absolute paths, and addresses as they are."""
     return tuple(place if ADDRESS.match(place) else str(Path(place).resolve()) for place in given) or None
@@ -326,6 +338,12 @@ BUILD_OPTIONS = (
         metavar="FOLDER|URL",
         callback=wheel_places,
         help="Look for wheels in this folder, or on this page, first.",
+    ),
+    shared_option(
+        "--update-key",
+        metavar="FILE|KEY",
+        callback=ssh_key,
+        help="Let `server.pyz update` accept newer files that this SSH key signed.",
     ),
     shared_option(
         "--compact", is_flag=True, default=None, help="Halve the file; its first call takes some milliseconds longer."

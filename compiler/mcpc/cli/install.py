@@ -12,11 +12,10 @@ from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import built_artifact, require_artifact
 from mcpc.cli.build_steps import build_project, output_path, write_artifact
 from mcpc.cli.built_contents import artifact_contents
-from mcpc.sandbox.platforms import servers_folder
 from mcpc_runtime.tools.clients.commands import ACCEPTED, OPTIONS, run
 from mcpc_runtime.tools.clients.installing import targets_of
 from mcpc_runtime.tools.clients.request import ALL, Artifact, InvalidRequestError, Options, artifact_of, chosen_name
-from mcpc_runtime.tools.clients.table import CLIENTS, SCOPES
+from mcpc_runtime.tools.clients.table import CLIENTS, SCOPES, servers_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +28,8 @@ OF_PRINTED = ("link", "badge", "command")
 TARGET_ARGUMENT = click.argument("target", type=command_options.TARGET, required=False)
 JSON = "--json"
 """The option of built files in place of `--format json`."""
-NAME_OF_UNINSTALL = "--name"
+NOT_OF_MCPC = (("uninstall", "--name"), ("install", "--in-place"))
+"""Options that only built files have: `mcpc` leaves a file where it is."""
 OF_CLIENTS = ("clients", "link", "badge")
 """Fields of options whose values are names of clients."""
 
@@ -37,7 +37,7 @@ OF_CLIENTS = ("clients", "link", "badge")
 def client_options(*commands: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options that a built file has for commands about clients."""
     accepted = {name: command for command in commands for name in ACCEPTED[command]}
-    names = [name for name, command in accepted.items() if (command, name) != ("uninstall", NAME_OF_UNINSTALL)]
+    names = [name for name, command in accepted.items() if (command, name) not in NOT_OF_MCPC]
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         if JSON in names:
@@ -73,7 +73,7 @@ def matching_clients(_ctx: click.Context, _parameter: click.Parameter, incomplet
     return [name for name in (*CLIENTS, ALL) if name.startswith(incomplete)]
 
 
-@command_options.command(command_options.WordsCommand)
+@command_options.command(command_options.WordsCommand, epilog=f"Clients: {', '.join(CLIENTS)}")
 @TARGET_ARGUMENT
 @click.option("--print", "prints", is_flag=True, help="Print the entry and where it goes, and write nothing.")
 @client_options("install", "config")
@@ -127,7 +127,7 @@ def take_options(given: dict[str, Any]) -> Options:
 
 def run_client_command(command: str, artifact: Artifact | None, given: dict[str, Any], output: str) -> None:
     """Run a command about clients, and exit with its status."""
-    options = take_options({**given})._replace(is_json=output == "json")
+    options = take_options({**given})._replace(is_json=output == "json", in_place=True)
     try:
         status = run(command, artifact, options)
     except InvalidRequestError as problem:
@@ -191,4 +191,4 @@ def server_path(artifact: Artifact, given: dict[str, Any]) -> Path:
         name = chosen_name(Options(name=given.get("name", "")), artifact.name)
     except InvalidRequestError as problem:
         raise click.UsageError(str(problem)) from None
-    return servers_folder() / f"{name}.pyz"
+    return Path(servers_folder(), f"{name}.pyz")

@@ -25,6 +25,7 @@ from mcpc.release.carriers.built_server import EXECUTABLE, PLAIN, CarrierFile, t
 from mcpc.release.comparison import compare
 from mcpc.release.comparison.reports import as_changelog, version_line
 from mcpc.release.releasing import ReleaseInput, read_plan, release_files, self_contained_file
+from mcpc.release.trust.signing import signatures, signing_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +54,12 @@ PYPROJECT = "pyproject.toml"
     metavar="FILE",
     help="Previous release (a built file or a snapshot): write notes of changes.",
 )
+@click.option(
+    "--sign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign what is started with this SSH key; `server.pyz update` accepts newer files that it signed.",
+)
 @click.option("--source-uri", default="", metavar="URI", help="Where the sources are, git+https://…: add the commit.")
 @command_options.build_options
 @click.pass_context
@@ -64,15 +71,20 @@ def command(
     `[tool.mcpc.release]` in `pyproject.toml` lists it: the built file, programs, bundles, an SBOM and so on.  The same
     sources make the same bytes, and nothing is written unless everything can be made.
     """
+    sign: Path | None = given.pop("sign")
     plan = project_plan(project)
     given = with_declared_options(context, given, plan.options)
     refuse_other_files(folder)
     commit = read_commit(project) if source_uri else ""
     with tempfile.TemporaryDirectory(prefix="mcpc-") as scratch, report_unusable():
+        key = None if sign is None else signing_key(sign)
+        if key is not None and not given["update_key"]:
+            given = {**given, "update_key": key.public}
         server = build_server(project, given, Path(scratch))
         programs = [(target, program_of(server, target, Path(scratch))) for target in plan.self_contained]
         release = ReleaseInput(server, tuple(programs), commit=commit, source=source_uri)
         files = release_files(release, plan.files)
+        files += () if key is None else signatures(files, key)
         changes = None if since is None else changes_since(since, Path(scratch) / BUILT, project)
         if changes is not None:
             files = (*files, text_file(NOTES, as_changelog(changes, "")))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from mcpc.emit import ArtifactFile
     from mcpc.model.ir import Server
+    from mcpc.options import Options
 
 MAIN, START = "__main__.py", "__start__.py"
 """What runs without bytecode, and the start, whose bytecode is that of `__main__`."""
@@ -40,6 +41,9 @@ SELDOM_USED = (
     "mcpc_runtime/tools/clients/",
     "mcpc_runtime/tools/cli/client_files.py",
     "mcpc_runtime/tools/cli/completion.py",
+    "mcpc_runtime/tools/cli/overview.py",
+    "mcpc_runtime/tools/cli/signed_file.py",
+    "mcpc_runtime/tools/cli/update.py",
 )
 """Modules of commands for people, which have no bytecode: they are compiled from the sources when they are used."""
 GENERATED_IN_BUNDLE = frozenset({"mcpc_app/__init__.py", "mcpc_app/index.py"})
@@ -142,13 +146,16 @@ def is_in_bytecode_entry(name: str) -> bool:
 
 
 PAGE_MODULE = "mcpc_runtime.http.page"
-HOOK = Traits(hooks=(("http_routes", f"{PAGE_MODULE}:page_routes"), ("hidden_paths", f"{PAGE_MODULE}:hidden_paths")))
+PAGE_HOOKS = (("http_routes", f"{PAGE_MODULE}:page_routes"), ("hidden_paths", f"{PAGE_MODULE}:hidden_paths"))
 """The hooks by which the runtime finds the page, before the routes of a program, and the paths that it would hide."""
+UPDATE_HOOK = ("update", "mcpc_runtime.tools.cli.update:update")
+"""The hook of the command `update`: only a file that names a key has it, with what fetches over https."""
 
 
-def with_page(server: Server) -> Server:
-    """Return a server with the page."""
-    return replace(server, traits=HOOK | server.traits)
+def with_options(server: Server, options: Options) -> Server:
+    """Return a server with the parts of the runtime that options add by hooks."""
+    hooks = (*(PAGE_HOOKS if options.ui else ()), *((UPDATE_HOOK,) if options.update_key else ()))
+    return replace(server, traits=Traits(hooks=hooks) | server.traits)
 
 
 def page_entries() -> tuple[ArchiveEntry, ...]:

@@ -75,6 +75,10 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
     "bash -n": ProgramEnvironment("Bash, which only reads", ()),
     "linker": ProgramEnvironment("the C compiler, binutils and `ldd`, for executables", ("PATH", "TMPDIR", *LOADER)),
     "built file": ProgramEnvironment("a built file, before it takes its name: no handler", ()),
+    "ssh-keygen": ProgramEnvironment(
+        "ssh-keygen, which signs with a key of the user's, or of an agent",
+        ("PATH", "SSH_*", "DISPLAY", *USER_VARIABLES),
+    ),
     "confined": ProgramEnvironment("the project's code and builds of packages, by `mcpc.sandbox.confinement`"),
     "compiler": ProgramEnvironment("this compiler, in `mcpc dev`", ALL_VARIABLES),
     "second build": ProgramEnvironment("this compiler, in another environment (`build --verify`)", ALL_VARIABLES),

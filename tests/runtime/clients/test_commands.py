@@ -102,7 +102,8 @@ class Machine:
         command, *options = map(self.real, words)
         try:
             place = options.index("--") if "--" in options else len(options)
-            given = read_options(command, options[:place])._replace(words=tuple(options[place + 1 :]))
+            given = read_options(command, options[:place])
+            given = given._replace(words=tuple(options[place + 1 :]), in_place=True)
             status: object = run(command, self.artifact, given)
         except InvalidRequestError as problem:
             status = f"refused: {problem}"

@@ -7,7 +7,6 @@ import select
 import shlex
 import signal
 import stat
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -55,19 +54,10 @@ def write_within(descriptor: int, piece: bytes, seconds: float) -> bool:
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a file which exists, and neither follow a link nor wait for the other end of a pipe."""
 
-DATA_FOLDERS = {"darwin": "~/Library/Application Support"}
-"""Folders of programs' data, of systems that have no variable for it."""
-
 
 def cache_home() -> Path:
     """Return the folder below which programs of this user keep their caches."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-
-
-def servers_folder() -> Path:
-    """Return the folder of servers that this user has installed."""
-    folder = DATA_FOLDERS.get(sys.platform) or os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(folder).expanduser() / "mcp-servers"
 
 
 def file_state(path: str) -> list[int]:

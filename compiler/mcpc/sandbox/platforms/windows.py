@@ -106,11 +106,6 @@ def cache_home() -> Path:
     return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser())
 
 
-def servers_folder() -> Path:
-    """Return the folder of servers that this user has installed."""
-    return Path(os.environ.get("LOCALAPPDATA") or Path("~/AppData/Local").expanduser()) / "mcp-servers"
-
-
 def file_state(path: str) -> list[int]:
     """Return no numbers: a program may set each time that Windows has of a file."""
     return []

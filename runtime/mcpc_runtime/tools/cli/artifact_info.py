@@ -70,6 +70,17 @@ def send_request(image: Image, method: str, params: dict[str, Json]) -> Object:
     return reply
 
 
+def opening_reply(image: Image) -> Object:
+    """Return what the server says about itself: `serverInfo`, `instructions`, `capabilities`."""
+    said: Object = send_request(image, *opening_request(image, image.handshake_versions[-1])).get("result", {})
+    return said
+
+
+def update_key(build: Object) -> str:
+    """Return the public key that must have signed what replaces a file; an empty text if none may."""
+    return str(build.get("options", {}).get("update_key", ""))
+
+
 LISTS = {"resourceTemplates": "resources/templates/list"}
 """Lists whose method name differs from the key of their items."""
 

@@ -8,6 +8,7 @@ from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
 from mcpc_runtime.tools.cli.printing import SUCCESS, USAGE
 from mcpc_runtime.tools.clients.commands import help_of, read_options, run
+from mcpc_runtime.tools.clients.entries import CannotWriteEntryError
 from mcpc_runtime.tools.clients.request import InvalidRequestError, artifact_of
 
 HELPS = ("--help", "-h")
@@ -23,6 +24,6 @@ def run_client_command(command: str, image: Image, archive: str, arguments: list
         facts = {**build_info(image), "takesArguments": "takes_arguments" in image.index}
         options = read_options(command, arguments)._replace(words=tuple(image.program_arguments or ()))
         return run(command, artifact_of(archive, facts, tools), options)
-    except InvalidRequestError as problem:
+    except (CannotWriteEntryError, InvalidRequestError) as problem:
         sys.stderr.write(f"error: {problem}\n")
         return USAGE

@@ -15,12 +15,14 @@ from textwrap import wrap
 
 from mcpc_runtime.artifact.start_options import OPTIONS, help_lines
 from mcpc_runtime.http import serve as http_serve
+from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
-from mcpc_runtime.tools.cli.artifact_info import build_info, list_all
+from mcpc_runtime.tools.cli.artifact_info import build_info, list_all, opening_reply
 from mcpc_runtime.tools.cli.client_files import run_client_command
 from mcpc_runtime.tools.cli.completion import complete_command_line
 from mcpc_runtime.tools.cli.inspection import check, info, list_definitions, show_licences
+from mcpc_runtime.tools.cli.overview import overview
 from mcpc_runtime.tools.cli.printing import (
     FINDINGS,
     INTERRUPTED,
@@ -72,9 +74,12 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
 
 
 def own_commands(image: Image) -> list[str]:
-    """Return the commands that this file was built with."""
-    can_serve = serves_http(image)
-    return [name for name in COMMANDS if name != "serve" or can_serve]
+    """Return the commands for what this file has and offers."""
+    offered = opening_reply(image).get("capabilities", {})
+    lacking = {command for command, capability in OFFERING.items() if capability not in offered}
+    lacking |= set() if serves_http(image) else {"serve"}
+    lacking |= set() if image.hooks("update") else {"update"}
+    return [name for name in COMMANDS if name not in lacking]
 
 
 def serves_http(image: Image) -> bool:
@@ -129,10 +134,11 @@ def wrap_help(text: str) -> str:
 
 
 def greet(image: Image, archive: str) -> None:
-    """Print to a person who started the server by hand what it waits for."""
+    """Print to a person who started the server by hand what it is, and what it waits for."""
     open_streams()
     origin.project = project_of_environment()
-    sys.stderr.write(f"{usage(image, archive)}\nServing: waiting for a client's messages on standard input.\n")
+    page = usage(image, archive) if origin.project else overview(image, archive, own_commands(image))
+    sys.stderr.write(f"{page}\nServing: waiting for a client's messages on standard input.\n")
     sys.stderr.flush()
 
 
@@ -148,7 +154,8 @@ def usage(image: Image, archive: str) -> str:
     # A self-contained file is its own interpreter, and starts as a server without any argument.
     words = "" if python == path else f'"-I", {path}'
     named = {"name": build["name"], "version": build["version"], "file": archive, "python": python, "words": words}
-    left_out: tuple[str, ...] = () if serves_http(image) else (console_text.SERVE,)
+    lacking = {*COMMANDS}.difference(own_commands(image))
+    left_out = tuple(console_text.COMMAND.format(name=name) for name in lacking)
     left_out += () if "takes_arguments" in image.index else (console_text.WORDS,)
     page = "".join(line for line in console_text.HELP.splitlines(keepends=True) if not line.startswith(left_out))
     return wrap_help(page.format(**named, options=help_lines(), values=console_text.VALUES))
@@ -175,6 +182,13 @@ def serve(image: Image, archive: str, arguments: list[str]) -> int:
         sys.stderr.write(console_text.WITHOUT_HTTP)
         return NOT_RUNNABLE
     return command(image, archive, arguments)
+
+
+def update(image: Image, archive: str, arguments: list[str]) -> int:
+    """Replace the file by a newer one, if it names the key of those."""
+    for row in image.hooks("update"):
+        return int(resolve(row)(image, archive, arguments))
+    raise UsageError(console_text.WITHOUT_KEY)
 
 
 def licences(image: Image, archive: str, arguments: list[str]) -> int:
@@ -223,6 +237,7 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
     "serve": serve,
     "install": install,
     "uninstall": uninstall,
+    "update": update,
     "clients": clients,
     "config": config,
     "completion": completion,
@@ -230,5 +245,7 @@ COMMANDS: dict[str, Callable[[Image, str, list[str]], int]] = {
 OFFERED = {"tool": ("name", "call"), "prompt": ("name", "prompt"), "resource": ("uri", "read")}
 """What a server offers: the key that names it, and the command that uses it."""
 HELPS = ("--help", "-h")
+OFFERING = {"call": "tools", "read": "resources", "prompt": "prompts", "complete": "completions"}
+"""The commands that need something which not every server offers: a capability."""
 ONE_PAGE = ("info", "check", "list", "licenses", "call", "read", "prompt", "complete", "completion")
 """The commands whose help is the page of all commands."""

@@ -10,7 +10,7 @@ from typing import Any
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
-from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all
+from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all, update_key
 from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
 from mcpc_runtime.tools.cli.printing import FINDINGS, NOT_RUNNABLE, SUCCESS, UsageError, printable, put_json, wants_json
 from mcpc_runtime.tools.cli.requests import ask_program
@@ -33,6 +33,7 @@ def info(image: Image, archive: str, arguments: list[str]) -> int:
         *running_rows(build),
         *setting_rows(build),
         *([("packages", ", ".join(build["packages"]))] if build.get("packages") else []),
+        *([("updates", f"signed by {printable(update_key(build))}")] if update_key(build) else []),
         ("built by", f"mcpc {build['mcpc']}"),
         ("sources", build["sourceDigest"]),
     ]

@@ -154,8 +154,9 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} prompt NAME [NAME=VALUE ...]  print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
   {file} serve --http [HOST:]PORT     serve over HTTP; `serve --help` lists the options
-  {file} install --client NAME|all    add the server to the configuration of clients; `install --help`
+  {file} install --client NAME|all    keep a copy, and add it to the configuration of clients; `install --help`
   {file} uninstall --client NAME|all  remove it again
+  {file} update FILE|URL              replace this file by a newer one with a signature; `update --help`
   {file} clients                      list the clients on this machine and the servers that each has
   {file} config --client NAME         print the entry for a client, and where it goes
   {file} completion bash|zsh|fish     print the script by which a shell completes this command
@@ -184,8 +185,8 @@ A VALUE is a string if the tool's schema allows only strings, and JSON if it doe
 allows both, VALUE is read as JSON if the result has an allowed type, otherwise as a string.
 """
 
-SERVE = "  {file} serve "
-"""How the line begins that only a file with HTTP support has."""
+COMMAND = "  {{file}} {name} "
+"""How the lines of a command begin, which only a file has that can do it."""
 
 WORDS = "  {file} [COMMAND ...] -- "
 """How the line begins that only a file with a program has."""
@@ -208,4 +209,5 @@ TOO_DEEP = "the arguments are nested more deeply than this server reads"
 NOT_AN_OBJECT = "the arguments must be a JSON object"
 SHELL_MISSING = "completion needs the name of a shell: bash, zsh or fish"
 UNEXPECTED = "unexpected words: {words}"
+WITHOUT_KEY = "this file names no key of newer ones: its author builds it with `mcpc release --sign KEY`"
 WITHOUT_HTTP = "error: this file was built without HTTP support; build it with `mcpc build --http`\n"

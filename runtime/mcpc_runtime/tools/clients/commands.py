@@ -9,10 +9,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import NamedTuple
 
 from mcpc_runtime.artifact.start_options import READ_ONLY, TOLERANT, TOOLS, TOOLSETS
 from mcpc_runtime.tools.clients import messages
+from mcpc_runtime.tools.clients.copies import copies_of, install_copy, remove_copy
 from mcpc_runtime.tools.clients.entries import CannotWriteEntryError, Variable, client_entry
 from mcpc_runtime.tools.clients.installing import (
     ABSENT,
@@ -35,8 +37,10 @@ from mcpc_runtime.tools.clients.request import (
     server_entry,
     variable_of,
 )
+from mcpc_runtime.tools.clients.table import CLIENTS
 
 FINDINGS, USAGE = 1, 2
+WIDTH = 80
 
 
 class CommandOption(NamedTuple):
@@ -65,6 +69,7 @@ OPTIONS = {
     TOLERANT: CommandOption("tolerant", False, help="Correct invalid arguments of this client."),
     "--python": CommandOption("python", help="Python that starts the file (default: one that stays).", metavar="PATH"),
     "--dry-run": CommandOption("dry_run", False, help="Print what would be written, and write nothing."),
+    "--in-place": CommandOption("in_place", False, help="Have clients start the file where it is, not a copy."),
     "--replace": CommandOption("replace", False, help="Replace an entry of another server with this name."),
     "--command": CommandOption(
         "command", help="Command that is the same everywhere, instead of a file.", metavar="WORDS"
@@ -80,7 +85,7 @@ SERVER = (
     *("--url", "--header", "--token-env", "--python"),
 )
 ACCEPTED = {
-    "install": (*SERVER, "--dry-run", "--replace", "--json"),
+    "install": (*SERVER, "--dry-run", "--in-place", "--replace", "--json"),
     "uninstall": ("--client", "--scope", "--name", "--dry-run", "--json"),
     "clients": ("--json",),
     "config": (*SERVER, "--command", "--link", "--badge"),
@@ -91,8 +96,8 @@ ENTRY_COMMANDS = ("install", "config")
 
 
 PURPOSES = {
-    "install": "Add the server to the configuration of clients.",
-    "uninstall": "Remove the server from the configuration of clients.",
+    "install": "Copy the file to the servers of this user, and add it to the configuration of clients.",
+    "uninstall": "Remove the server from the configuration of clients, and the copy that no other client starts.",
     "clients": "List the clients on this machine, the servers that each has, and what of them is missing.",
     "config": "Print the entry of the server for a client, and where it goes; or a link or a badge.",
 }
@@ -104,6 +109,8 @@ def help_of(command: str, program: str, *, takes_words: bool = False) -> str:
     width = max(len(words) for words, _ in rows) + 2
     lines = "".join(f"  {words:<{width}}{help_text}\n" for words, help_text in rows)
     words = " [-- WORDS]" if takes_words and command in ENTRY_COMMANDS else ""
+    names = fill(", ".join(CLIENTS), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines += f"\nClients:\n{names}\n" if "--client" in ACCEPTED[command] else ""
     return f"Usage: {program} {command} [OPTIONS]{words}\n\n{PURPOSES[command]}\n\nOptions:\n{lines}"
 
 
@@ -136,17 +143,23 @@ def run(command: str, artifact: Artifact | None, options: Options) -> int:
 
 def run_install(artifact: Artifact | None, options: Options) -> int:
     """Add the server to clients."""
-    return put_outcomes(install(artifact, options), options)
+    if artifact is None or options.in_place or options.url:
+        return put_outcomes(install(artifact, options), options)
+    return put_outcomes(install_copy(artifact, options), options)
 
 
 def run_uninstall(artifact: Artifact | None, options: Options) -> int:
     """Remove the server from clients."""
     name = chosen_name(options, artifact.name if artifact else "")
     outcomes = uninstall(name, options)
-    if all(outcome.word == ABSENT for outcome in outcomes):
+    copies = copies_of(name, artifact.name if artifact else "")
+    if not copies and all(outcome.word == ABSENT for outcome in outcomes):
         sys.stderr.write(f"{messages.NOTHING.format(name=name)}\n")
         return FINDINGS
-    return put_outcomes([outcome for outcome in outcomes if outcome.word != ABSENT], options)
+    status = put_outcomes([outcome for outcome in outcomes if outcome.word != ABSENT], options)
+    words = [] if options.dry_run else [*map(remove_copy, copies)]
+    sys.stdout.write("" if options.is_json else "".join(f"{printable(each)}\n" for each in words))
+    return status
 
 
 def put_outcomes(outcomes: list[ClientOutcome], options: Options) -> int:

@@ -159,7 +159,9 @@ def attempt(target: Target, action: Callable[[], ClientOutcome]) -> ClientOutcom
 def install_in(target: Target, server: ServerEntry, options: Options, notes: tuple[str, ...]) -> ClientOutcome:
     """Add a server to one client."""
     entry = client_entry(target.client, server, target.scope)
+    absent = target.scope == USER and not is_installed(target.client)
     notes = (*notes, *entry.notes, *filter(None, (target.client.note, target.client.condition)))
+    notes = (messages.NOT_FOUND.format(title=target.client.title), *notes) if absent else notes
     why = target.client.refusal or ("" if target.path else messages.NO_FILE.format(scope=target.scope))
     if why:
         return ClientOutcome(target, BY_HAND, rendered(target, server.name, entry), (why,))

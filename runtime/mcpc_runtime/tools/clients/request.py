@@ -62,6 +62,7 @@ class Options(NamedTuple):
     python: str = ""
     command: str = ""
     dry_run: bool = False
+    in_place: bool = False
     replace: bool = False
     link: str = ""
     badge: str = ""
@@ -125,11 +126,11 @@ def chosen_clients(options: Options, installed: Iterable[str]) -> list[str]:
     for name in options.clients:
         if name != ALL and name not in CLIENTS:
             near = get_close_matches(name, CLIENTS, 1)
-            hint = f"; did you mean {near[0]}?" if near else f"; expected one of {', '.join(CLIENTS)}"
+            hint = f"; did you mean {near[0]}?" if near else messages.LISTED
             raise InvalidRequestError(messages.UNKNOWN_CLIENT.format(name=name, hint=hint))
         names.update(dict.fromkeys(installed if name == ALL else (name,)))
     if not names:
-        raise InvalidRequestError(messages.NONE_INSTALLED.format(names=", ".join(CLIENTS)))
+        raise InvalidRequestError(messages.NONE_INSTALLED)
     return [*names]
 
 

@@ -35,6 +35,7 @@ OPENCODE_REMOTE: Shape = {"type": "remote", **REMOTE, "enabled": True}
 ROOTS = {
     "{app}": ("$XDG_CONFIG_HOME", "~/.config", "~/Library/Application Support", "%APPDATA%"),
     "{xdg}": ("$XDG_CONFIG_HOME", "~/.config", "~/.config", "%APPDATA%"),
+    "{data}": ("$XDG_DATA_HOME", "~/.local/share", "~/Library/Application Support", "%LOCALAPPDATA%"),
     "{dot}": ("", "~/.config", "~/.config", "%APPDATA%"),
     "{fixed}": ("", "~/.config", "~/Library/Application Support", "%APPDATA%"),
     "{goose}": ("$XDG_CONFIG_HOME/goose", "~/.config/goose", "~/.config/goose", "%APPDATA%/Block/goose/config"),
@@ -398,6 +399,13 @@ def user_paths(client: Client, system: str, environment: Mapping[str, str], home
             return [os.path.abspath(place)]
         paths.append(place)
     return [path.replace("/", os.sep) for path in paths]
+
+
+def servers_folder() -> str:
+    """Return the folder of the servers that this user has installed."""
+    home = os.path.expanduser("~")
+    place = expanded(with_root("{data}/mcp-servers", sys.platform, os.environ), os.environ, home)
+    return os.path.abspath(place or os.path.join(home, "mcp-servers"))
 
 
 def client_file(client: Client, scope: str, folder: str = "") -> str:
