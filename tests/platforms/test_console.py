@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,26 @@ def test_a_command_prints_the_same(machine: Machine, file_of: Callable[[str], Pa
         wanted = ran(here, file_of("mixed"), *words)
         assert output == wanted[1]
         assert errors.replace(machine.path(file_of("mixed")), "FILE") == wanted[2]
+
+
+def test_a_copy_is_installed_and_removes_itself(
+    machine: Machine, file_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    given = ("--client", "cursor", "--scope", "project", "--name", f"copy-{os.getpid()}")
+
+    def output(*words: str) -> str:
+        variables = machine.environment({"HOME": str(tmp_path), "XDG_DATA_HOME": None})
+        command = [*machine.python, *words]
+        done = subprocess.run(
+            command, input=b"", capture_output=True, timeout=120, check=True, cwd=tmp_path, env=variables
+        )
+        return done.stdout.decode()
+
+    python = machine.path(machine.python[-1])
+    copied = output(machine.path(file_of("mixed")), "install", *given, "--python", python).splitlines()[0]
+    place = copied.removeprefix("copied to ").removesuffix(", which clients start")
+    assert json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"][given[-1]]["args"] == ["-I", place]
+    assert output(place, "uninstall", *given).splitlines()[-1] == f"removed {place}"
 
 
 def test_a_file_describes_itself(machine: Machine, file_of: Callable[[str], Path]) -> None:

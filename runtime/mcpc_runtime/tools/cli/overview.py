@@ -37,7 +37,7 @@ def overview(image: Image, archive: str, commands: Iterable[str]) -> str:
 
 def fitting(words: list[str], label: str, separator: str) -> list[str]:
     """Return words in as many lines as a fact may have, after a label; of more words, how many there are."""
-    for count in range(len(words), -1, -1):
+    for count in range(min(len(words), WIDTH), -1, -1):  # more words do not fit
         more = OTHERS.format(count=len(words) - count) if separator != " " else " …"
         text = printable(separator.join(words[:count])) + (more if count < len(words) else "")
         lines = wrap(label + text, WIDTH, subsequent_indent=" " * len(label), break_on_hyphens=False)
