@@ -93,9 +93,9 @@ def test_an_app_talks_with_its_host_and_reaches_nothing_else(apps, elsewhere):
         assert tab.locator("iframe").get_attribute("sandbox") == "allow-scripts"
         tab.locator(".question >> text=The App asks to read what this server offers").wait_for()
         tab.get_by_role("button", name="Refuse").click()
-        out.get_by_text("|the person did not").wait_for()
+        out.get_by_text("|-32601|").wait_for()
         refusal = "the person did not allow the App to read what this server offers"
-        assert out.inner_text().split("|refused|")[1] == "|".join([refusal] * 3)
+        assert out.inner_text().split("|refused|")[1] == "|".join([*[refusal] * 3, "-32601", "-32601"])
         assert tab.locator(".question").count() == 0
     assert (elsewhere.connections, elsewhere.packets) == (0, 0)
 
