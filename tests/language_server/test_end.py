@@ -22,7 +22,7 @@ def test_what_comes_after_the_end_is_ignored(tmp_path: Path) -> None:
     document = {"uri": f"{root}/server.json", "languageId": "json", "version": 1, "text": "{}"}
     opened = framed("textDocument/didOpen", {"textDocument": document})
     folders = [{"uri": root, "name": "project"}]
-    begun = {"processId": None, "rootUri": root, "capabilities": {}, "workspaceFolders": folders}
+    begun: dict[str, Any] = {"processId": None, "rootUri": root, "capabilities": {}, "workspaceFolders": folders}
     messages = framed("initialize", begun, id=1) + framed("initialized", {}) + opened
     messages += framed("shutdown", id=2) + framed("exit") + opened * 2000
     done = subprocess.run(COMMAND, input=messages, capture_output=True, timeout=SECONDS, check=False)

@@ -142,7 +142,9 @@ def test_a_call_has_a_result(
     inline: Inline, function: str, arguments: dict[str, Any], expected: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert inline.result(function, arguments) == expected
-    assert ("Traceback" in capfd.readouterr().err) == (function in ("fail", "leave"))
+    told = capfd.readouterr().err
+    assert ("Traceback" in told) == (function in ("fail", "leave"))
+    assert "mcpc_runtime" not in told, "frames of the runtime stand before the handler's"
     assert (inline.driver.lock.locked(), inline.activated) == (True, [str(inline.folder)])
     assert sys.path[0] == f"{inline.folder}/handlers"
     assert sys.stdout is sys.stderr

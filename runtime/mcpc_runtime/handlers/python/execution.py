@@ -189,10 +189,16 @@ def exception_message(problem: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
+RUNTIME = "mcpc_runtime."
+
+
 def print_traceback(problem: BaseException) -> None:
-    """Write the traceback to standard error for the operator, as far as there is room."""
+    """Write the traceback to standard error for the operator, as far as there is room: from the first line of theirs."""
+    first = problem.__traceback__
+    while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith(RUNTIME):
+        first = first.tb_next
     try:
-        text = "".join(format_exception(problem))
+        text = "".join(format_exception(type(problem), problem, first or problem.__traceback__))
         sys.stderr.flush()
     except Exception as second:  # noqa: BLE001 - the exception and the stream are the handler's: both may raise
         text = f"{type(problem).__name__}, whose traceback cannot be made: {type(second).__name__}\n"
