@@ -193,7 +193,7 @@ RUNTIME = "mcpc_runtime."
 
 
 def print_traceback(problem: BaseException) -> None:
-    """Write the traceback to standard error for the operator, as far as there is room: from the first line of theirs."""
+    """Write the traceback, from the handler's own lines on, to standard error, as far as there is room."""
     first = problem.__traceback__
     while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith(RUNTIME):
         first = first.tb_next
