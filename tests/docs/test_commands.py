@@ -48,6 +48,7 @@ def test_commands_run_as_they_are_written(page: Page, tmp_path: Path, tmp_path_f
         "PATH": f"{programs}:{os.environ['PATH']}",
         "MCPC_CACHE_DIR": str(with_bytecode(tmp_path_factory.getbasetemp() / "cache-of-docs")),
         "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
     }
     if page.path.stem == "sent-a-file":
         build(ROOT / "examples/files", place / "server.pyz")
