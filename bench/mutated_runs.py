@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutations import Change, applied
 
-from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
+from mcpc.emit.interpreters import KIND as RUNTIME_BYTECODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,17 @@ from pathlib import Path
 import pytest
 
 import mcpc_runtime
-from mcpc.emit import bytecode_cache
-from mcpc.emit.bytecode_cache import KIND, BytecodeCache
-from mcpc.emit.interpreters import HERE, LEAST_AT_ONCE, MissingPythonError, compile_at_once, compile_for, interpreter
+from mcpc.emit import bytecode
+from mcpc.emit.interpreters import (
+    HERE,
+    KIND,
+    LEAST_AT_ONCE,
+    BytecodeCache,
+    MissingPythonError,
+    compile_at_once,
+    compile_for,
+    interpreter,
+)
 from mcpc.emit.templates import template_text
 from support.needs import ROOT
 
@@ -47,12 +55,12 @@ def test_stored_bytecode_is_that_of_a_build_that_stores_none(minor: str, folder:
 
 
 def test_sources_begin_as_the_runtime_expects() -> None:
-    assert bytecode_cache.bytecode.SOURCE == mcpc_runtime.SOURCE
+    assert bytecode.SOURCE == mcpc_runtime.SOURCE
 
 
 def test_what_is_stored_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = compile_for(HERE, LASTING, lasting=frozenset(LASTING))
-    monkeypatch.setattr(bytecode_cache.bytecode, "code_of", None)
+    monkeypatch.setattr(bytecode, "code_of", None)
     assert compile_for(HERE, LASTING, lasting=frozenset(LASTING)) == plain
     with pytest.raises(TypeError):
         compile_for(HERE, MODULES, lasting=frozenset(LASTING))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mcpc.emit import resources as emitted
+from mcpc.lower.skills import read_frontmatter
 from mcpc.reading import Source
-from mcpc.reading.frontmatter import read_frontmatter
 from mcpc.reading.yaml_tree import MAX_NODES
 from support.projects import lowered
 

@@ -30,7 +30,7 @@ from mcpc.cli.build import command
 from mcpc.cli.command_options import read_options
 from mcpc.diagnostics import Diagnostics
 from mcpc.diagnostics.formats import render_text
-from mcpc.emit.bytecode_cache import KIND as RUNTIME_BYTECODE
+from mcpc.emit.interpreters import KIND as RUNTIME_BYTECODE
 from mcpc.options import Options
 from mcpc.pack import cache as builds
 from mcpc.pipeline import CheckResult

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpc.pack.variant_archives import variant_archive
-from mcpc_runtime.artifact.packages.variant_archives import read_archive
+from mcpc.pack.packages import variant_archive
+from mcpc_runtime.artifact.packages.native_packages import read_archive
 from support.artifact import mcpc
 from support.files import write_files
 from support.interpreters import VERSIONS
@@ -113,7 +113,7 @@ def test_uv_starts_it_where_that_was_agreed_to(elsewhere: Path, tmp_path: Path) 
 
 
 def test_files_of_one_variant_are_read_of_an_archive_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpc_runtime.artifact.packages.variant_archives.CHUNK_BYTES", 7)
+    monkeypatch.setattr("mcpc_runtime.artifact.packages.native_packages.CHUNK_BYTES", 7)
     files = {"nat-1/a.so": b"a" * 20, "nat-1/empty": b"", "nat-2/a.so": b"b" * 21, "nat-2/data": b"a" * 20}
     packed, _, places = variant_archive(files)
     assert {path: place for path, place in places.items() if path != "nat-1/empty"} == {

@@ -4,7 +4,7 @@
     client.py       the client side of the protocol: both eras, all pages, within limits
     contents.py     what its prompts and resources say, for those who ask for it
     processes.py    a server that this client starts, over its standard input and output; several calls at a time
-    http.py         a server at an address, over HTTP; legacy_sse.py: one of revision 2024-11-05
+    http.py         a server at an address, over HTTP; one of revision 2024-11-05, too
     http_requests.py  requests over HTTP within limits, and the events of their responses
 
 A server is asked for lists; contents.py alone gets prompts and reads resources.  No tool is called.

@@ -1,20 +1,30 @@
 """A server at an address: each message is a POST (Streamable HTTP), answered by JSON or by an event stream.
 
 Where the address refuses the first message as one of revision 2024-11-05 does, that transport is tried
-(`legacy_sse.py`).  Headers may be secrets: none goes over an unencrypted connection to another machine.
+(`LegacySseTransport`).  Headers may be secrets: none goes over an unencrypted connection to another machine.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPException
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
 
 from mcpc.client.client import INITIALIZE, STATELESS, ConversationError, refusal
-from mcpc.client.http_requests import EVENT_STREAM, HttpRequests, as_object, event_data, read_body, read_lines
-from mcpc.client.legacy_sse import STATUSES, LegacySseTransport, NoStreamError
+from mcpc.client.http_requests import (
+    EVENT_STREAM,
+    MAX_LINE,
+    MESSAGE,
+    HttpRequests,
+    as_object,
+    event_data,
+    events,
+    read_body,
+    read_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
     from mcpc.client.client import Deadline
 
     Object = dict[str, Any]
+
 
 SESSION, VERSION, METHOD = "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method"
 NAME = "Mcp-Name"
@@ -147,3 +158,80 @@ def connected(url: str, headers: Mapping[str, str]) -> Iterator[HttpTransport]:
         yield transport
     finally:
         transport.close()
+
+
+ENDPOINT = b"endpoint"
+STATUSES = frozenset({400, 404, 405})
+"""How a server of this transport answers a message that is posted to the address of its stream."""
+
+
+class NoStreamError(ConversationError):
+    """There is no event stream at an address."""
+
+
+class LegacySseTransport:
+    """An open stream, and the address for messages."""
+
+    def __init__(self, requests: HttpRequests, url: str, answer: Callable[[Object], Object]) -> None:
+        self._requests = requests
+        self._url = url
+        self._answer = answer
+        self._open = ExitStack()
+        self._events: Iterator[tuple[bytes, bytes]] = iter(())
+        self._endpoint = ""
+        self._deadline: Deadline
+
+    def open(self, deadline: Deadline) -> None:
+        """Open the stream, and wait for the address of messages; raise ConversationError."""
+        response = self._open.enter_context(self._requests.get_stream(self._url, deadline))
+        if response.headers.get_content_type() != EVENT_STREAM:
+            raise NoStreamError("it opens no event stream")
+        self._events = events(self._lines(response))
+        self._deadline = deadline
+        name, data = self._next()
+        endpoint = urljoin(self._url, data.decode("utf-8", "replace"))
+        if name != ENDPOINT:
+            raise ConversationError("the first event of its stream does not name the address of messages")
+        if urlsplit(endpoint)[:2] != urlsplit(self._url)[:2]:
+            raise ConversationError(f"it wants messages at another server, {endpoint!r}")
+        self._endpoint = endpoint
+
+    def request(self, message: Object, deadline: Deadline) -> Object:
+        """Send a request, and return its response from the stream; raise ConversationError."""
+        self.notify(message, deadline)
+        self._deadline = deadline
+        while True:
+            name, data = self._next()
+            received = as_object(data) if name == MESSAGE else {}
+            if "method" in received and received.get("id") is not None:
+                self.notify(self._answer(received), deadline)
+            elif received.get("id") == message["id"] and ("result" in received or "error" in received):
+                return received
+
+    def notify(self, message: Object, deadline: Deadline) -> None:
+        """Post a message; raise ConversationError."""
+        with self._requests.send_message(self._endpoint, message, {}, deadline) as response:
+            read_body(response, deadline)
+
+    def close(self) -> None:
+        """Close the stream, and end the session with it."""
+        self._open.close()
+
+    def _next(self) -> tuple[bytes, bytes]:
+        """Return the next event; raise ConversationError."""
+        try:
+            event = next(self._events, None)
+        except TimeoutError:
+            raise ConversationError("it did not answer in time") from None
+        except (HTTPException, OSError) as problem:
+            raise ConversationError(f"its event stream broke: {problem}") from None
+        if event is None:
+            raise ConversationError("its event stream ended before its answer")
+        return event
+
+    def _lines(self, response: IO[bytes]) -> Iterator[bytes]:
+        """Yield the lines of the stream, within the limits of the request that waits."""
+        while line := response.readline(MAX_LINE):
+            self._deadline.count(len(line))
+            self._deadline.seconds()
+            yield line

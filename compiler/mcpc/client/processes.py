@@ -50,6 +50,7 @@ class ProcessTransport:
         stream = self._process.stdout
         with suppress(OSError, ValueError):
             while stream and (line := stream.readline(MAX_BYTES)):
+                # A server that prints without end waits here, instead of filling the memory.
                 self._room.acquire()
                 self._lines.put(line)
         self._lines.put(b"")
@@ -82,6 +83,7 @@ class ProcessTransport:
         """Return the next message; other lines are ignored, since many servers print some."""
         while True:
             try:
+                # When the time is over, `seconds` raises an error, which ends the loop.
                 line = self._lines.get(timeout=deadline.seconds())
             except Empty:
                 continue
@@ -198,6 +200,7 @@ class SharedProcess:
     def _answer(self, question: Object) -> Object:
         with self._lock:
             asked = [call for call in self._waiting.values() if not call.is_stateless]
+        # A question does not say which call it belongs to; with one call there is no doubt.
         if len(asked) == 1:
             return asked[0].answer(question)
         if question["method"] != "ping":

@@ -69,6 +69,7 @@ def add_table(blob: Blob, records: Mapping[str, Reference]) -> tuple[int, int]:
         chains[int.from_bytes(key, "little") % buckets].append(entry)
     bodies = [b"".join(chain) for chain in chains]
     start, _ = blob.add(b"".join(bodies))
+    # One more than there are buckets: a bucket ends where the next one begins.
     offsets = [start]
     for body in bodies:
         offsets.append(offsets[-1] + len(body))

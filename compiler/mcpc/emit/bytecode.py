@@ -150,6 +150,7 @@ MAX_UNITS = 8
 def dump_code(value: object) -> bytes:
     """Return a marshalled value, usually code: the same bytes for the same content, independent of the process."""
     fresh = ObjectCopier().of(value)
+    # Marshal marks what has several owners as shared; with this list everything has, in every process.
     held = list(shareable_parts(fresh))
     data = marshal.dumps(fresh)  # type: ignore[arg-type]
     del held
@@ -190,6 +191,7 @@ class ObjectCopier:
         """Return a string as the interpreter would have it in code: interned if it looks like a name."""
         if len(text) < 2 or NAME_LIKE.fullmatch(text):
             return self._name(text)
+        # A slice is a new text, which nothing else in this process refers to.
         return self._texts.setdefault(text, f"{text}\0"[:-1])
 
     def _name(self, text: str) -> str:

@@ -81,6 +81,7 @@ def _group_text(group: str, rows: Mapping[str, str]) -> str:
 
 
 def _line(text: str) -> str:
+    # A line break would begin another row.
     return " ".join(text.split())
 
 

@@ -49,6 +49,11 @@ def manifest_entries(
     return facts, bill, licence, ArchiveEntry(MANIFEST, manifest.encode())
 
 
+def bytecode_versions(minors: Sequence[str]) -> str:
+    """Return the Pythons whose bytecode is included: a single one in full, several by their minor versions."""
+    return full_version(minors[0]) if len(minors) == 1 else ", ".join(minors)
+
+
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python of the build."""
     name = without_tag(name)
@@ -77,7 +82,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
         "tools": len(server.tools),
         "prompts": len(server.prompts),
         "handlers": [*sorted({definition.handler.contract for definition in server.definitions})],
-        "python": {"requires": PYTHON, "bytecode": full_version(minors[0]) if len(minors) == 1 else ", ".join(minors)},
+        "python": {"requires": PYTHON, "bytecode": bytecode_versions(minors)},
         "runsOn": server.runs_on,
         "mcpc": __version__,
         "sourceDigest": source,
@@ -98,8 +103,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
         facts["serving"] = [f"{package.name} {package.version}" for package in server.serving.packages]
     if server.layer is not None:
         facts["packages"] = [f"{package.name} {package.version}" for package in server.layer.packages]
-        tags = {tag for package in server.layer.packages for tag in package.tags}
-        facts["platforms"] = [*sorted(tag for tag in tags if not tag.endswith("-any"))]
+        facts["platforms"] = [*native_tags(server.layer)]
         facts.update(lock_facts(server.layer))
     if all_packages(server):
         facts["packagePaths"] = {package.name: [*package.paths] for package in all_packages(server)}
@@ -162,6 +166,12 @@ def handler_options_as_written(running: HandlerOptions, handler: Handler) -> dic
     if running.asks:
         options["asks"] = [f"{key}: {method}" for key, method, _ in running.asks]
     return options
+
+
+def native_tags(layer: Layer) -> tuple[str, ...]:
+    """Return the Python and platform tags of the bundled native modules' wheels."""
+    tags = {tag for package in layer.packages for tag in package.tags}
+    return tuple(sorted(tag for tag in tags if not tag.endswith("-any")))
 
 
 def all_packages(server: Server) -> list[Package]:

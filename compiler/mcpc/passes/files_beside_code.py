@@ -129,6 +129,7 @@ class _FileUses:
             return None
         if node.id == "__file__":
             return self._source.path
+        # A name that is bound twice, or by anything but an expression, may have any value.
         values = self._bound.get(node.id, [])
         return self._value(values[0], depth) if len(values) == 1 and values[0] is not None else None
 
@@ -163,6 +164,7 @@ class _FileUses:
         if isinstance(node, ast.Name):
             return posixpath.dirname(self._source.path) if node.id == "__package__" else None
         name = str(node.value).replace(".", "/") if isinstance(node, ast.Constant) else ""
+        # A package may be in `src` or another folder, so that only the end of its path is known.
         folders = [path for path in self._folders if name and f"/{path}".endswith(f"/{name}")]
         return folders[0] if len(folders) == 1 else None
 

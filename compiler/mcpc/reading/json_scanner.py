@@ -31,6 +31,7 @@ VALUE = re.compile(
     )""",
     re.VERBOSE,
 )
+# Quantifiers are possessive (`*+`), so that a string without an end takes linear time, too.
 PLAIN_KEY = re.compile(r'[ \t\n\r]*+("[^"\\\x00-\x1f]*+")[ \t\n\r]*+:')
 STRING = re.compile(r'[ \t\n\r]*+("[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+")')
 COLON = re.compile(r"[ \t\n\r]*+:")
@@ -87,6 +88,7 @@ def _pair(digits: str) -> str:
 
 MEANING: dict[str, Callable[[str], str]] = {
     "pair": _pair,
+    # A character that cannot be known is replaced by U+FFFD, and the rest of the string is read.
     "half": lambda _: "\ufffd",
     "unit": lambda digits: chr(int(digits, 16)),
     "simple": SIMPLE.__getitem__,

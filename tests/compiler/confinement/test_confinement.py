@@ -16,7 +16,8 @@ import yaml
 
 from mcpc.sandbox import confinement
 from mcpc.sandbox.confinement import model, watching
-from mcpc.sandbox.confinement.posix import launcher, processes
+from mcpc.sandbox.confinement.posix import launcher
+from mcpc.sandbox.confinement.posix import running as confined
 from support.expressions import check_expressions
 from support.needs import ROOT
 from support.processes import running
@@ -232,8 +233,8 @@ def test_a_program_has_no_keys_of_its_users_session(tmp_path: Path) -> None:
 def test_the_compiler_is_as_it_was_afterwards(tmp_path: Path) -> None:
     def state() -> tuple[int, int]:
         adopts = launcher.ctypes.c_int(7)
-        processes.prctl(processes.GET_CHILD_SUBREAPER, launcher.ctypes.byref(adopts))
-        return processes.prctl(processes.GET_DUMPABLE, 0), adopts.value
+        confined.prctl(confined.GET_CHILD_SUBREAPER, launcher.ctypes.byref(adopts))
+        return confined.prctl(confined.GET_DUMPABLE, 0), adopts.value
 
     before = state()
     confinement.run_confined(job(tmp_path, "pass"))
@@ -279,20 +280,20 @@ def test_output_and_use_have_limits(
 
 
 def test_without_the_call_an_option_is_minus_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "ctypes", SimpleNamespace(CDLL=lambda _: object()))
-    assert processes.prctl(processes.GET_DUMPABLE, 0) == -1
+    monkeypatch.setattr(confined, "ctypes", SimpleNamespace(CDLL=lambda _: object()))
+    assert confined.prctl(confined.GET_DUMPABLE, 0) == -1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
 def test_what_is_measured_of_a_process() -> None:
-    itself = processes.memory_of(os.getpid())
-    assert (itself > 1 << 20, itself % processes.PAGE, processes.memory_of(0)) == (True, 0, 0)
+    itself = confined.memory_of(os.getpid())
+    assert (itself > 1 << 20, itself % confined.PAGE, confined.memory_of(0)) == (True, 0, 0)
     threads = len(os.listdir("/proc/self/task"))
-    assert processes.tasks_of_user() >= threads
-    before = processes.children()
+    assert confined.tasks_of_user() >= threads
+    before = confined.children()
     pid = os.posix_spawn("/bin/sleep", ["sleep", "100"], {})
-    assert processes.children() - before == {pid}
-    found = processes.Descendants(before, pid)
+    assert confined.children() - before == {pid}
+    found = confined.Descendants(before, pid)
     assert found.now()[1] == {pid}
     assert found.count()[0] == 1
     found.end()
@@ -304,11 +305,11 @@ def test_each_group_is_killed_that_a_descendant_leads(monkeypatch: pytest.Monkey
     snapshot = SimpleNamespace(children={}, started={}, zombies={}, groups=groups)
     rounds = iter([{*groups}, set()])
     snapshot.below = lambda _: next(rounds)
-    monkeypatch.setattr(processes, "HAS_PROC", True)
-    monkeypatch.setattr(processes, "ProcessSnapshot", lambda: snapshot)
+    monkeypatch.setattr(confined, "HAS_PROC", True)
+    monkeypatch.setattr(confined, "ProcessSnapshot", lambda: snapshot)
     for name in ("signal_group", "signal_process"):
-        monkeypatch.setattr(processes, name, lambda pid, _, kind=name[7:]: killed.append((kind, pid)))
-    processes.Descendants(frozenset(), 10).end()
+        monkeypatch.setattr(confined, name, lambda pid, _, kind=name[7:]: killed.append((kind, pid)))
+    confined.Descendants(frozenset(), 10).end()
     assert sorted(killed) == [
         ("group", 10),
         ("group", 10),

@@ -10,8 +10,7 @@ import pytest
 from mcpc.diagnostics import Span
 from mcpc.frontends import parse_project, toolbox
 from mcpc.frontends.frontend import BuildOutcome
-from mcpc.frontends.toolbox import scripts
-from mcpc.frontends.toolbox.modules import read_module
+from mcpc.frontends.toolbox import read_module, scripts
 from mcpc.frontends.toolbox.scripts import HOME, bundle_path, module_path, reload_answer
 from mcpc.frontends.toolbox.tool_definitions import is_tool_path, project_span, schema_span, tool_name
 from mcpc.languages.bundling import Bundle, BundleError, Description, NodeError

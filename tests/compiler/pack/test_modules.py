@@ -13,13 +13,13 @@ import pytest
 
 from mcpc import __version__, pipeline
 from mcpc.emit.bytecode import DocstringStripper, RuntimeStripper
-from mcpc.emit.commentary import without_commentary
 from mcpc.model.ir import Layer, Package, ResolvedPackage, Server
 from mcpc.model.ir.layer import LockRecord, PackageRequirement
 from mcpc.options import Options
 from mcpc.pack import archive, cache, carried, closure, manifest, packages, prologue, runtime, sbom
 from mcpc.pack.carried import GATES, START_MODULES, runtime_edges
 from mcpc.pack.closure import ADAPTERS, Edges, module_closure, read_edges
+from mcpc.pack.runtime import without_commentary
 from support.expressions import Display, check_expressions
 from support.images import project, tool
 from support.needs import ROOT

@@ -24,9 +24,16 @@ import pytest
 from mcpc.cli.server_targets import artifact_lists, read_target, request_headers
 from mcpc.client.client import STATELESS, AnsweredError, ConversationError, Deadline
 from mcpc.client.contents import Content, read_server_contents
-from mcpc.client.http import UnsafeAddressError, connected, header_value, is_address, name_header
+from mcpc.client.http import (
+    LegacySseTransport,
+    NoStreamError,
+    UnsafeAddressError,
+    connected,
+    header_value,
+    is_address,
+    name_header,
+)
 from mcpc.client.http_requests import as_object, read_body, read_lines
-from mcpc.client.legacy_sse import LegacySseTransport, NoStreamError
 from mcpc.client.processes import ProcessTransport
 from support.artifact import build, mcpc
 from support.projects import SERVER_JSON

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mcpc.diagnostics import Span
+from mcpc.lower.skills import read_frontmatter
 from mcpc.reading import Member, Node, Source, compact_json, member_of, parse_json
-from mcpc.reading.frontmatter import read_frontmatter
 from mcpc.reading.json_tree import (
     KINDS,
     array_node,

@@ -21,7 +21,7 @@ from mcpc.pack.archive import (
     sha256_hex,
 )
 from mcpc.pack.manifest import FACTS, SBOM, checksum_line
-from mcpc.pack.variant_archives import variant_archive
+from mcpc.pack.packages import variant_archive
 from mcpc.release.trust import contents
 from mcpc.release.trust.comparison import (
     COMPRESSED,

@@ -19,7 +19,7 @@ import pytest
 from mcpc.pack.archive import ArchiveEntry, build_archive, nest_entries
 from mcpc_runtime.artifact import packages
 from mcpc_runtime.artifact import wheel_tags as tags
-from mcpc_runtime.artifact.packages import folders, importer, native_packages, package_files, paths, resources
+from mcpc_runtime.artifact.packages import folders, importer, native_packages, package_files, paths
 from mcpc_runtime.artifact.packages.package_files import PackageFiles
 from support.expressions import check_expressions
 from support.needs import ROOT
@@ -62,7 +62,7 @@ def cleaned(value: object) -> object:
     return found.name, found.origin, found.has_location, found.submodule_search_locations, type(found.loader).__name__
 
 
-@pytest.mark.parametrize("module", [importer, paths, resources, packages], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [importer, paths, packages], ids=lambda module: module.__name__)
 def test_values(golden: Callable[[Path, str], None], archive: str, module: ModuleType) -> None:
     name = module.__name__.rpartition(".")[2]
     known = {"files": PackageFiles(archive, "site"), "archive": archive, "spec": cleaned, "sys": sys}

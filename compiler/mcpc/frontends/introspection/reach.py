@@ -103,6 +103,7 @@ class _PythonFile:
         module = self.modules.get(node.id)
         if module is None:
             return (self.path, node.id)
+        # The longest beginning that is a module; what follows it is a name in that.
         for number, name in enumerate(names):
             file = self.file_of(".".join((module, *names[:number])))
             if file and not self.file_of(".".join((module, *names[: number + 1]))):

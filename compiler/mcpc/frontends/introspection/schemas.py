@@ -82,6 +82,7 @@ def parameter_schema(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=with_description(hint), default=default)
         for name, (hint, default) in parameters.items()
     ]
+    # pydantic describes functions; this one gets the signature, so that no name becomes source text.
     shape: Any = stand_in
     shape.__signature__ = inspect.Signature(rows)
     shape.__annotations__ = {row.name: row.annotation for row in rows}
@@ -114,6 +115,7 @@ def result_schema(hint: Any) -> tuple[dict[str, Any] | None, bool]:
     without_class_titles(made, getattr(hint, "__name__", ""))
     definitions = made.pop("$defs", {})
     target = made
+    # Of a model that contains itself, pydantic's schema is only a reference at the top.
     while set(target) == {"$ref"}:
         target = definitions[target["$ref"].removeprefix("#/$defs/")]
     is_object = target.get("type") == "object"
@@ -144,6 +146,7 @@ def resolve_annotation(function: Callable[..., Any], annotation: Any) -> Any:
     """Return the type of an annotation, which may be a string."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
+    # `get_type_hints` evaluates the annotations of an object, so one is made for a single annotation.
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     return typing.get_type_hints(holder, function.__globals__, include_extras=True)["it"]
 

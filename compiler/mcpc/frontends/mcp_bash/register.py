@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 def _entries_of_records(recorded: bytes) -> Registered:
     """Return the entries of calls, by kind: the first of each name, ordered by name."""
     registered: Registered = {}
+    # Every record ends with the separator, so nothing follows the last one.
     for record in recorded.split(RECORD_SEPARATOR)[:-1]:
         kind, _, payload = record.decode("utf-8", "replace").partition(FIELD_SEPARATOR.decode())
         if payload == ABORTED:
@@ -143,6 +144,7 @@ def _lists(source: Source, reader: ProjectReader) -> dict[str, tuple[Node, ...]]
 def _check_members(node: Node, reader: ProjectReader) -> None:
     said = fields_of(node)
     version = node.get("version")
+    # In Python `True == 1`, and `true` is not a version.
     if version is None or version.value is True or version.value != VERSION:
         span = node.span if version is None else version.span
         version_text = "missing" if version is None else f"{version.value!r}"

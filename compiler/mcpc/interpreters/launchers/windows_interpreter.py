@@ -151,14 +151,19 @@ def machine_of(program: bytes) -> str:
 
 def bundled_interpreter(python: EmbeddablePython) -> BundledInterpreter:
     """Return an interpreter as a built file has it, with the digest of all names and contents."""
-    versioned = (f"python3{python.minor}{suffix}" for suffix in (".dll", ".zip", "._pth"))
-    early = frozenset({PROGRAM, "vcruntime140.dll", "vcruntime140_1.dll", "zlib.pyd", *versioned})
+    early = early_files(python)
     files = tuple(
         interpreter_file(name, data, is_deflated=name not in early) for name, data in sorted(python.files.items())
     )
     lines = "".join(f"{file.sha256}  {file.name}\n" for file in files)
     digest = hashlib.sha256(lines.encode()).hexdigest()
     return BundledInterpreter(digest, files, template_text("unpack_interpreter.py"))
+
+
+def early_files(python: EmbeddablePython) -> frozenset[str]:
+    """Return what Python needs to start and to inflate; its library is compressed already."""
+    versioned = (f"python3{python.minor}{suffix}" for suffix in (".dll", ".zip", "._pth"))
+    return frozenset({PROGRAM, "vcruntime140.dll", "vcruntime140_1.dll", "zlib.pyd", *versioned})
 
 
 def interpreter_file(name: str, data: bytes, *, is_deflated: bool) -> InterpreterFile:

@@ -50,6 +50,10 @@ class EmbeddedPython:
     files: Mapping[str, bytes] = field(default_factory=dict)
     libraries: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
 
+    def as_fact(self) -> Object:
+        """Return it as a fact of the build, by which the build can be repeated."""
+        return {"target": self.target, "python": self.version, "minimal": self.minimal}
+
     def components(self) -> list[Object]:
         """Return the components: the interpreter, its library, and other libraries."""
         rows = [self._python(PYTHON, "platform"), self._python(STANDARD_LIBRARY, "library")]
@@ -101,10 +105,7 @@ def server_entries(archive: bytes) -> dict[str, bytes]:
 
 def with_manifest(entries: dict[str, bytes], python: EmbeddedPython) -> list[ArchiveEntry]:
     """Return entries that name the included Python, with a manifest of all of them."""
-    facts = {
-        **json.loads(entries[FACTS]),
-        "selfContained": {"target": python.target, "python": python.version, "minimal": python.minimal},
-    }
+    facts = {**json.loads(entries[FACTS]), "selfContained": python.as_fact()}
     bill = with_components(json.loads(entries[SBOM]), python.components())
     entries = {**entries, FACTS: readable_json(facts), SBOM: readable_json(bill)}
     lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)

@@ -97,6 +97,11 @@ def library_code(label: str, path: Path) -> CodeType:
         return without_columns(compile(path.read_bytes(), label, "exec", dont_inherit=True, optimize=2))
 
 
+def module_label(name: str, is_package: bool) -> str:
+    """Return the file name of a module in tracebacks."""
+    return f"python/{name.replace('.', '/')}" + ("/__init__.py" if is_package else ".py")
+
+
 def cached_library(modules: Mapping[str, tuple[bool, Path]], stored: Collection[str]) -> bytes:
     """Return the entry, from the cache if these files were compiled before."""
     summary = hashlib.sha256(repr((sys.version, LEVEL, sorted(stored))).encode())
@@ -115,9 +120,7 @@ def library_entry(modules: Mapping[str, tuple[bool, Path]], stored: Collection[s
     """Return the entry: the length of the table, the table, and the modules."""
     bodies = {}
     for name, (is_package, path) in modules.items():
-        body = dump_code(
-            library_code(f"python/{name.replace('.', '/')}" + ("/__init__.py" if is_package else ".py"), path)
-        )
+        body = dump_code(library_code(module_label(name, is_package), path))
         bodies[name] = is_package, body if name in stored else deflate(body), name not in stored
     length = len(dump_data(rows_from(bodies, 0)))
     table = dump_data(rows_from(bodies, 4 + length))

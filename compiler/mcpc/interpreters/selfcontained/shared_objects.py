@@ -84,9 +84,11 @@ def read_shared_object(path: Path) -> SharedObject:
     defined, undefined = set(), set()
     for line in tool_output("nm", "-D", "-P", str(path)).splitlines():
         name, kind = line.split()[:2]
+        # A symbol may have a version: `memcpy@GLIBC_2.14`.
         name = name.partition("@")[0]
         if kind == "U":
             undefined.add(name)
+        # `w` and `v` are weak symbols without a definition, which may stay without one.
         elif kind not in "wv":
             defined.add(name)
     needed = tuple(re.findall(r"\(NEEDED\).*\[(.+)\]", facts))
@@ -152,6 +154,7 @@ def unusable(files: Mapping[str, SharedObject], available: frozenset[str]) -> di
     """Return the shared objects that cannot be included, with the reason."""
     reasons: dict[str, str] = {}
     while True:
+        # Who is left out takes along those that need it, which the next round finds.
         missing = {
             name: reason
             for name, file in files.items()

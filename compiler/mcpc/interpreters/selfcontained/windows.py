@@ -111,6 +111,7 @@ def libraries_of(data: bytes, files: Mapping[str, bytes]) -> list[str]:
 def is_kept(name: str, needed: Collection[str], files: Mapping[str, bytes]) -> bool:
     """Tell whether a file beside `python.exe` is needed with these modules."""
     if name.endswith(EXTENSION):
+        # The other files are inflated with zlib, whether the server needs it or not.
         return name.removesuffix(EXTENSION) in needed or name == "zlib.pyd"
     if name.endswith(DLL) and not name.startswith(RUNTIME_DLLS):
         kept = [data for module, data in machine_code(files).items() if module in needed]
@@ -124,6 +125,7 @@ def reduced_archive(archive: bytes, kept: Collection[str]) -> bytes:
     with zipfile.ZipFile(io.BytesIO(archive)) as packed, zipfile.ZipFile(buffer, "w") as reduced:
         for name in sorted(kept):
             entry = zipfile.ZipInfo(name, MOMENT)
+            # Else an entry names the system that wrote it, and the same files make other bytes there.
             entry.create_system = 0
             reduced.writestr(entry, packed.read(name), zipfile.ZIP_DEFLATED, LEVEL)
     return buffer.getvalue()

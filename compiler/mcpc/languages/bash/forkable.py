@@ -176,11 +176,13 @@ def names_process(text: str) -> bool:
 def shared_temporary_files(files: Sequence[Source]) -> Iterator[Diagnostic]:
     """Yield the temporary files that functions of one shell write under a fixed name, each once."""
     texts = [without_comments(source.text, scan_library(source.text)) for source in files]
+    # Files that are locked are provided for calls that run at once.
     if any(map(LOCKS.search, texts)):
         return
     values: dict[str, str] = {}
     reported: set[str] = set()
     for source, text in zip(files, texts, strict=True):
+        # In the order of the text, so that a word has the values that were assigned above it.
         for match in sorted((*ASSIGNED.finditer(text), *WRITTEN.finditer(text)), key=lambda match: match.start("word")):
             path = resolved(match["word"].replace('"', "").replace("'", ""), values)
             if match.re is ASSIGNED:

@@ -82,6 +82,7 @@ class Lexer(WordLexer):
         QUOTES[self.text[self.at]](self)
 
     def _backslash(self, frame: Frame) -> None:
+        # Between words a continued line is a blank; a word goes on in the next line.
         line_goes_on = CONTINUATION.match(self.text, self.at)
         if line_goes_on is None or frame.word >= 0:
             self._quote(frame)
@@ -132,6 +133,7 @@ class Lexer(WordLexer):
         self.at += 1
         if frame.kind not in TABLES and frame.state not in KEPT_OVER_LINES:
             frame.state = LexerState.START
+        # The bodies of here-documents come before anything else that follows the line.
         self.skip_heredocs(frame)
         if frame.state is not LexerState.START:
             return
@@ -186,6 +188,7 @@ class Lexer(WordLexer):
         if self.text.startswith("(", self.at + 1):
             self._process_substitution(frame)
             return
+        # The `2` of `2>` is not a word, but the number of a descriptor.
         if frame.word >= 0 and DESCRIPTOR.fullmatch(self.text, frame.word, self.at):
             frame.word = -1
         frame = self.end_word(frame)
@@ -230,6 +233,7 @@ class Lexer(WordLexer):
         word = self.text[frame.word : min(self.at, frame.word + MAX_WORD_LENGTH)]
         if word.endswith("=") and ASSIGNMENT.fullmatch(word):
             return FrameKind.ARRAY
+        # Where a command begins, `!(` negates a subshell.
         if self.text[self.at - 1] not in "?*+@!" or (word == "!" and frame.state is LexerState.START):
             return None
         if frame.state in (LexerState.START, LexerState.NAME) and NO_ARGUMENTS.match(self.text, self.at):

@@ -75,6 +75,7 @@ class Outline:
         names: set[str] = set()
         rest = list(wanted)
         if rest:
+            # What a dynamic part calls is not known, so it may be any of those wanted.
             rest += [name for part in self.parts if part.dynamic for name in part.names]
         while rest:
             name = rest.pop()

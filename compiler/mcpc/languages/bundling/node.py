@@ -165,6 +165,7 @@ def install_possible(
         if len(wanted) == 1 or problem.code in UNREACHABLE:
             return None, dict.fromkeys(wanted, str(problem))
     lacking: dict[str, str] = {}
+    # npm installs all or nothing, so each package is tried alone to find those at fault.
     for name, spec in wanted.items():
         lacking.update(install_possible({name: spec}, lock, offline=offline)[1])
     if not lacking:
@@ -186,6 +187,7 @@ def installed_folder(wanted: bytes, lock: bytes, *, offline: bool = False) -> Pa
     folder = kind_folder(KIND) / summary.hexdigest()
     if is_private(folder) and (folder / MANIFEST).is_file():
         with suppress(OSError):
+            # Entries that were used last are kept when the cache is pruned.
             os.utime(folder)
         return folder
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))

@@ -114,6 +114,7 @@ class _Search:
                 if self.find(schema) is not None:
                     literal(self.complete(schema))
             except (RecursionError, ValueError) as problem:
+                # What was being filled in when the error came is not open any more.
                 self.open.clear()
                 self.report(problem, schema)
 
@@ -136,6 +137,7 @@ class _Search:
             default = subschema.keywords.get("default")
             if subschema.node not in seen:
                 seen.add(subschema.node)
+                # The last one is looked at first, so reversed: the first default in the order of the text counts.
                 waiting += reversed([*beside(self.survey, subschema)])
         self.written[schema.node] = default
         return default
@@ -180,6 +182,7 @@ class _Search:
             value = self.filled_object(schema, value)
         elif isinstance(value, list):
             value = [*value]
+            # `items` is for all that `prefixItems` leaves: `zip` takes of it what is needed.
             schemas = (*schema.children("prefixItems"), *schema.children("items") * len(value))
             for place, (node, item) in enumerate(zip(schemas, value, strict=False)):
                 value[place] = self.filled(self.survey.at(node), item)
@@ -233,6 +236,7 @@ class _Writer:
         """Yield the function of the root, and those that are called meanwhile."""
         self.names[root.node] = fill("complete")
         self.waiting.append(root)
+        # `call` adds schemas during the loop.
         for schema in self.waiting:
             head = fill("def %s(x):", self.names[schema.node])
             yield join_code("\n", (head, *self.body(schema), indented(1, fill("return x"))))

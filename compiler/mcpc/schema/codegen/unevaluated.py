@@ -191,6 +191,7 @@ def write_properties(place: ValuePlace, schema: Node) -> None:
             with walk.loop(fill("for %s, %s in %s.items():", name, value, place.value)):
                 walk.apply(child, unseen)
         elif walk.ends_early:
+            # The predicate need not know which names they are.
             walk.check(place, holds(fill("%s.issuperset(%s)", seen, place.value)), "unevaluatedProperties", None)
         else:
             known = list(dict.fromkeys(_mentioned(walk.survey, place.schema)))

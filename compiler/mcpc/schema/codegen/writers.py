@@ -71,6 +71,7 @@ class Predicate(Walker):
         is_small = self.is_small(place.schema)
         if is_small or place.schema.node in self.survey.shared or place.level >= INLINE_LEVELS:
             condition = self.expression(place) if is_small else holds(self.call("accepts", place.schema, place.value))
+            # The value is written out only where that is seldom; otherwise it gets a name below.
             if place.value.isidentifier() or condition.no.count(place.value) <= USES:
                 self.check(place, some((negated(guard), condition)), "", None)
                 return

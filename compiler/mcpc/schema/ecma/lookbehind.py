@@ -50,6 +50,7 @@ def fixed_width(look: Look) -> Node:
     branches: list[Node] = [replace(look, item=by_width[width][0]) for width in sorted(by_width)]
     if look.is_positive:
         return choice(branches) if branches else Set(())
+    # None of the alternatives may stand before, so each of them is refused.
     return sequence(branches) if branches else EMPTY
 
 
@@ -61,6 +62,7 @@ def _trimmed(node: Node) -> Node:
         case Choice():
             return Choice(tuple(map(_trimmed, node.branches)))
         case Repeat():
+            # Only the end of what stands before counts: without the first rounds it matches, too.
             return Repeat(node.item, node.least, node.least) if node.least else EMPTY
         case Sequence() if node.items:
             first = _trimmed(node.items[0])

@@ -45,6 +45,7 @@ Template = tuple[str, str | None]
 
 def checked_classes(text: str, wanted: Collection[str]) -> Classes:
     """Return the classes of a generated module, in order; raise NotAllowedError for anything but those `wanted`."""
+    # With these, lines as Python counts them could be others than those of `split`.
     if "\r" in text or "\f" in text or "\0" in text:
         raise NotAllowedError("it has unusual line breaks")
     lines = text.split("\n")

@@ -114,6 +114,7 @@ def _compose(drafts: Sequence[ClassDraft], known: Mapping[Structure, Template | 
     incomplete: dict[str, None] = {}
     try:
         for draft in _in_dependency_order(drafts):
+            # pydantic completes such a class only when what it refers to, directly or not, is there.
             if any(name not in made or name in incomplete for name in draft.refers_to):
                 incomplete[draft.name] = None
             made[draft.name] = _class(draft, known, is_early=any(name not in made for name in draft.refers_to))

@@ -77,6 +77,7 @@ def project_entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 def entry_status(entry: os.DirEntry[str]) -> os.stat_result | None:
     """Return the status of an entry after following symlinks, else of the symlink; None if it was removed."""
+    # A link to nothing has a status of its own, and may be given a target later.
     for follow in (True, False):
         try:
             return status_of_entry(entry, follow=follow)
@@ -115,6 +116,7 @@ class ProjectWatcher:
         while not self._over.wait(pause):
             began = time.monotonic()
             current = fingerprint(self._root)
+            # A large project is looked at less often, so that looking takes a bounded share of the time.
             pause = max(POLL_SECONDS, MAX_POLLING_SHARE * (time.monotonic() - began))
             if current != self._known:
                 self._known = self._settled(current)

@@ -112,6 +112,7 @@ class ServerProcess:
         with suppress(OSError, ValueError):
             while (line := self._unsent.get()) is not None and stream:
                 stream.write(line)
+                # Lines that wait together are written together.
                 if self._unsent.empty():
                     stream.flush()
         with suppress(OSError, ValueError):
@@ -186,6 +187,7 @@ class Proxy:
     def _turn(self) -> None:
         wait = None if self._deadline is None else self._deadline - time.monotonic()
         try:
+            # A deadline that has passed comes first: events would put it off as long as there are some.
             event = self._end_wait if wait is not None and wait <= 0 else self.events.get(timeout=wait)
         except Empty:
             event = self._end_wait
@@ -252,6 +254,7 @@ class Proxy:
         self._child.close()
 
     def _handle_server_line(self, child: ServerProcess, line: bytes | None) -> None:
+        # The line was in the queue when its server was replaced.
         if child is not self._child:
             return
         if line is None:
@@ -289,10 +292,12 @@ class Proxy:
 
     def _build(self) -> None:
         if self._is_building:
+            # Files may have changed after the build has read them, so another one follows it.
             self._is_stale = True
             return
         self._is_building, self._is_stale = True, False
         waiting, under_way, _ = self._callers
+        # Calls that come after the build has begun wait for the next one.
         under_way += waiting
         waiting.clear()
         self._builder.begin(lambda build: self.events.put(partial(self._built, build)))
@@ -372,6 +377,7 @@ class Proxy:
         if earlier is not None:
             self._write(*self.conversation.change_notifications(changed_lists(earlier.facts, later.facts)))
         self._answer(self._callers[2], later)
+        # Taken out first, because a line that is received again may have to be held again.
         held, self._held = self._held, []
         for line in held:
             self._receive(line)

@@ -11,11 +11,25 @@ import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import MAGIC_NUMBER, NamespaceLoader, _LoaderBasics
 from collections.abc import Callable, Iterator
+from importlib.resources.abc import TraversableResources
 from importlib.util import decode_source
 from types import CodeType, ModuleType
 
 from mcpc_runtime.artifact.packages.package_files import PackageFiles
-from mcpc_runtime.artifact.packages.resources import PackageResources
+from mcpc_runtime.artifact.packages.paths import PackagePath
+
+
+class PackageResources(TraversableResources):
+    """The files of a package."""
+
+    def __init__(self, files: PackageFiles, folder: str) -> None:
+        self._files = files
+        self._folder = folder
+
+    def files(self) -> PackagePath:
+        """Return the folder of the package."""
+        return PackagePath(self._files, self._folder)
+
 
 PYC_HEADER = 16
 FORMS = (("/__init__.py", True), (".py", False))
