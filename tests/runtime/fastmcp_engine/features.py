@@ -302,7 +302,7 @@ def test_what_the_adapter_lacks_says_so():
     assert [*touched] == lacking[: 4 if LATER else 2]
     FastMCP("n")._mcp_server.version = "1"
     FastMCP("n").completion(print)
-    type("Server", (FastMCP,), {"__module__": "own", "_list_tools_mcp": None, "list_tools": None})
+    type("Server", (FastMCP,), {"__module__": "own", "_list_tools_mcp": None, "list_tools": None, "_get_key": 1})
     assert [each.removeprefix("fastmcp.FastMCP.") for each in [*touched][-3:]] == [
         "_mcp_server(version)",
         "completion",

@@ -247,7 +247,9 @@ METHODS = {
     "template": ("resources/templates/list", "list_resource_templates", "resources"),
 }
 """By kind: the protocol's method, the server's, and the kind of list that may change."""
-PRIVATE = re.compile(r"_(mcp_)?(list|call|get|read)_\w+")
+PRIVATE = re.compile(
+    r"_(mcp_)?(list_(tools|prompts|resources|resource_templates)|call_tool|get_prompt|read_resource)(_mcp|_middleware)?"
+)
 """The framework's own handlers of requests, which the adapter does not call."""
 
 
