@@ -20,7 +20,6 @@ from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import (
     LowLevelServer,
-    StreamableHTTPSessionManager,
     lifespan,
     result_of,
 )
@@ -95,7 +94,6 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         self.extensions: dict[str, Object] = {}
         self._handlers: dict[str, HandlerEntry[Any]] = {}
         self._notification_handlers: dict[str, HandlerEntry[Any]] = {}
-        self._session_manager: StreamableHTTPSessionManager | None = None
         for option, value in options.items():
             self._set(option, value)
 
@@ -182,13 +180,6 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         if result is not None and not isinstance(result, dict) and not hasattr(result, "model_dump"):
             raise TypeError(f"handler returned {type(result).__name__}; expected BaseModel, dict, or None")
         return {} if result is None else result
-
-    @property
-    def session_manager(self) -> StreamableHTTPSessionManager:
-        """What would serve HTTP."""
-        if self._session_manager is None:
-            self._session_manager = StreamableHTTPSessionManager(self)
-        return self._session_manager
 
     def streamable_http_app(self, **_: object) -> ServedApplication:
         return ServedApplication(self)

@@ -16,7 +16,7 @@ from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, ListEntry, Lists, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
-from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer, StreamableHTTPSessionManager
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import lifespan as no_lifespan
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import ReadResourceContents
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.resources import (
@@ -80,7 +80,6 @@ class HighLevelServer(ABC):
         )
         self._prompt_manager = PromptManager(settings["warn_on_duplicate_prompts"])
         self._custom_starlette_routes: list[tuple[str, list[str], Function]] = []
-        self._session_manager: StreamableHTTPSessionManager | None = None
         self._own = {kind: self._handler(method) for kind, method in METHODS.items()}
         for option in NOTED:
             if options.get(option):
@@ -93,12 +92,7 @@ class HighLevelServer(ABC):
     website_url = of_inner("website_url")
     icons = of_inner("icons")
 
-    @property
-    def session_manager(self) -> StreamableHTTPSessionManager:
-        """What would serve HTTP."""
-        if self._session_manager is None:
-            self._session_manager = StreamableHTTPSessionManager(self.inner)
-        return self._session_manager
+    session_manager = of_inner("session_manager")
 
     def add_tool(self, fn: Function, *given: object, **options: object) -> None:
         self._tool_manager.add_tool(fn, *given, **options)

@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
@@ -58,6 +59,11 @@ class LowLevelServer(ABC):
         self.lifespan_context: Any = {}
         self._options: Any = None
         current_program.note_server(self)
+
+    @cached_property
+    def session_manager(self) -> StreamableHTTPSessionManager:
+        """What would serve HTTP."""
+        return StreamableHTTPSessionManager(self)
 
     @abstractmethod
     def handles(self, method: str) -> bool:
