@@ -78,7 +78,7 @@ def main(folder: str, descriptor: str, place: str) -> None:
 class DescribedProgram:
     """A program that ends when it serves: its server is described then."""
 
-    def __init__(self, replies: int, folder: str, names: list[list[Any]]) -> None:
+    def __init__(self, replies: int, folder: str, names: list[list[object]]) -> None:
         self.servers: list[ProgramServer] = []
         self.has_served = False
         self._names = names

@@ -45,7 +45,7 @@ def project_functions(found: object, folder: str, depth: int = MAX_LAYERS) -> It
     if function is not None and is_of_project(function, folder):
         yield function
         return
-    held: list[Any] = [content(cell) for cell in getattr(function, "__closure__", None) or ()]
+    held: list[object] = [content(cell) for cell in getattr(function, "__closure__", None) or ()]
     if isinstance(found, list | tuple):
         held += found
     elif type(found).__name__.endswith("Lifespan"):

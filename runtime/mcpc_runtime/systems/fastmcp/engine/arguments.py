@@ -25,7 +25,7 @@ from mcpc_runtime.systems.fastmcp.engine.server import current_call
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 EMPTY = inspect.Parameter.empty
-SIMPLE: dict[Any, tuple[type, ...]] = {str: (str,), int: (int,), bool: (bool,), float: (float,)}
+SIMPLE: dict[object, tuple[type, ...]] = {str: (str,), int: (int,), bool: (bool,), float: (float,)}
 """Annotations whose values need no conversion, with the types of those values."""
 
 

@@ -87,7 +87,7 @@ class Component:
         function: Function | None = None,
         title: str | None = None,
         description: str | None = None,
-        icons: list[Any] | None = None,
+        icons: list[object] | None = None,
         meta: Object | None = None,
         tags: Iterable[str] | None = None,
         version: object = None,

@@ -177,7 +177,7 @@ def is_scalar(kind: object) -> bool:
     return kind in SCALARS or get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum))
 
 
-def schema_of(adapter: TypeAdapter[Any]) -> Object:
+def schema_of(adapter: TypeAdapter[object]) -> Object:
     """Return the schema of an answer; TypeError: it may not be asked for."""
     schema = adapter.json_schema(schema_generator=InlineEnums)
     if schema.get("type") != "object":

@@ -160,7 +160,7 @@ def meta_of(component: Component, version: SchemaRules) -> Object | None:
     return meta or None
 
 
-def on_wire(version: SchemaRules, fields: Mapping[str, Any]) -> Object:
+def on_wire(version: SchemaRules, fields: Mapping[str, object]) -> Object:
     """Return the fields that have a value, as JSON and in the order of the version's wire."""
     found = {name: json_value(value) for name, value in fields.items() if value is not None}
     if not version.sorted_fields:

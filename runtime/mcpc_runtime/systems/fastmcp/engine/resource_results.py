@@ -159,7 +159,7 @@ class PromptResult:
     """The messages of a prompt."""
 
     def __init__(self, messages: object, description: str | None = None, meta: Object | None = None) -> None:
-        self.messages: list[Any] = [Message(messages)] if isinstance(messages, str) else checked(messages)
+        self.messages: list[object] = [Message(messages)] if isinstance(messages, str) else checked(messages)
         self.description = description
         self.meta = meta
 

@@ -154,7 +154,7 @@ def flag(name: str, text: str) -> bool:
     return BOOLEANS.get(text.lower(), False)
 
 
-CONVERSIONS: dict[Any, Callable[[str, str], Any]] = {
+CONVERSIONS: dict[object, Callable[[str, str], object]] = {
     int: lambda _, text: int(text),
     float: lambda _, text: float(text),
     bool: flag,
@@ -168,7 +168,7 @@ def simple_values(reader: ArgumentReader, values: Object) -> Object:
     return {name: simple_value(hints.get(name), name, value) for name, value in values.items()}
 
 
-def simple_value(hint: Any, name: str, value: Any) -> Any:
+def simple_value(hint: object, name: str, value: Any) -> Any:
     """Return a value of an address as the type of its parameter."""
     convert = CONVERSIONS.get(hint) if isinstance(hint, type) and isinstance(value, str) else None
     if convert is None:

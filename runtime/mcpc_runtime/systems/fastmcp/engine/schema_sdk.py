@@ -68,7 +68,7 @@ def evaluated(function: Function) -> inspect.Signature:
         return bare.replace(parameters=[each.replace(annotation=found[each.name]) for each in bare.parameters.values()])
 
 
-def argument_field(parameter: inspect.Parameter) -> tuple[str, Any]:
+def argument_field(parameter: inspect.Parameter) -> tuple[str, object]:
     """Return the name and the definition of a parameter's field."""
     name = parameter.name
     untyped = parameter.annotation is inspect.Parameter.empty
@@ -82,7 +82,7 @@ def argument_field(parameter: inspect.Parameter) -> tuple[str, Any]:
     return name, (annotation, ... if parameter.default is inspect.Parameter.empty else parameter.default)
 
 
-def result_type(function: Function, rules: SchemaRules, *, forced: bool) -> tuple[Any, bool] | None:
+def result_type(function: Function, rules: SchemaRules, *, forced: bool) -> tuple[object, bool] | None:
     """Return the type that a function's result is checked and written by, and whether it wraps the result.
 
     None: the function has no structured result.  `forced`: it has one whatever its annotation.

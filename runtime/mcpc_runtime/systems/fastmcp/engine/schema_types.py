@@ -45,7 +45,7 @@ def union_of(annotations: Sequence[object]) -> object:
     return annotations[0] if len(annotations) == 1 else Union[tuple(annotations)]  # noqa: UP007  # made of values
 
 
-def unwrapped(annotation: object) -> tuple[Any, tuple[Any, ...]]:
+def unwrapped(annotation: object) -> tuple[object, tuple[object, ...]]:
     """Return an annotation's type, and its metadata."""
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)

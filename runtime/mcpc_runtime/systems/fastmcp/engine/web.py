@@ -35,7 +35,7 @@ class ServedApplication:
         self.mcpc_routes: list[tuple[str, list[str] | None, Function]] = []
         self.mcpc_mounts: list[tuple[str, object]] = []
         self.routes: list[Any] = []
-        self.user_middleware: list[Any] = [*(middleware or ())]
+        self.user_middleware: list[object] = [*(middleware or ())]
         self.exception_handlers: dict[object, object] = {}
         self.state = ModuleType("state")
         self.router = self
@@ -153,7 +153,7 @@ def leads_to_mcp(found: object) -> bool:
 
 
 def application(server: ProgramServer) -> Any:
-    served: Any = current_program.application
+    served: object = current_program.application
     if served is None:
         served = server.mcpc_application = server.mcpc_application or own_application(server)
     return served

@@ -60,7 +60,7 @@ def is_proxy(value: object) -> bool:
     return any(owner.__name__ in PROXIES for owner in type(value).__mro__)
 
 
-def sources(providers: Iterable[Any]) -> Iterator[Any]:
+def sources(providers: Iterable[object]) -> Iterator[object]:
     """Yield providers with those in them."""
     for each in providers:
         yield each

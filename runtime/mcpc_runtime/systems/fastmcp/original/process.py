@@ -53,8 +53,8 @@ class AdoptedServers:
     """The servers that a program makes, and how it serves one.  `has_ended`: it ended without serving any."""
 
     def __init__(self, generation: str) -> None:
-        self.high: list[Any] = []
-        self.low: list[Any] = []
+        self.high: list[object] = []
+        self.low: list[object] = []
         self.has_served = False
         self.has_ended = False
         kind = class_of(HIGH_LEVEL[generation])
@@ -149,7 +149,7 @@ def class_of(row: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def record(kind: Any, made: Callable[[Any, object], None]) -> None:
+def record(kind: Any, made: Callable[[object, object], None]) -> None:
     """Call `made` with each new instance of a class of servers, and the lifespan that it was given."""
     original = kind.__init__
     bind = signature(original).bind_partial

@@ -35,7 +35,7 @@ class SamplingResult:
 
     text: str | None = None
     result: object = None
-    history: list[Any] = field(default_factory=list)
+    history: list[object] = field(default_factory=list)
 
 
 def messages_of(messages: object) -> list[Object]:

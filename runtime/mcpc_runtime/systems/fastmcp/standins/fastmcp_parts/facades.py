@@ -47,7 +47,7 @@ class LowLevel:
 class Lifespan:
     """What is entered when a server starts.  `first | second` joins two: their dictionaries are one."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[object], object]) -> None:
         self._function = function
 
     def __call__(self, server: object) -> object:
@@ -83,5 +83,5 @@ def lifespan(function: Any) -> Lifespan:
     return Lifespan(asynccontextmanager(function))
 
 
-def combine_lifespans(*lifespans: object) -> Callable[[Any], Any]:
+def combine_lifespans(*lifespans: object) -> Callable[[object], object]:
     return combined(*lifespans)

@@ -57,7 +57,7 @@ class FastMCP(ServerContent):
         *,
         version: object = None,
         website_url: str | None = None,
-        icons: list[Any] | None = None,
+        icons: list[object] | None = None,
         lifespan: Any = None,
         **options: Any,
     ) -> None:

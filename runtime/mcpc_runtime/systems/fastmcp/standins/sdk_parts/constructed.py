@@ -85,7 +85,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         name: str,
         *,
         version: str = "",
-        lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = lifespan,
+        lifespan: Callable[[object], AbstractAsyncContextManager[object]] = lifespan,
         **options: object,
     ) -> None:
         super().__init__(name, version, lifespan)
@@ -120,10 +120,10 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
         """Set the handler of a notification, which a built server does not call."""
         self._notification_handlers[method] = HandlerEntry(params_type, handler)
 
-    def get_request_handler(self, method: str) -> HandlerEntry[Any] | None:
+    def get_request_handler(self, method: str) -> HandlerEntry[object] | None:
         return self._handlers.get(method)
 
-    def get_notification_handler(self, method: str) -> HandlerEntry[Any] | None:
+    def get_notification_handler(self, method: str) -> HandlerEntry[object] | None:
         return self._notification_handlers.get(method)
 
     def handles(self, method: str) -> bool:

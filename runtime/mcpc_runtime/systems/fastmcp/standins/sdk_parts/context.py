@@ -87,7 +87,7 @@ class Context(BaseContext):
     async def read_resource(self, uri: Any) -> object:
         return await self.fastmcp.read_resource(uri)
 
-    async def elicit(self, message: str, schema: type[Any]) -> object:
+    async def elicit(self, message: str, schema: type[object]) -> object:
         """Ask the user for the values of a model."""
         return await elicit_with_validation(self.session, message, schema)
 

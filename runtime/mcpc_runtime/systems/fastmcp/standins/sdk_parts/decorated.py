@@ -113,7 +113,7 @@ REQUESTS = {
 UNKNOWN_ERROR = 0
 """The code of an error that a handler raises as any exception."""
 
-request_ctx: contextvars.ContextVar[RequestContext[Any, Any, Any]] = contextvars.ContextVar("request_ctx")
+request_ctx: contextvars.ContextVar[RequestContext[object, object, object]] = contextvars.ContextVar("request_ctx")
 
 
 @dataclass(slots=True)
@@ -137,8 +137,8 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         version: str | None = None,
         instructions: str | None = None,
         website_url: str | None = None,
-        icons: list[Any] | None = None,
-        lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = lifespan,
+        icons: list[object] | None = None,
+        lifespan: Callable[[object], AbstractAsyncContextManager[object]] = lifespan,
     ) -> None:
         super().__init__(name, version, lifespan)
         self.instructions = instructions

@@ -44,7 +44,7 @@ class ContentAsList:
         content: Any
 
     @property
-    def content_as_list(self) -> list[Any]:
+    def content_as_list(self) -> list[object]:
         return self.content if isinstance(self.content, list) else [self.content]
 
 
@@ -83,7 +83,7 @@ class Definitions:
     module: str
     descriptions: Mapping[str, str]
     config: Callable[[str], Object]
-    extra: Mapping[str, Callable[[Definitions], Any]]
+    extra: Mapping[str, Callable[[Definitions], object]]
     leaves: Object = field(default_factory=dict)
     made: Object = field(default_factory=dict)
 

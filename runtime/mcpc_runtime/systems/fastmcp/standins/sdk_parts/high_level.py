@@ -160,7 +160,7 @@ class HighLevelServer(ABC):
         listed, make = table[kind]
         return [(make(listing.described(each), selected()), each.function) for each in listed()]
 
-    def _models(self, kind: str, model: str) -> list[Any]:
+    def _models(self, kind: str, model: str) -> list[object]:
         return [getattr(types, model).model_validate(entry) for entry, _ in self._entries(kind)]
 
     async def list_tools(self) -> list[Any]:

@@ -47,7 +47,7 @@ class LowLevelServer(ABC):
     mcpc_application: object = None
 
     def __init__(
-        self, name: str, version: str | None, lifespan: Callable[[Any], AbstractAsyncContextManager[Any]]
+        self, name: str, version: str | None, lifespan: Callable[[object], AbstractAsyncContextManager[object]]
     ) -> None:
         self.name = name
         self.version = version

@@ -125,7 +125,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         description: str | None = None,
         instructions: str | None = None,
         website_url: str | None = None,
-        icons: list[Any] | None = None,
+        icons: list[object] | None = None,
         version: str = "",
         **options: Any,
     ) -> None:

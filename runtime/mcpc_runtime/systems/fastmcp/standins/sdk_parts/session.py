@@ -82,7 +82,7 @@ def url_elicitation_data(elicitations: list[Any], message: str | None) -> tuple[
 class McpUrlElicitationRequiredError(McpError):
     """Asks the user to open addresses before a request can be answered, in version 1 of the SDK."""
 
-    def __init__(self, elicitations: list[Any], message: str | None = None) -> None:
+    def __init__(self, elicitations: list[object], message: str | None = None) -> None:
         text, data = url_elicitation_data(elicitations, message)
         make = selected_definitions().find("ErrorData")
         super().__init__(make(code=URL_ELICITATION_REQUIRED, message=text, data=data))
@@ -92,7 +92,7 @@ class McpUrlElicitationRequiredError(McpError):
 class MCPUrlElicitationRequiredError(MCPError):
     """Asks the user to open addresses before a request can be answered, in version 2 of the SDK."""
 
-    def __init__(self, elicitations: list[Any], message: str | None = None) -> None:
+    def __init__(self, elicitations: list[object], message: str | None = None) -> None:
         text, data = url_elicitation_data(elicitations, message)
         super().__init__(URL_ELICITATION_REQUIRED, text, data)
         self.elicitations = elicitations
@@ -304,7 +304,7 @@ def check_form(schema: Any) -> None:
 
 
 async def elicit_with_validation(
-    session: Any, message: str, schema: type[Any], related_request_id: object = None
+    session: Any, message: str, schema: type[object], related_request_id: object = None
 ) -> object:
     """Ask the user for the values of a model."""
     model: Any = schema

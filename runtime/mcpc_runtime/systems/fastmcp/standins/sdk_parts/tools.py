@@ -113,7 +113,7 @@ def parsed_text(value: Any, field: Any) -> object:
     return value if isinstance(found, (str, int, float)) else found
 
 
-def contents_of(result: object) -> list[Any]:
+def contents_of(result: object) -> list[object]:
     if result is None:
         return []
     if isinstance(result, BySuffix):
@@ -300,7 +300,7 @@ class Prompt(components.Prompt):
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
-        icons: list[Any] | None = None,
+        icons: list[object] | None = None,
         context_kwarg: str | None = None,
     ) -> Prompt:
         given = described(fn, {"name": name, "title": title, "description": description, "icons": icons})
