@@ -89,7 +89,7 @@ class Plan:
 def plan_of(tool: components.Tool) -> Plan:
     """Return the plan of a tool, made at its first call."""
     if tool.plan is None:
-        model = resolve("mcpc_runtime.systems.fastmcp.engine.schema_sdk:arguments_model")(tool.function, tool.injected)
+        model = resolve("mcpc_runtime.systems.fastmcp.engine.schemas:arguments_model")(tool.function, tool.injected)
         shape = output_schema(tool.fn, selected(), tool.structured_output)
         adapter = None if shape is None else resolve("pydantic:TypeAdapter")(shape.kind)
         tool.plan = Plan(model, shape, adapter)
