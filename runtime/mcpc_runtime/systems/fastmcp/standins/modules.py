@@ -134,8 +134,8 @@ SDK_FILES = "BinaryResource FileResource FunctionResource Resource TextResource"
 SDK_SECURITY = {"e:uris": "DEFAULT_RESOURCE_SECURITY@sdk2=DEFAULT ResourceSecurity@sdk2"}
 SERVERS = {"decorated": "Server@sdk1", "constructed": "Server@sdk2"}
 SDK_ERRORS = "InvalidSignature ResourceError ToolError"
-ELICITED = "AcceptedElicitation ElicitationResult"
-ANSWERS = "CancelledElicitation DeclinedElicitation"
+ELICITED = "ElicitationResult"
+ANSWERS = "AcceptedElicitation CancelledElicitation DeclinedElicitation"
 SDK_CONTEXT = "Context"
 
 HIGH_LEVEL: dict[str, Row] = {
