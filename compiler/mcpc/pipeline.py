@@ -16,7 +16,7 @@ from mcpc.emit import emit
 from mcpc.emit.interpreters import HERE
 from mcpc.frontends import frontends_of, parse_project
 from mcpc.frontends.installed_metadata import with_version_files
-from mcpc.frontends.own_settings import unknown_settings
+from mcpc.frontends.project import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
 from mcpc.pack import pack_server

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from mcpc.cli.editor import schema
 from mcpc.diagnostics import Severity
-from mcpc.frontends import own_settings
+from mcpc.frontends import project
 from mcpc.lower import protocol_schema
 from mcpc.lower.protocol_schema import Field, ObjectShape
 from mcpc.model.definitions.field_descriptions import DESCRIPTIONS
@@ -198,7 +198,7 @@ def test_a_schema_is_exactly_this(name: str, golden: Callable[[Path, str], None]
 
 
 def test_the_tables_of_mcpc_in_pyproject_have_the_keys_that_are_known() -> None:
-    for place, keys in own_settings.TABLES.items():
+    for place, keys in project.TABLES.items():
         schema = schema_of("pyproject")["properties"]["tool"]["properties"]["mcpc"]
         for name in place:
             schema = schema["properties"][name]
