@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from mcpc_runtime.artifact import settings
-from mcpc_runtime.artifact.settings import Row, apply_settings
+from mcpc_runtime.artifact.settings import READ, Row, apply_settings
 from support.expressions import check_expressions
 from support.needs import ROOT
 
@@ -37,7 +37,7 @@ def test_a_value_comes_from_the_variable_then_a_file_then_the_settings_file_then
 def test_a_placeholder_that_a_client_left_is_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     secret: Row = ("KEY", "string", True, True, None, (), "")
     plain: Row = ("PLAIN", "string", False, False, None, (), "")
-    for text in (b"${user_config.key}", b"${}", b"${input:key}"):
+    for text in (b"", b"${user_config.key}", b"${}", b"${input:key}"):
         monkeypatch.setenv("PLAIN", text.decode())
         given = {b"X": text, b"KEY": text, b"PLAIN": text}
         assert apply_settings([ROW, secret, plain], given) == ["KEY is not set"]
@@ -45,6 +45,16 @@ def test_a_placeholder_that_a_client_left_is_no_value(monkeypatch: pytest.Monkey
     for text in (b"${a} b", b"x${a}", b"${a}${b}", b"${a", b"$a"):
         given = {b"X": text}
         assert (apply_settings([ROW], given), given) == ([], {b"X": text})
+
+
+def test_a_program_may_have_what_it_reads_from_a_file_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows: list[Row] = [("KEY", kind, True, True, None, (), "") for kind in (READ, "string")]
+    assert apply_settings(rows, {}) == ["KEY is not set"] * 2
+    (tmp_path / ".env").write_text("")
+    assert apply_settings(rows, {}) == ["KEY is not set"]
 
 
 def test_values(golden: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.build_steps import build_project, load_or_build, write_artifact
 from mcpc.cli.built_contents import FACTS
+from mcpc.cli.dotenv import project_variables
 from mcpc.pack.prologue import start_of
 from mcpc.sandbox import programs
 
@@ -53,7 +54,7 @@ def run_artifact_command(target: Path, given: dict[str, Any], *words: str) -> No
     """
     with built_artifact(target, given) as path, tempfile.TemporaryDirectory(prefix="mcpc-") as empty:
         folder = None if target.is_file() else Path(empty)
-        variables = artifact_environment(target)
+        variables = {**project_variables(target), **artifact_environment(target)}
         status = programs.run_in_foreground("server", start_command(path, *words), variables, folder)
     raise click.exceptions.Exit(status)
 

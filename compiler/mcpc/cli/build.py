@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from mcpc.pack.cache import CachedBuild
 
 
-REPORTED_NOTES = ("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP425", "MCP427", "MCP428", "MCP429", "MCP712")
+REPORTED_NOTES = frozenset(
+    {*("MCP266", "MCP267", "MCP291", "MCP296", "MCP305", "MCP306"), *("MCP425", "MCP427", "MCP428", "MCP429", "MCP712")}
+)
 """Codes of notes that a build prints: on what is in the file, on its start, and on code that the build ran."""
 
 HEAVY_BYTES = 1_000_000

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +19,7 @@ import click
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.artifact import artifact_environment, built_artifact, start_command
 from mcpc.cli.built_contents import artifact_contents
+from mcpc.cli.dotenv import project_variables
 from mcpc.client.model import lists_from_json
 from mcpc.pack.runtime import page_sources
 from mcpc.sandbox import programs
@@ -83,16 +85,17 @@ def command(target: Path, at: str | None, has_page: bool, once: bool, words: tup
     build_words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
         place, screen = Path(folder), Screen(report.has_colours())
+        start = ServerCommand(start_command, empty_folder(place), project_variables(root))
         builder = ProjectBuilder(build_words, place, read_build_facts)
         if has_page:
-            serve_page(builder, root, at, CallPipe(place, CallLines(screen)), screen)
+            serve_page(builder, root, at, with_calls(start, CallPipe(place, CallLines(screen))), screen)
         elif at:
             require_free(at)
-            pipe = CallPipe(place, CallLines(screen))
-            start = ServerCommand(lambda path: start_command(path, "serve", "--http", at), pipe.variables)
+            start = with_calls(start, CallPipe(place, CallLines(screen)))
+            start = replace(start, argv=lambda path: start_command(path, "serve", "--http", at))
             serve_http(builder, root, start, screen)
         else:
-            serve_stdio(builder, root, screen)
+            serve_stdio(builder, root, start, screen)
 
 
 # The address decides whether the project is served over HTTP, and `--ui` of this command whether with the page.
@@ -103,11 +106,12 @@ def serve_once(target: Path, words: tuple[str, ...], is_http: object, given: dic
     """Serve a built file, or one that is built of a project, over standard input and output, and exit."""
     if is_http:
         raise click.UsageError(messages.ONCE_IS_STDIO)
-    with built_artifact(target, given) as path:
+    with built_artifact(target, given) as path, tempfile.TemporaryDirectory(prefix="mcpc-dev-") as empty:
         # The server prints a hint for people, with the command that calls it.
         variables = artifact_environment(target) if sys.stdin.isatty() else {}
         start = start_command(path, *(("--", *words) if words else ()))
-        status = programs.run_in_foreground("server", start, variables)
+        folder = None if target.is_file() else Path(empty)
+        status = programs.run_in_foreground("server", start, {**project_variables(target), **variables}, folder)
     raise click.exceptions.Exit(report.UNREACHABLE if status < 0 else status)
 
 
@@ -136,10 +140,22 @@ def read_build_facts(path: Path) -> BuildFacts:
     return BuildFacts(str(found["format"]), lists, names, repr(code), repr(served))
 
 
-def serve_stdio(builder: ProjectBuilder, root: Path, screen: Screen) -> None:
+def empty_folder(place: Path) -> Path:
+    """Return a new folder in which servers run, as where clients start them: all that they find is in the file."""
+    folder = place / "empty"
+    folder.mkdir()
+    return folder
+
+
+def with_calls(start: ServerCommand, pipe: CallPipe) -> ServerCommand:
+    """Return how a server is started whose calls are written to a pipe."""
+    return replace(start, variables={**start.variables, **pipe.variables})
+
+
+def serve_stdio(builder: ProjectBuilder, root: Path, start: ServerCommand, screen: Screen) -> None:
     """Serve over standard input and output."""
     reporter = Reporter(screen)
-    proxy = Proxy(builder, start_command, root, Messages(reporter, CallWatch(CallLines(screen)), screen))
+    proxy = Proxy(builder, start, root, Messages(reporter, CallWatch(CallLines(screen)), screen))
     watcher = ProjectWatcher(root, proxy.changed)
     first = first_build(builder, reporter, screen)
     watcher.start()
@@ -159,7 +175,7 @@ def serve_http(builder: ProjectBuilder, root: Path, start: ServerCommand, screen
     listener.run(first)
 
 
-def serve_page(builder: ProjectBuilder, root: Path, at: str | None, pipe: CallPipe, screen: Screen) -> None:
+def serve_page(builder: ProjectBuilder, root: Path, at: str | None, start: ServerCommand, screen: Screen) -> None:
     """Serve over HTTP behind the page, which is there before the first build, and stays when it fails."""
     host = at.rpartition(":")[0] if at else DEFAULT_HOST
     if not HttpSettings(host=host).is_loopback:
@@ -171,10 +187,10 @@ def serve_page(builder: ProjectBuilder, root: Path, at: str | None, pipe: CallPi
     server = listening(front, at)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     screen.write(messages.PAGE_ADDRESS.format(address=f"http://{host}:{server.server_port}", token=token))
-    start = ServerCommand(
-        lambda path: start_command(path, "serve", "--http", f"{DEFAULT_HOST}:{inner}", "--ui"),
-        pipe.variables,
-        HIDDEN_LINES,
+    start = replace(
+        start,
+        argv=lambda path: start_command(path, "serve", "--http", f"{DEFAULT_HOST}:{inner}", "--ui"),
+        hidden=HIDDEN_LINES,
     )
     listener = Listener(builder, start, reporter, screen, history.serve_last)
     watcher = ProjectWatcher(root, listener.changed)

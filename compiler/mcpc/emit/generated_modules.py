@@ -17,6 +17,7 @@ from mcpc.model.ir.project import variable_text
 from mcpc.schema import compile_of
 from mcpc.schema.compilation import LABEL
 from mcpc.schema.models import build_models, tool_module
+from mcpc_runtime.artifact.settings import FILE_SUFFIX, READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,18 +65,24 @@ def _models(models: Sequence[Model]) -> Iterator[ArtifactFile]:
 
 
 def setting_rows(settings: Sequence[Setting]) -> tuple[PlainData, ...]:
-    """Return the rows of the index (see `mcpc_runtime.artifact.settings.Row`), without what only people read."""
+    """Return the rows of the index (see `mcpc_runtime.artifact.settings.Row`), without what only people read.
+
+    A program has its own defaults, and checks what it reads itself.  If it reads NAME_FILE, too, that is its own way to
+    have a value in a file.
+    """
+    names = {setting.name for setting in settings}
     return tuple(
         (
             setting.name,
-            setting.type,
+            READ if setting.is_read else setting.type,
             setting.required,
             setting.secret,
-            None if setting.default is None else variable_text(setting.default),
-            tuple(map(variable_text, setting.choices)),
+            None if setting.default is None or setting.is_read else variable_text(setting.default),
+            () if setting.is_read else tuple(map(variable_text, setting.choices)),
             setting.title or setting.description.partition("\n")[0],
         )
         for setting in settings
+        if not (setting.is_read and f"{setting.name}{FILE_SUFFIX}" in names)
     )
 
 
@@ -92,11 +99,13 @@ PYTHON_TYPES = {
 
 def settings_module(settings: Sequence[Setting]) -> tuple[ArtifactFile, ...]:
     """Return the module with the Python types of settings, for handlers that have a class of settings."""
-    if not settings:
-        return ()
     kinds = {
-        item.name: "Secret" if item.secret and item.type == "string" else PYTHON_TYPES[item.type] for item in settings
+        item.name: "Secret" if item.secret and item.type == "string" else PYTHON_TYPES[item.type]
+        for item in settings
+        if not item.is_read
     }
+    if not kinds:
+        return ()
     return (ArtifactFile("mcpc_app/settings.py", render("settings.py.j2", kinds=kinds), python=True),)
 
 

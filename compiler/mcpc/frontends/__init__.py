@@ -196,9 +196,15 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
     if options.format or options.kb:
         return _frontend_named(options.format or "blueprints")
     frontends = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree_for(frontend, tree, FRONTENDS)))
-    if frontends:
+    is_unread = _names_unread_file(tree, options, frontends)
+    if frontends and not is_unread:
         return frontends, ()
     marked = _decorated_elsewhere(tree)
+    if is_unread and not options.entry.startswith(marked or " "):
+        hint = "name the folder, or the file with `FastMCP(...)`, `Server(...)` or functions with `@tool`"
+        place = Span(options.entry.partition(":")[0])
+        problem = diagnose("MCP009", place, f"`{options.entry}` makes no server", "", hint)
+        return (), (misspelt_library(tree) or problem,)
     if f"`{marked}`" in DEFINITION_FILES:
         message = f"no project found here: the decorators of `{marked}` are not those of a `Server` that it makes"
         return (), (diagnose("MCP009", Span(marked), message, "", MAKE_A_SERVER),)
@@ -207,6 +213,13 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
         return (), (diagnose("MCP009", Span(marked), message, "", f"rename it to `server.py`, and {NAME_THE_FOLDER}"),)
     misspelt = misspelt_library(tree)
     return (), (misspelt or unrecognised(tree, _projects_below(tree)),)
+
+
+def _names_unread_file(tree: SourceTree, options: Options, frontends: Sequence[Frontend]) -> bool:
+    """Tell whether the entry is a file that no format reads: only programs have other files than definitions."""
+    path = options.entry.partition(":")[0]
+    is_read = f"`{path}`" in DEFINITION_FILES or fastmcp.FORMAT in {frontend.name for frontend in frontends}
+    return tree.get(path) is not None and not is_read
 
 
 def _decorated_elsewhere(tree: SourceTree) -> str:
@@ -279,6 +292,7 @@ def merge_definitions(definitions: Sequence[Definition]) -> tuple[Definition, Di
         live_lists=tuple(dict(row for definition in definitions for row in definition.live_lists).items()),
         run_time=next((definition.run_time for definition in definitions if definition.run_time is not None), None),
         imported=tuple(path for definition in definitions for path in definition.imported),
+        settings_read=tuple(setting for definition in definitions for setting in definition.settings_read),
     )
     others = (beside[path] for path in sorted(beside) if path not in read and path not in libraries)
     return replace(whole, beside=tuple(others)), problems

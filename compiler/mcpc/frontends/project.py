@@ -53,6 +53,12 @@ def build_environment(tree: SourceTree) -> dict[str, str]:
     )
 
 
+def declared_settings(tree: SourceTree) -> list[dict[str, Any]]:
+    """Return the settings that `pyproject.toml` declares, as far as they are tables."""
+    written = _table(tree, "tool", "mcpc").get(SETTINGS)
+    return [row for row in written if isinstance(row, dict)] if isinstance(written, list) else []
+
+
 def is_concurrent(tree: SourceTree) -> bool | None:
     """Return whether a project says that calls run at once (`concurrent` of `[tool.mcpc]`), None if it does not say."""
     written = _table(tree, "tool", "mcpc").get("concurrent")

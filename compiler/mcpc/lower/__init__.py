@@ -20,7 +20,7 @@ from mcpc.lower.handlers import bind_handlers, claimed_definitions
 from mcpc.lower.metadata import declared_changes, lower_capabilities, lower_implementation, server_metadata
 from mcpc.lower.models import mentioned_models, model_catalog
 from mcpc.lower.resources import check_resources, lower_completion, lower_resource, lower_template
-from mcpc.lower.settings import check_settings, check_toolsets, read_settings, read_toolsets
+from mcpc.lower.settings import check_settings, check_toolsets, read_settings, read_toolsets, with_read_settings
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
 from mcpc.model.definitions import HANDLERS_KEY, options_node
 from mcpc.model.ir import Completion, ExternalHandler, Resource, ResourceTemplate, RunTimeDefinitions, Server
@@ -109,7 +109,7 @@ def _server(
         models=mentioned_models(files, model_catalog(definition)),
         unpack=unpack,
         runtime_settings=definition.runtime_settings,
-        settings=tuple(read_settings(node)),
+        settings=with_read_settings(tuple(read_settings(node)), definition.settings_read),
         toolsets=tuple(read_toolsets(node)),
         virtual_servers=definition.virtual_servers,
         serves=definition.serves,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.model.definitions import KIND_NAMES
 from mcpc.model.ir import Toolset
-from mcpc.model.ir.project import SETTING_TYPES, Setting
+from mcpc.model.ir.project import SETTING_TYPES, VARIABLE_NAME, Setting
 from mcpc.reading import member_of
 from mcpc_runtime.artifact.settings import RESERVED_NAMES, RESERVED_PREFIXES
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from mcpc.reading import Member, Node
 
 SETTINGS = "settings"
-VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
 PATH_TYPES = ("file", "directory")
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean"}
 """The kind of JSON that values of a type have; those of the other types are strings."""
@@ -53,6 +52,12 @@ def read_settings(server: Node) -> Iterator[Setting]:
             default=_scalar(default) if default is not None and _fits(default, kind) else None,
             choices=tuple(_scalar(item) for item in (choices.items if choices else ()) if _fits(item, kind)),
         )
+
+
+def with_read_settings(declared: tuple[Setting, ...], read: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """Return the declared settings, and those that a program reads and the project does not declare."""
+    names = {setting.name for setting in declared}
+    return (*declared, *(setting for setting in read if setting.name not in names))
 
 
 def check_settings(server: Node) -> Iterator[Diagnostic]:

@@ -29,6 +29,8 @@ RESERVED_NAMES = frozenset(
 )  # fmt: skip
 RESERVED_PREFIXES = ("MCPC_", "LC_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC", "XDG_", "NODE_OPTIONS")
 """Variables that are not settings: those of systems, interpreters and the server itself."""
+READ, DOTENV = "read", ".env"
+"""The type of what a program reads: it checks that itself, and may have it from this file in the working folder."""
 FILE = "MCPC_SETTINGS_FILE"
 FILE_SUFFIX = "_FILE"
 MAX_FILE_BYTES = 1 << 20
@@ -54,7 +56,7 @@ def apply_settings(rows: Sequence[Row], environ: Values) -> list[str]:
         known = {}
     for row in rows:
         try:
-            drop_placeholder(environ, row[0])
+            drop_unset(environ, row[0])
             value = setting_value(row, environ, known)
             if value is not None:
                 put_variable(environ, row[0], value)
@@ -67,8 +69,8 @@ def setting_value(row: Row, environ: Mapping[bytes, bytes], known: Mapping[str, 
     """Return the value of a setting as the text of a variable, None if it has none; raise SettingError."""
     name, kind, required, _, default, choices, purpose = row
     given = given_value(name, environ, known)
-    if not given:  # clients set an input that was left out to an empty text
-        if required:
+    if not given:
+        if required and not (kind == READ and isfile(DOTENV)):
             raise SettingError(f"{name} is not set" + (f" ({purpose})" if purpose else ""))
         return default
     text = canonical_text(name, kind, given)
@@ -146,10 +148,10 @@ def number_text(name: str, kind: str, text: str) -> str:
     return str(value) if kind == "integer" else text
 
 
-def drop_placeholder(environ: Values, name: str) -> None:
-    """Remove a variable that a client set to `${user_config.name}` itself: it had no value to put there."""
-    value = environ.get(name.encode(), b"")
-    if value.startswith(b"${") and value.find(b"}") == len(value) - 1:
+def drop_unset(environ: Values, name: str) -> None:
+    """Remove a variable that a client set for an input that was left out: to nothing, or to `${user_config.name}`."""
+    value = environ.get(name.encode())
+    if value == b"" or (value is not None and value.startswith(b"${") and value.find(b"}") == len(value) - 1):
         del environ[name.encode()]
         if "os" in sys.modules:
             sys.modules["os"].environ.pop(name, None)

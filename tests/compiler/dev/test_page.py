@@ -362,8 +362,8 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
         def run(self, first: BuildResult, *output: int) -> None:
             start = self.given[1]
-            argv = start.argv(Path("a.pyz"))[-4:] if isinstance(start, dev.ServerCommand) else []
-            done.append(("run", first.path, *output, argv))
+            assert [*start.folder.iterdir()] == []
+            done.append(("run", first.path, *output, start.argv(Path("a.pyz"))[-4:], start.variables))
 
         def read(self, client: Any) -> None:
             client.close()
@@ -388,10 +388,12 @@ def test_a_project_is_served_in_each_way(
     served: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     root = str(tmp_path.resolve())
+    (tmp_path / ".env").write_text("OWN=a\nPATH=b\n")
     assert run(tmp_path, "--strict", "--allow", "a", "--allow", "b", "--tools-page-size", 5).exit_code == 0
     name = tmp_path.resolve().name
     words = ["--strict", "--tools-page-size", "5", "--allow", "a", "--allow", "b"]
-    assert served == [[*words, "--live", "--", root], ("watches", name), "start", ("run", Path("a.pyz"), 1, []), "stop"]
+    serving = ("run", Path("a.pyz"), 1, ["a.pyz"], {"OWN": "a"})
+    assert served == [[*words, "--live", "--", root], ("watches", name), "start", serving, "stop"]
     served.clear()
     assert run(tmp_path, "--http", "8000", "--no-defaults").exit_code == 0
     argv = ["a.pyz", "serve", "--http", "127.0.0.1:8000"]
@@ -399,14 +401,14 @@ def test_a_project_is_served_in_each_way(
         ["--no-defaults", "--http", "--", root],
         ("watches", name),
         "start",
-        ("run", Path("a.pyz"), argv),
+        ("run", Path("a.pyz"), argv, {"OWN": "a", "LOG": "x"}),
     ]
     served.clear()
     monkeypatch.setattr(dev, "listening", lambda front, at: SimpleNamespace(serve_forever=lambda: None, server_port=77))
     done = run(tmp_path, "--ui")
     assert done.exit_code == 0, done.output
     assert "http://127.0.0.1:77/ui/#dev=" in capfd.readouterr().err
-    assert (served[0], served[-1][-1][-2:]) == (["--ui", "--", root], ["127.0.0.1:9", "--ui"])
+    assert (served[0], served[-1][-2][-2:]) == (["--ui", "--", root], ["127.0.0.1:9", "--ui"])
     assert run(tmp_path, "--ui", "--http", "0.0.0.0:80").exit_code == 2
     (tmp_path / "fails").write_text("")
     served.clear()

@@ -301,8 +301,9 @@ def test_lines_go_to_a_process_and_come_from_it(monkeypatch: pytest.MonkeyPatch)
         proxy.programs, "start_program", lambda *given, **more: started.append((given, more)) or process
     )
     monkeypatch.setattr(proxy.programs, "end_program", lambda given, seconds: waited.append(("end", seconds)))
-    server = ServerProcess(["x"], lambda sender, line: received.put((sender, line)))
-    assert started == [(("server", ["x"]), {"stderr": None})]
+    start = ServerCommand(lambda path: [path.name], Path("empty"), {"A": "b"})
+    server = ServerProcess(start, Path("x"), lambda sender, line: received.put((sender, line)))
+    assert started == [(("server", ["x"]), {"cwd": Path("empty"), "more": {"A": "b"}, "stderr": None})]
     assert [received.get(timeout=60) for _ in range(3)] == [(server, b"one\n"), (server, b"two\n"), (server, None)]
     server.send(b"a\n")
     assert stream.flushed.wait(60)
@@ -339,8 +340,8 @@ def listener(
     done: list[Any] = []
     running: list[Running] = []
 
-    def start_program(name: str, argv: list[str], more: dict[str, str], **streams: Any) -> Running:
-        done.append((name, argv, more, streams))
+    def start_program(name: str, argv: list[str], more: dict[str, str], cwd: Path, **streams: Any) -> Running:
+        done.append((name, argv, (cwd, more), streams))
         running.append(Running(io.BytesIO(log) if streams["stderr"] == subprocess.PIPE else None))
         return running[-1]
 
@@ -356,7 +357,7 @@ def listener(
     monkeypatch.setattr(http_server.programs, "start_program", start_program)
     monkeypatch.setattr(http_server.programs, "end_program", lambda server, seconds: done.append(("end", seconds)))
     monkeypatch.setattr(http_server, "POLL_SECONDS", 0.001)
-    command = ServerCommand(lambda path: [path.name], {"A": "b"}, hidden)
+    command = ServerCommand(lambda path: [path.name], Path("empty"), {"A": "b"}, hidden)
     return Listener(builder, command, reporter, told, lambda: done.append("served")), done, running
 
 
@@ -365,6 +366,7 @@ def made(folder: Path, digest: str) -> BuildResult:
     return BuildResult(folder / f"{digest}.pyz", 0, digest[:1], BuildFacts(digest))
 
 
+PLACE = (Path("empty"), {"A": "b"})
 STREAMS = {"stdin": subprocess.DEVNULL, "stdout": None, "stderr": None}
 
 
@@ -376,7 +378,7 @@ def test_several_changes_are_one_build(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(Stop):
         one.run(made(tmp_path, "1"))
     assert one.changes.empty()
-    assert done == [("server", ["1.pyz"], {"A": "b"}, STREAMS), "served", "closed", ("end", 15.0)]
+    assert done == [("server", ["1.pyz"], PLACE, STREAMS), "served", "closed", ("end", 15.0)]
 
 
 def run_changes(one: Listener, first: BuildResult, count: int) -> None:
@@ -399,13 +401,13 @@ def test_builds_are_served_one_after_the_other(tmp_path: Path, monkeypatch: pyte
     one, done, _ = listener(results, monkeypatch, told)
     run_changes(one, made(tmp_path, "1"), 3)
     assert done == [
-        ("server", ["1.pyz"], {"A": "b"}, STREAMS),
+        ("server", ["1.pyz"], PLACE, STREAMS),
         "served",
         ("rebuilt", "1"),
         "failed",
         ("rebuilt", "1"),
         ("end", 15.0),
-        ("server", ["2.pyz"], {"A": "b"}, STREAMS),
+        ("server", ["2.pyz"], PLACE, STREAMS),
         "served",
         "closed",
         ("end", 15.0),

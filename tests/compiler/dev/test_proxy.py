@@ -27,6 +27,7 @@ from mcpc.workbench.dev.conversation import (
     parse_messages,
     reload_result,
 )
+from mcpc.workbench.dev.http_server import ServerCommand
 from mcpc.workbench.dev.proxy import Messages, Proxy
 
 Message = dict[str, Any]
@@ -38,8 +39,8 @@ class Server:
 
     made: list["Server"]
 
-    def __init__(self, argv: Any, receive: Callable[[Any, bytes | None], None]) -> None:
-        self.argv, self.receive = argv, receive
+    def __init__(self, start: ServerCommand, path: Path, receive: Callable[[Any, bytes | None], None]) -> None:
+        self.argv, self.receive = start.argv(path), receive
         self.got: list[Message] = []
         self.done: list[Any] = []
         self.made.append(self)
@@ -90,7 +91,7 @@ class Play:
         )
         messages: Any = Messages(reporter, calls, SimpleNamespace(write=self.log.append))  # type: ignore[arg-type]
         builder: Any = SimpleNamespace(begin=self.begin, close=lambda: self.log.append("closed"))
-        self.proxy = Proxy(builder, lambda path: [path.name], folder, messages)
+        self.proxy = Proxy(builder, ServerCommand(lambda path: [path.name], folder, {}), folder, messages)
         self.first = self.build("1")
 
     def build(self, digest: str, *names: str, **lists: str) -> BuildResult:

@@ -19,7 +19,7 @@ from mcpc.frontends.fastmcp import runs
 from mcpc.languages.python import newer_syntax_hint
 from mcpc.options import Options
 from mcpc.packages import StagedPackages
-from support.projects import Files, checked, tree
+from support.projects import Files, checked, parsed, tree
 
 HERE = Path(__file__).with_name("projects")
 HEADS = {
@@ -79,7 +79,8 @@ def test_a_mistake_is_explained_by_its_cause(name: str, mistake: Mistake, monkey
     site = Path(sysconfig.get_path("purelib"))
     staged = StagedPackages(site, (), modules=frozenset({"pydantic", "pydantic_settings"}))
     monkeypatch.setattr(runs, "stage_project_packages", lambda *_: (staged, ()))
-    problems = [problem for problem in in_order(checked(mistake.files)[1]) if problem.severity != "note"]
+    told = in_order(checked(mistake.files)[1])
+    problems = [problem for problem in told if problem.severity != "note" or problem.code == "MCP306"]
     assert [problem.code for problem in problems] == [code for code, *_ in mistake.expected]
     for problem, (_, message, *hint) in zip(problems, mistake.expected, strict=True):
         assert message in problem.message, problem.message
@@ -126,6 +127,26 @@ def test_the_required_python_is_reported_with_the_syntax_that_needs_it() -> None
     problems = in_order(checked(files)[1])
     assert [problem.code for problem in problems] == ["MCP416", "MCP205"]
     assert "t-strings need Python 3.14" in problems[1].hint
+
+
+FASTMCP = "from fastmcp import FastMCP\nmcp = FastMCP('m')\n"
+TOOL_FILE = "from mcpc import Server\nmcp = Server('m')\n@mcp.tool\ndef a() -> int: ...\n"
+NO_SERVERS = {
+    "a script": ({"a.py": "print()\n"}, "MCP009", "`a.py` makes no server"),
+    "a module of a server": ({"a.py": "", "tools.py": TOOL_FILE}, "MCP009", "`a.py` makes no server"),
+    "a file with another name than decorators need": ({"a.py": TOOL_FILE}, "MCP009", "`a.py` has decorators"),
+    "a misspelt library": ({"a.py": "import mcpcc\n"}, "MCP009", "`a.py` imports `mcpcc`"),
+    "a file beside a program": ({"a.py": "", "server.py": FASTMCP}, "MCP284", "`a.py` ends without making a server"),
+}
+
+
+@pytest.mark.parametrize("case", NO_SERVERS)
+def test_a_file_that_makes_no_server_is_named(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, code, message = NO_SERVERS[case]
+    staged = StagedPackages(Path(sysconfig.get_path("purelib")), (), modules=frozenset({"pydantic"}))
+    monkeypatch.setattr(runs, "stage_project_packages", lambda *_: (staged, ()))
+    problem = next(problem for problem in parsed(files, Options(entry="a.py"))[1] if problem.severity == "error")
+    assert (problem.code, message in problem.message) == (code, True)
 
 
 LIBRARIES = [

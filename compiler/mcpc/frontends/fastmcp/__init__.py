@@ -38,6 +38,7 @@ from mcpc.frontends.fastmcp.imports import is_beside, program_files, uses_framew
 from mcpc.frontends.fastmcp.late_imports import http_uses, missing_late_imports, reached_files
 from mcpc.frontends.fastmcp.packages import program_packages, program_scripts, project_information
 from mcpc.frontends.fastmcp.program import ProgramDescription, ProgramFailure, entry_row
+from mcpc.frontends.fastmcp.read_settings import settings_note, settings_read
 from mcpc.frontends.fastmcp.run_time_lists import NOTE as MACHINE_NOTE
 from mcpc.frontends.fastmcp.run_time_lists import list_notes, run_time_handler
 from mcpc.frontends.fastmcp.runs import ProgramStart, run_with_needs
@@ -184,11 +185,14 @@ def described(
     is_original, framework = run.packages.has_framework, run.packages.framework
     definition, unusable = make_definition(tree, settings, entry, run.packages, result)
     row = entry_row(entry, run.packages)
+    read = tuple(settings_read(result.settings, run.needed, result.imported, entry, tree))
     definition = replace(definition, beside=sources, runtime_settings=((SETTINGS, row),), imported=result.imported)
+    definition = replace(definition, settings_read=read)
     definition = with_routes(with_run_time(definition, result, settings, entry, is_original=is_original), result)
     told = original_framework(framework, fault) if is_original else version_problems(framework)
     lost = without_http(tree, entry) if is_original else ()
-    more = (*list_notes(result, settings, tree), *told, *lost, *hidden_routes(result, entry))
+    own = settings_note(read, entry, tree)
+    more = (*list_notes(result, settings, tree), *told, *lost, *hidden_routes(result, entry), *own)
     return Compiled(definition, (*seen(run, result, entry, tree), *unusable, *more))
 
 

@@ -19,9 +19,10 @@ from urllib.parse import quote, quote_plus
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.model import quoted
-from mcpc.frontends.causes.surroundings import SETTINGS, VARIABLE, give, variables_text
+from mcpc.frontends.causes.surroundings import VARIABLE, give, variables_text
 from mcpc.frontends.fastmcp.failures import raised_of, required_arguments
 from mcpc.frontends.fastmcp.program import Offered, ProgramFailure
+from mcpc.frontends.project import declared_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.frontends.fastmcp.program import ProgramDescription
+    from mcpc.reading import SourceTree
 
 
 VALUE = "mcpc-build-value"
@@ -41,6 +43,15 @@ CREDENTIAL = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|USER|USER
 """Names of variables without which servers often refuse to start."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 """An option that an exception names."""
+OF_TYPES = {
+    "array": "[]",
+    "boolean": "false",
+    "integer": "1024",
+    "number": "1024",
+    "object": "{}",
+    "uri": f"http://{VALUE}.invalid",
+}
+"""The values of settings by their types."""
 MAX_RUNS = 6
 KINDS = ("exited", "no server", "raised")
 """The kinds of failures that may be for want of them."""
@@ -58,7 +69,18 @@ class StartNeeds:
         return replace(entry, arguments=(*entry.arguments, *self.arguments))
 
 
-NO_NEEDS = StartNeeds()
+def declared_needs(tree: SourceTree) -> StartNeeds:
+    """Return the required settings that the project declares, each with a value that it may have."""
+    rows = (row for row in declared_settings(tree) if row.get("required") is True)
+    return StartNeeds({name: typed_value(name, row) for row in rows if isinstance(name := row.get("name"), str)})
+
+
+def typed_value(name: str, row: Mapping[str, object]) -> str:
+    """Return a value that a setting may have."""
+    choices = row.get("choices")
+    if isinstance(choices, list) and choices:
+        return str(choices[0])
+    return OF_TYPES.get(str(row.get("type")), value_of(name))
 
 
 def more_needs(result: ProgramDescription | ProgramFailure | None, known: StartNeeds) -> StartNeeds | None:
@@ -69,7 +91,8 @@ def more_needs(result: ProgramDescription | ProgramFailure | None, known: StartN
     names = [] if arguments else [name for name in needed_variables(result) if name not in known.variables]
     if not arguments and not names and result.kind != "no server":
         arguments = [name for name in dict.fromkeys(OPTION.findall(result.message)) if name not in known.arguments]
-    variables = {**known.variables, **{name: value_of(name) for name in names}}
+    rows = {row.get("name"): row for row in result.settings}
+    variables = {**known.variables, **{name: typed_value(name, rows.get(name, {})) for name in names}}
     needs = StartNeeds(variables, (*known.arguments, *argument_words(arguments)))
     return None if needs == known else needs
 
@@ -94,18 +117,18 @@ def value_of(name: str) -> str:
     return next((value for pattern, value in VALUES if pattern.search(name)), VALUE)
 
 
-def needs_warning(needs: StartNeeds, entry: EntryPoint, place: Span | None) -> Diagnostic:
-    """Return the warning that the lists are those which a program offers with other values than its own."""
-    names = [*needs.variables]
+def needs_note(needs: StartNeeds, declared: StartNeeds, entry: EntryPoint, place: Span | None) -> Iterator[Diagnostic]:
+    """Yield the note that the lists are those which a program offers with other values than its own."""
+    names = [name for name in needs.variables if name not in declared.variables]
     options = [word for word in needs.arguments if word != VALUE]
     arguments = f"arguments ({quoted(options)})" if options else "arguments"
     what = " and ".join([*([variables_text(names)] if names else []), *([arguments] if needs.arguments else [])])
     given = "a value" if len(names) + len(options) == 1 else "values"
     message = f"the program `{entry.target}` does not start without {what}: the build gave it {given} without a meaning"
     own = give(names) if names else f"`--entry '{entry.target} ARGUMENTS'`"
-    asked = f"; {SETTINGS}" if names else ""
-    hint = f"the built server has to get its own; if what it offers depends on a value, {own}{asked}"
-    return diagnose("MCP306", place, message, "", hint)
+    hint = f"the built server has to get its own; if what it offers depends on a value, {own}"
+    if what:
+        yield diagnose("MCP306", place, message, "", hint)
 
 
 SHORTEST = 6

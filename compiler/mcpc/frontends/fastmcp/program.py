@@ -62,7 +62,8 @@ class ProgramFailure:
     """Why a program has no description: a kind, its text, and the last place in the project.
 
     `output`: the end of what it printed; `raised`: the exception; `hosts`: those that it tried to reach;
-    `demonstrates`: the name of the server that its file made and asked itself.
+    `demonstrates`: the name of the server that its file made and asked itself; `settings`: what it reads of its
+    environment, as of a description.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class ProgramFailure:
     raised: Raised | None = None
     hosts: tuple[str, ...] = ()
     demonstrates: str = ""
+    settings: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ class ProgramDescription:
 
     `unhandled`: the lists (`tools`, `prompts`, `resources`) that the server has no handler for.
     `lacking`: what it names that has no stand-in.
-    `extensions`: what the original framework says of extensions of the protocol.
+    `extensions`: what the original framework says of extensions of the protocol.  `settings`: what it reads of its
+    environment (`mcpc_runtime.artifact.build_time.settings`).
     `imported`: the program's files that were imported; `demonstrates`: the name of the server that its file made and
     asked itself, without serving it.
     """
@@ -142,6 +145,7 @@ class ProgramDescription:
     demonstrates: str = ""
     extensions: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     lacking: tuple[LackingName, ...] = ()
+    settings: tuple[Mapping[str, Any], ...] = ()
 
 
 def entry_row(entry: EntryPoint, packages: ProgramPackages) -> dict[str, Any]:
@@ -235,6 +239,7 @@ def parsed_failure(row: Mapping[str, Any], printed: str) -> ProgramFailure:
         raised=parse_raised(row.get("raised")),
         hosts=texts(row.get("hosts")),
         demonstrates=text_of(row, "demonstrates"),
+        settings=tuple(objects(row.get("settings"))),
     )
 
 
@@ -264,6 +269,7 @@ def parsed_description(line: Mapping[str, Any]) -> ProgramDescription | None:
             LackingName(text_of(row, "name"), text_of(row, "path"), line_of(row))
             for row in objects(line.get("lacking"))
         ),
+        settings=tuple(objects(line.get("settings"))),
         extensions={name: value for name, value in extensions.items() if isinstance(value, dict)},
     )
 

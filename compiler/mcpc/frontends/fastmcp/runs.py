@@ -11,7 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
-from mcpc.frontends.fastmcp.build_environment import MAX_RUNS, NO_NEEDS, baked_values, more_needs, needs_warning
+from mcpc.frontends.fastmcp.build_environment import (
+    MAX_RUNS,
+    StartNeeds,
+    baked_values,
+    declared_needs,
+    more_needs,
+    needs_note,
+)
 from mcpc.frontends.fastmcp.failures import place_of
 from mcpc.frontends.fastmcp.frameworks import package_of
 from mcpc.frontends.fastmcp.late_imports import framework_names
@@ -42,7 +49,7 @@ class ProgramRun:
     """A run of a program: what it offers, or why not; None if its packages cannot be installed, which is a problem.
 
     `packages`: those that it needs; `versions`: of all that were installed, by name; `modules`: theirs.  `last`: how it
-    failed when it had what it seems to need to start.
+    failed when it had what it seems to need to start; `needed`: variables without which it does not start.
     """
 
     result: ProgramDescription | ProgramFailure | None
@@ -51,6 +58,7 @@ class ProgramRun:
     versions: Mapping[str, str] = field(default_factory=dict)
     modules: frozenset[str] = frozenset()
     last: ProgramFailure | None = None
+    needed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +78,41 @@ def run_with_needs(start: ProgramStart) -> tuple[EntryPoint, ProgramRun]:
     served, first = run_to_serve(start)
     failure = first.result
     if not isinstance(failure, ProgramFailure):
-        return served, first
-    run, needs = first, more_needs(failure, NO_NEEDS)
+        return served, replace(first, needed=needed_reads(first.result, start.environment))
+    declared = declared_needs(start.tree)
+    run, needs = first, more_needs(failure, declared) or (declared if declared.variables else None)
     for _ in range(MAX_RUNS):
         if needs is None:
             break
         variables = {**needs.variables, **start.environment}
         served_again, run = run_to_serve(replace(start, entry=needs.started(entry), environment=variables))
         if isinstance(run.result, ProgramDescription) and not (*baked_values(run.result, needs.variables, entry.file),):
-            problems = (*run.problems, needs_warning(needs, entry, place_of(failure, entry, start.tree)))
-            return replace(served_again, arguments=entry.arguments), replace(run, problems=problems)
+            place = place_of(failure, entry, start.tree)
+            problems = (*run.problems, *needs_note(needs, declared, entry, place))
+            needed = required_variables(replace(start, entry=needs.started(entry)), needs, run.result)
+            return replace(served_again, arguments=entry.arguments), replace(run, problems=problems, needed=needed)
         needs = more_needs(run.result, needs)
     return served, replace(first, last=run.result if isinstance(run.result, ProgramFailure) else None)
+
+
+def needed_reads(result: Result, given: Mapping[str, str]) -> frozenset[str]:
+    """Return the variables among those that a run was given which the program reads as if they were always there."""
+    rows = result.settings if isinstance(result, ProgramDescription) else ()
+    return frozenset(str(row["name"]) for row in rows if row.get("needed") is True and row.get("name") in given)
+
+
+def required_variables(start: ProgramStart, needs: StartNeeds, result: Result) -> frozenset[str]:
+    """Return the variables that a program needs to start: of alternatives (a token, or a name and a password) none."""
+    certain = needed_reads(result, {**needs.variables, **start.environment})
+    doubtful = [name for name in needs.variables if name not in certain]
+    if len(needs.variables) == 1:
+        return certain | {*doubtful}
+    for name in doubtful[:MAX_RUNS]:
+        others = {known: value for known, value in needs.variables.items() if known != name}
+        without = run_to_serve(replace(start, environment={**others, **start.environment}))[1]
+        if isinstance(without.result, ProgramFailure):
+            certain |= {name}
+    return certain
 
 
 def run_to_serve(start: ProgramStart) -> tuple[EntryPoint, ProgramRun]:

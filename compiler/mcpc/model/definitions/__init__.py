@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mcpc.model.ir import ExternalHandler, Handler, Traits, VirtualServer
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.ir.layer import RequestedPackage
+    from mcpc.model.ir.project import Setting
     from mcpc.reading import Json, Node, Source
 
 KIND_NAMES = {
@@ -199,7 +200,8 @@ class Definition:
     `completions` by names. `traits`: how servers of the format differ. `live_lists`: lists that a handler returns
     on request: the method, and the URI that identifies the handler. `requirements`: the packages that the handlers
     need; None for those that the project's files declare. `run_time`: the handler of definitions that are not known
-    at build. `imported`: the Python files that a program of the project imports before it serves.
+    at build. `imported`: the Python files that a program of the project imports before it serves. `settings_read`: the
+    settings that it reads.
     """
 
     format: str
@@ -224,3 +226,4 @@ class Definition:
     requirements: tuple[RequestedPackage, ...] | None = None
     run_time: RunTimeHandler | None = None
     imported: tuple[str, ...] = ()
+    settings_read: tuple[Setting, ...] = ()

@@ -10,6 +10,7 @@ registry's file are made.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -74,6 +75,7 @@ NO_TRAITS = Traits()
 SETTING_TYPES = ("string", "integer", "number", "boolean", "file", "directory")
 """The types of settings; `file` and `directory` are paths that must exist when the server starts."""
 Scalar = str | int | float | bool
+VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
 
 
 def variable_text(value: Scalar) -> str:
@@ -83,7 +85,10 @@ def variable_text(value: Scalar) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting.  `name`: the environment variable that has its value; `choices`: the only valid values, if any."""
+    """One setting.  `name`: the environment variable that has its value; `choices`: the only valid values, if any.
+
+    `is_read`: it is not declared, but a program reads it, which has its own defaults and checks its values itself.
+    """
 
     name: str
     type: str
@@ -94,6 +99,7 @@ class Setting:
     secret: bool = False
     default: Scalar | None = None
     choices: tuple[Scalar, ...] = field(default=())
+    is_read: bool = False
 
     def as_json(self) -> Json:
         """Return it as JSON; fields that are false or not set are left out."""

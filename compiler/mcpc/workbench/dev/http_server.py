@@ -29,12 +29,13 @@ ENDED = "mcpc dev: the server ended with status {status}; the next build starts 
 
 @dataclass(frozen=True, slots=True)
 class ServerCommand:
-    """How a built file is started: its command line and additional environment variables.
+    """How a built file is started: its command line, its working folder, and additional environment variables.
 
     `hidden`: beginnings of lines of its log that are not shown, because they name a port that nobody should use.
     """
 
     argv: Callable[[Path], Sequence[str]]
+    folder: Path
     variables: Mapping[str, str]
     hidden: tuple[bytes, ...] = ()
 
@@ -101,10 +102,12 @@ class Listener:
 
     def _begin(self, build: BuildResult) -> None:
         if build.path is not None:
-            argv, more = self._start.argv(build.path), self._start.variables
-            errors = subprocess.PIPE if self._start.hidden else None
+            start = self._start
+            errors = subprocess.PIPE if start.hidden else None
             streams = {"stdin": subprocess.DEVNULL, "stdout": None, "stderr": errors}
-            self._server = programs.start_program("server", argv, more=more, **streams)
+            self._server = programs.start_program(
+                "server", start.argv(build.path), cwd=start.folder, more=start.variables, **streams
+            )
             if self._server.stderr is not None:
                 threading.Thread(target=self._show_log, args=(self._server.stderr,), daemon=True).start()
             self._served()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from mcpc.workbench.dev.building import BuildResult, ProjectBuilder
     from mcpc.workbench.dev.conversation import Message
+    from mcpc.workbench.dev.http_server import ServerCommand
     from mcpc.workbench.dev.reporting import CallWatch, Reporter, Screen
 
 
@@ -70,8 +71,12 @@ def read_lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
 class ServerProcess:
     """One server process; `receive` is called in another thread with each output line, and None at the end."""
 
-    def __init__(self, argv: Sequence[str], receive: Callable[[ServerProcess, bytes | None], None]) -> None:
-        self._process = programs.start_program("server", argv, stderr=None)
+    def __init__(
+        self, start: ServerCommand, path: Path, receive: Callable[[ServerProcess, bytes | None], None]
+    ) -> None:
+        self._process = programs.start_program(
+            "server", start.argv(path), cwd=start.folder, more=start.variables, stderr=None
+        )
         self._receive = receive
         self._unsent: SimpleQueue[bytes | None] = SimpleQueue()
         for target in (self._read, self._write):
@@ -145,9 +150,7 @@ class Proxy:
     running, finished and about to be served.
     """
 
-    def __init__(
-        self, builder: ProjectBuilder, start: Callable[[Path], Sequence[str]], project: Path, messages: Messages
-    ) -> None:
+    def __init__(self, builder: ProjectBuilder, start: ServerCommand, project: Path, messages: Messages) -> None:
         self._output = 1
         self.events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.conversation = Conversation()
@@ -389,7 +392,7 @@ class Proxy:
         if path is None:
             raise RuntimeError("nothing was built")
         self._child = ServerProcess(
-            self._start(path), lambda child, line: self.events.put(partial(self._handle_server_line, child, line))
+            self._start, path, lambda child, line: self.events.put(partial(self._handle_server_line, child, line))
         )
         for line in self.conversation.replayed_messages():
             self._child.send(line)

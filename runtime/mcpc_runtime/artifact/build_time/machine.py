@@ -3,8 +3,8 @@
 Only functions that the project's own code calls answer otherwise: packages choose what they load by the real ones.
 Variables that tell of a machine are set by what starts the process.
 
-Noted are environment variables that code of the project looks up and does not find (packages look for many that are
-never set), and hosts that it tries to reach.
+Noted are environment variables that code of the project looks up, and which it does not find (packages look for many
+that are never set), and hosts that it tries to reach.
 """
 
 from __future__ import annotations
@@ -78,29 +78,65 @@ PASSED_BY = frozenset({os.__file__, "<frozen os>", "<frozen _collections_abc>", 
 """Code between a program and the mapping of variables."""
 
 _absent: dict[str, None] = {}
+_own: set[str] = set()
+_read: dict[str, Lookup] = {}
+
+
+class Lookup:
+    """How the project looks up a variable.  `needed`: as `os.environ["NAME"]`, which fails without it."""
+
+    needed = False
+    default: object = None
 
 
 class WatchedVariables(type(os.environ)):  # type: ignore[misc]
-    """The variables of the process; what the project does not find in them is recorded."""
+    """The variables of the process; what the project looks up, does not find, and sets itself is recorded."""
 
     folder = ""
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a variable's value; record a name that has none."""
+        """Return a variable's value; record its name, and whether it has one."""
         try:
             return super().__getitem__(key)
         except KeyError:
-            if isinstance(key, str) and asking_file().startswith(self.folder):
+            if isinstance(key, str) and self.is_asked():
                 _absent.pop(key, None)
                 _absent[key] = None
             raise
+        finally:
+            if isinstance(key, str) and self.is_asked():
+                known = _read.setdefault(key, Lookup())
+                known.needed |= sys._getframe(1).f_code.co_filename.startswith(self.folder)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return a variable's value or the default; record that."""
+        value = super().get(key, default)
+        if key in _read and default is not None and self.is_asked():
+            _read[key].default = default
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set a variable; record that the project does, without a look at what it was."""
+        if isinstance(key, str) and key not in _read and self.is_asked():
+            _own.add(key)
+        super().__setitem__(key, value)
+
+    def is_asked(self) -> bool:
+        """Tell whether code of the project uses the variables."""
+        return asking_file().startswith(self.folder)
 
 
 def watch_variables(folder: str) -> None:
-    """Record from now on what code in a folder looks up and does not find."""
-    _absent.clear()
+    """Record from now on what code in a folder looks up, and does not find."""
+    for records in (_absent, _own, _read):
+        records.clear()
     WatchedVariables.folder = f"{folder}/"
     os.environ.__class__ = WatchedVariables
+
+
+def read_variables() -> dict[str, Lookup]:
+    """Return what was looked up that the project had not set itself, in the order of the first look-ups."""
+    return {name: known for name, known in _read.items() if name not in _own}
 
 
 def absent_variables() -> list[str]:

@@ -26,6 +26,7 @@ from mcpc_runtime.artifact.build_time.machine import (
     watch_variables,
 )
 from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, tracebacks
+from mcpc_runtime.artifact.build_time.settings import settings_facts
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
@@ -108,6 +109,7 @@ class DescribedProgram:
             "dynamic": self._dynamic(server, lists),
             "imported": imported_files(self._folder),
             "lacking": [*lacking_names(self._names, self._folder)],
+            "settings": settings_facts(self._folder),
             "routes": routes,
             "notes": [
                 {"text": note.text, "path": relative(note.file, self._folder), "line": note.line, "kind": note.kind}
@@ -228,8 +230,9 @@ def failure_line(problem: BaseException, folder: str) -> Object:
     text = public_name(str(problem).replace(folder + os.sep, ""))
     names = problem.names if isinstance(problem, SeveralServersError) else []
     missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
-    error = {"type": type(problem).__name__, "missing": missing or "", "names": names, "raised": raised}
+    error: Object = {"type": type(problem).__name__, "missing": missing or "", "names": names, "raised": raised}
     error["hosts"] = tried_hosts()
+    error["settings"] = settings_facts(folder)
     return {"failure": {"kind": kind, "message": text, "path": path, "line": line, **error}}
 
 

@@ -15,7 +15,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
-from mcpc_runtime.artifact.build_time.machine import pretend_another_machine, watch_connections
+from mcpc_runtime.artifact.build_time.machine import pretend_another_machine, watch_connections, watch_variables
+from mcpc_runtime.artifact.build_time.settings import settings_facts
 from mcpc_runtime.systems.fastmcp.dynamic_lists import (
     KINDS,
     METHODS,
@@ -104,6 +105,7 @@ def main(folder: str, place: str, report: str) -> None:
     faulthandler.enable(STDERR)
     faulthandler.dump_traceback_later(asked["seconds"], exit=True, file=STDERR)
     print_lines()
+    watch_variables(folder)
     watch_connections()
     if asked.get("elsewhere"):
         pretend_another_machine(folder)
@@ -173,7 +175,8 @@ class DescribedServers(AdoptedServers):
         for kind, reason in self._reasons(server):
             found.setdefault(kind, list_row(kind, reason, self._folder))
         demonstrated = self.demonstrated() if self.has_ended else ""
-        write_report({"dynamic": [*found.values()], "demonstrates": demonstrated}, self._report)
+        report = {"dynamic": [*found.values()], "demonstrates": demonstrated, "settings": settings_facts(self._folder)}
+        write_report(report, self._report)
 
     def _reasons(self, server: object) -> Iterator[Reason]:
         for lifespan in self._lifespans:

@@ -131,14 +131,15 @@ async def listed(client: ProgramClient, method: str, member: str) -> list[Object
 
 
 def with_report(line: Object | None, report: Object) -> Object | None:
-    """Return a description with the lists that the program's process reported, or the failure that it reported.
+    """Return a description with the lists and settings that the program's process reported, or its failure.
 
     The reason of a list is that of the report: it has a place.
     """
     if line is None:
         return report if "failure" in report else None
     rows = {row["kind"]: row for row in (*line.get("dynamic", ()), *report.get("dynamic", ()))}
-    return {**line, "dynamic": [*rows.values()], "demonstrates": report.get("demonstrates", "")}
+    more: Object = {name: report[name] for name in ("demonstrates", "settings") if name in report}
+    return {**line, "dynamic": [*rows.values()], **more}
 
 
 def read_report(place: str) -> Object:
