@@ -176,12 +176,12 @@ def nginx(target: Deployment) -> str:
 
 
 def github_actions(target: Deployment) -> str:
-    """Return a workflow: compare with the base of each pull request, and release each tag with attestations."""
+    """Return a workflow: check pull requests and tags, and release each tag with attestations."""
     return export_text("github-actions.yaml.j2", target, mcpc=f"{DISTRIBUTION}=={__version__}")
 
 
 def gitlab_ci(target: Deployment) -> str:
-    """Return a pipeline: compare with the target of each merge request, and release each tag."""
+    """Return a pipeline: check merge requests and tags, and release each tag."""
     return export_text("gitlab-ci.yaml.j2", target, mcpc=f"{DISTRIBUTION}=={__version__}")
 
 
