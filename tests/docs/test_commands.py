@@ -4,6 +4,7 @@ Each page runs in a folder of its own with a copy of the examples.  What else pa
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,11 @@ from lint.pages import Page, read
 from support.artifact import SOURCES, build, with_bytecode
 from support.needs import ROOT, needs, needs_node
 
+WAYS = ("bash", "from-fastmcp", "production", "release", "sent-a-file")
+"""The pages on which new users begin: each leads to a called tool, with an empty home, in 80 columns.
+
+Who begins with README and the tutorial is followed by tests/system/test_readme.py and tests/site/test_pages.py.
+"""
 PAGES = [page for page in map(read, sorted((ROOT / "docs").rglob("*.md"))) if "```console" in page.text]
 
 
@@ -50,14 +56,22 @@ def test_commands_run_as_they_are_written(page: Page, tmp_path: Path, tmp_path_f
         "MCPC_TOOLBOX_HOME": str(tmp_path / "home"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
     }
+    if page.path.stem in WAYS:
+        (tmp_path / "user").mkdir()
+        environment.setdefault("UV_CACHE_DIR", str(Path.home() / ".cache/uv"))
+        environment.update(HOME=str(tmp_path / "user"), COLUMNS="80")
+        assert any(re.match(r"(mcpc|\./.+\.pyz|python3 .+\.pyz) call ", command) for command, _ in sessions(page))
+    lines = 0
     if page.path.stem == "sent-a-file":
         build(ROOT / "examples/files", place / "server.pyz")
     for command, expected in sessions(page):
         done = subprocess.run(
             ["bash", "-c", command],
-            cwd=place, env=environment, capture_output=True, text=True, timeout=120, check=False,
+            cwd=place, env=environment, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        lines += len((done.stdout + done.stderr).splitlines())
         printed = iter((done.stdout + done.stderr).splitlines())
         missing = [line for line in expected if line not in printed]
         assert not missing, f"{command} does not say {missing}:\n{done.stdout}{done.stderr}"
+    sys.stdout.write(f"\n{page.path.stem}: {len(sessions(page))} commands, {lines} lines of output\n")

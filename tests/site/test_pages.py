@@ -111,9 +111,10 @@ def run(command: str, folder: Path) -> str:
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": SOURCES,
         CACHE: str(store() / "cache"),
+        "COLUMNS": "80",
     }
     done = subprocess.run(
-        shlex.split(command), cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        shlex.split(command, comments=True), cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
         executable=shutil.which(command.split()[0], path=environment["PATH"]),
     )  # fmt: skip
     assert done.returncode == (5 if REFUSED in command else 0), f"{command}\n{done.stdout}{done.stderr}"
@@ -127,7 +128,11 @@ def test_the_tutorial_is_true(tmp_path: Path) -> None:
     program = tmp_path / "bin/mcpc"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m mcpc "$@"\n')
     program.chmod(0o755)
-    printed = ""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in readme.split("```\n")[1].splitlines():  # whoever has followed README goes on here
+        if not line.startswith(ELSEWHERE):
+            run(line, tmp_path)
+    printed, commands_run, lines = "", 0, 0
     for language, text in BLOCKS:
         if language == "python":
             (tmp_path / "weather/server.py").write_text(text, encoding="utf-8")
@@ -137,7 +142,10 @@ def test_the_tutorial_is_true(tmp_path: Path) -> None:
             assert text in printed
         else:
             commands = [line.removeprefix("$ ") for line in text.splitlines()]
-            printed = "".join(run(each, tmp_path) for each in commands if not each.startswith(ELSEWHERE))
+            commands = [each for each in commands if not each.startswith((*ELSEWHERE, "mcpc new"))]
+            printed = "".join(run(each, tmp_path) for each in commands)
+            commands_run, lines = commands_run + len(commands), lines + len(printed.splitlines())
             if "unit=fahrenheit" in text:
                 assert printed.startswith("87.8 °F\n")
     assert "weather.pyz" in (tmp_path / "home/.cursor/mcp.json").read_text()
+    sys.stdout.write(f"\ntutorial: {commands_run} commands, {lines} lines of output\n")
