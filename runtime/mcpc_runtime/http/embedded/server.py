@@ -4,8 +4,8 @@ The first signal to stop closes the listening socket and lets the application en
 stops at once, whatever runs.  Nothing waits for standard error.
 
 No request is lost by a stop: what has connected is accepted before the socket is closed, and connections without a
-request stay open for a moment, since a proxy may be sending one there.  After that, whoever connects is refused, and
-a proxy takes another replica.
+request stay open for a moment, since a proxy may be sending one there.  After that, connections are refused, and a
+proxy takes another replica.
 
 Make the second signal end the process, whatever runs in it, by the operating system and without Python.
 
@@ -147,7 +147,7 @@ class HttpServer(Server):
         log_line("stopped")
 
     async def _stop_listening(self, sockets: Iterable[socket.socket]) -> None:
-        """Accept what has connected already, and refuse whoever comes after that."""
+        """Accept what has connected already, and refuse those that come after that."""
         waiting = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
