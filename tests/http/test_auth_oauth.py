@@ -29,6 +29,7 @@ from mcpc_runtime.http.settings import HttpSettings
 from mcpc_runtime.lazy import lazy
 from support.clocks import StoppedClock
 from support.issuer import Issuer, Key, raw_token, serving
+from support.ports import reserved_port
 
 URL = "https://mcp.example.com/mcp"
 CLIENT = "mcp-server:hunter2 of the client".replace(" ", "-")
@@ -419,6 +420,23 @@ def test_where_nobody_can_be_asked_no_token_is_wrong(issuer: Issuer, monkeypatch
         assert b"opaque" not in found.body
     issuer.answers["/introspect"] = issuer.introspect
     assert isinstance(check(gate, "opaque"), Principal), "a failure is not kept"
+
+
+@pytest.mark.parametrize(
+    ("place", "issuer", "why"),
+    [("{}/keys", "", "the authorization server did not answer"), ("", "{}", "the issuer does not describe itself")],
+)
+def test_keys_that_cannot_be_read_are_logged_with_their_place(
+    place: str, issuer: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(signed_tokens, "log_line", logged.append)
+    url = f"http://127.0.0.1:{reserved_port()}"
+    keys = keys_from(place.format(url), issuer.format(url))
+    for _ in range(2):  # the second time nothing is tried: a flood of tokens is no flood of lines
+        with pytest.raises(UnavailableError):
+            asyncio.run(keys.refresh())
+    assert logged == [f"the keys of {(place or issuer).format(url)} cannot be read: {why}"]
 
 
 def test_whoever_asked_first_may_go(issuer: Issuer) -> None:

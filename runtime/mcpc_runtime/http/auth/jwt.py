@@ -23,6 +23,7 @@ from jwt import PyJWK, PyJWT
 from mcpc_runtime.http.auth.http_client import checked_url, fetch
 from mcpc_runtime.http.auth.token_claims import LEEWAY_SECONDS, Claims, check_audience, check_times
 from mcpc_runtime.http.principals import InvalidTokenError, MisconfiguredError, NotBundledError, UnavailableError
+from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, parse
 
 DEFAULT_ALGORITHMS = ("RS256", "ES256", "EdDSA")
@@ -129,10 +130,11 @@ PAUSE_SECONDS = 10.0
 
 
 class SigningKeys:
-    """The current keys of one issuer; `load` reads them."""
+    """The current keys of one issuer; `load` reads them, `place` is where from."""
 
-    def __init__(self, load: Load, now: Callable[[], float] = monotonic) -> None:
+    def __init__(self, load: Load, now: Callable[[], float] = monotonic, place: str = "") -> None:
         self._load = load
+        self._place = place
         self._now = now
         self._keys: list[dict[str, Json]] = []
         self._built: dict[tuple[int, str], PyJWK] = {}
@@ -162,8 +164,8 @@ class SigningKeys:
     async def _refresh(self) -> None:
         try:
             self.take(await self._load())
-        except (UnavailableError, ValueError):
-            pass  # the previous keys are used until they are too old
+        except (UnavailableError, ValueError) as problem:  # the previous keys are used until they are too old
+            log_line(f"the keys of {self._place} cannot be read: {problem}")
         finally:
             self._next = self._now() + PAUSE_SECONDS
             self._pending = None
@@ -224,9 +226,9 @@ def keys_from(place: str, issuer: str) -> SigningKeys:
     """Return the keys of a URL or a file, or those that the issuer's metadata names; raise MisconfiguredError."""
     if place.startswith(("https:", "http:")):
         url = checked_url(place, "the keys")
-        return SigningKeys(lambda: fetch(url))
+        return SigningKeys(lambda: fetch(url), place=url)
     if place:
-        keys = SigningKeys(lambda: read_file(place))
+        keys = SigningKeys(lambda: read_file(place), place=place)
         try:
             keys.take(read_contents(place))
         except (OSError, ValueError) as problem:
@@ -234,7 +236,7 @@ def keys_from(place: str, issuer: str) -> SigningKeys:
             raise MisconfiguredError(f"the keys {place} cannot be used: {why}") from None
         return keys
     checked_url(issuer, "the issuer")
-    return SigningKeys(lambda: discover_keys(issuer))
+    return SigningKeys(lambda: discover_keys(issuer), place=issuer)
 
 
 def read_contents(place: str) -> bytes:
