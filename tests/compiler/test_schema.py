@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -228,3 +229,18 @@ def test_asking_by_a_tag_decides_as_asking_all(keyword: str, alternatives: list[
         accepting = [accepts(value) for accepts in alone].count(True)
         wanted = accepting == 1 if keyword == "oneOf" else accepting > 0
         assert judge(modules, {"v": value})[0] is wanted, explained(modules, value)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "most"),
+    [
+        ("required", lambda size: [f"p{number}" for number in range(size)], 20_000),
+        ("dependentRequired", lambda size: {"p": [f"p{number}" for number in range(size - 1)]}, 20_000),
+        ("patternProperties", lambda size: {f"^p{number}$": True for number in range(size)}, 2_000),
+    ],
+)
+def test_so_many_names_or_patterns_may_stand_in_one_place(
+    keyword: str, value: Callable[[int], object], most: int
+) -> None:
+    assert [problem.code for problem in problems_of({keyword: value(most)})] == []
+    assert [problem.code for problem in problems_of({keyword: value(most + 1)})] == ["MCP008"]
