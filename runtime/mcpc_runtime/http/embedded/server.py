@@ -96,6 +96,7 @@ class HttpServer(Server):
         )
         config.load()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_stopping = False
         super().__init__(config)
 
     def _connection(
@@ -106,7 +107,10 @@ class HttpServer(Server):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> Connection:
         """Return the protocol of a new connection."""
-        return Connection(self._settings, config, server_state, app_state, _loop or asyncio.get_running_loop())
+        connection = Connection(self._settings, config, server_state, app_state, _loop or asyncio.get_running_loop())
+        if self._is_stopping:
+            connection.close_after_answer()
+        return connection
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and log the address."""
@@ -148,6 +152,9 @@ class HttpServer(Server):
 
     async def _stop_listening(self, sockets: Iterable[socket.socket]) -> None:
         """Accept what has connected already, and refuse those that come after that."""
+        self._is_stopping = True
+        for connection in self.server_state.connections:
+            connection.close_after_answer()  # type: ignore[union-attr]
         waiting = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
@@ -163,8 +170,6 @@ class HttpServer(Server):
         until = loop.time() + min(DRAIN_SECONDS, self._settings.grace_seconds)
         while not self.force_exit and loop.time() < until:
             await asyncio.sleep(0.02)  # what was accepted last becomes a connection
-            for connection in self.server_state.connections:
-                connection.close_after_answer()  # type: ignore[union-attr]
             if all(connection.is_answering for connection in self.server_state.connections):  # type: ignore[union-attr]
                 break
 
