@@ -196,7 +196,7 @@ def test_help_has_only_what_the_file_can_do_and_errors_are_short(person: Person)
         *("serve", "info", "check", "list", "call", "call", "install", "uninstall", "update", "clients", "config"),
         *("completion", "licenses"),
     ]
-    for words in (["instal"], ["call", "sise"], ["install", "--client", "x"], ["install"], ["update"], ["call"]):
+    for words in (["insttall"], ["call", "sizz"], ["install", "--client", "x"], ["install"], ["update"], ["call"]):
         done = person.run(*words)
         lines = done.stderr.replace(str(person.folder), ".").splitlines()
         assert done.stdout == "" and sum(1 + len(line) // 80 for line in lines) <= 3, done.stderr
