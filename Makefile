@@ -1,6 +1,6 @@
 # Each target is one command on a fresh machine: it makes .venv first, and says what it installs.  `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: framework-tests record venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wine clean venv
+.PHONY: framework-tests record venv-test help demo docs picture test tests check nightly coverage fix mutations lint bench conformance faults fuzz golden lock lowest launchers zig deps wheel wine clean venv
 RUN := .venv/bin/python
 # Every process of the tests reads the bytecode that the first one wrote.
 unexport PYTHONDONTWRITEBYTECODE
@@ -107,6 +107,9 @@ deps:  ## install the programs that tests use besides Python, or say how
 
 wine: venv  ## install Wine and two Pythons for Windows, for tests/platforms (1.5 GB)
 	@.ci/wine $(RUN) .cache/wine
+
+wheel: venv-test  ## build the wheel of mcpc in dist, the same bytes from the same tree
+	@env -u SOURCE_DATE_EPOCH $(RUN) -m hatchling build --target wheel
 
 clean:  ## remove what was built, and every cache but .venv
 	rm -rf build dist .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

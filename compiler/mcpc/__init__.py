@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         tool,
     )
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 DISTRIBUTION = "mcp-compiler"
 """The name on PyPI, where `mcpc` is another project."""
 __all__ = [

@@ -108,6 +108,20 @@ CASES: dict[str, Case] = {
         "same-sources",
         {"mcpc", "follows"},
     ),
+    "an mcpc that knows other revisions and Pythons": (
+        lambda data: repacked(
+            data, {FACTS: with_facts(data, mcpc="9.0.0", revisions=["2030-01-01"], runsOn="Python 3.20")}
+        ),
+        6,
+        "same-sources",
+        {"mcpc", "follows"},
+    ),
+    "other revisions of the same mcpc": (
+        lambda data: repacked(data, {FACTS: with_facts(data, revisions=["2030-01-01"])}),
+        6,
+        "different",
+        {"source", "follows"},
+    ),
     "an altered entry": (
         lambda data: repacked(data, {"handlers/tools.bash": b"tool_smoketest() { evil; }\n"}, is_manifest_right=False),
         6,

@@ -130,6 +130,10 @@ SECONDS_EXPECTED = "{variable} is {value!r}; expected a number of seconds since 
 NOT_REPEATABLE = "Error: two builds of {project} differ; nothing was written"
 SECOND_BUILD_FAILED = "Error: the project does not build in another environment: {problem}; nothing was written"
 UNKNOWN_OPTION = "{path} cannot be rebuilt: {problem}; install mcpc {version}, which built it"
+OTHER_COMPILER = (
+    "note: {path} was built by mcpc {built}; this is mcpc {version}, which writes other bytes for the same project: "
+    "only sources and lists are compared. To compare all of it: uvx --from {distribution}=={built} mcpc attest verify …"
+)
 OPTIONS_NEEDED = (
     "note: {path} records {options}; that decides what the file runs, or what may be called, and counts only if you "
     "give it, too"

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import click
 
-from mcpc import pipeline
+from mcpc import DISTRIBUTION, __version__, pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.attest import read_artifact
 from mcpc.cli.build import windows_program
@@ -84,6 +84,7 @@ def verify(file: Path, project: Path, sources_only: bool, interpreter: Path | No
     Exit status 0 if FILE is what the project builds, else 6 with the entries that differ and the likely cause.
     """
     contents = read_artifact(file, is_exact=False)
+    tell_other_compiler(file, contents.facts.get("mcpc"))
     options, recorded = rebuild_options(contents, file, given)
     rebuild = Rebuild(file, project, contents, replace(options, allow_empty=True))
     rebuilt, server = rebuild.result(interpreter)
@@ -105,6 +106,13 @@ def verify(file: Path, project: Path, sources_only: bool, interpreter: Path | No
     accepted = {IDENTICAL, EQUIVALENT, *([SAME_SOURCES] if sources_only else [])}
     if found["verdict"] not in accepted:
         raise click.exceptions.Exit(report.WRONG_FILE)
+
+
+def tell_other_compiler(file: Path, built: Any) -> None:
+    """Say before anything else that another mcpc built a file: its project may not even build with this one."""
+    if built != __version__:
+        words = {"path": file, "built": built, "version": __version__, "distribution": DISTRIBUTION}
+        click.echo(visible(messages.OTHER_COMPILER.format(**words)), err=True)
 
 
 def rebuild_options(

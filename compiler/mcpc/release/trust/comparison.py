@@ -112,6 +112,8 @@ OF_FACTS = {
     "selfContained": "interpreter",
 }
 """The cause of a difference in a fact of the build; any other fact is the project's."""
+OF_COMPILER = frozenset({"revisions", "runsOn"})
+"""Facts that another mcpc may write otherwise for the same project."""
 LISTS = ("tools", "prompts", "resources", "resourceTemplates")
 UNCOMPARED = frozenset({"follows", "mcpc", "python", "zlib"})
 SOURCE_DIGEST = f"{FACTS}#sourceDigest"
@@ -149,12 +151,15 @@ class CauseFinder:
     def _of_metadata(self, difference: Difference) -> str:
         name = difference.entry
         if name == FACTS or name.startswith(f"{FACTS}#"):
-            return OF_FACTS.get(name.partition("#")[2], "source")
+            return self._of_fact(name.partition("#")[2])
         if without_tag(name) in PLACES:
             return "altered" if self._altered else "follows"
         if name == PROGRAM:
             return self._first_of("options", "interpreter", "mcpc", "python", otherwise="unknown")
         return self._first_of("packages", "interpreter", "mcpc", otherwise="source") if name == SBOM else ""
+
+    def _of_fact(self, key: str) -> str:
+        return self._first_of("mcpc", otherwise="source") if key in OF_COMPILER else OF_FACTS.get(key, "source")
 
     def _of_package(self, difference: Difference) -> str:
         if not difference.entry.startswith(PACKAGES):

@@ -1,0 +1,1 @@
+tool_shout() { printf '%s' "${mcpc_arg_text^^}"; }
