@@ -161,11 +161,40 @@ def test_messages_of_the_validator_stand_beside_their_fields(tab: Page) -> None:
     assert tab.locator("li.arg-problem, [role=alert] > p").count() == 0
 
 
+def test_nothing_is_wrong_before_it_was_touched(tab: Page) -> None:
+    edit(tab, {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a", "b"]})
+    missing = [{"path": path, "message": "is missing"} for path in ("/a", "/b", "")]
+    tab.evaluate("(problems) => editor.setProblems(problems, false)", missing)
+    assert tab.locator("[aria-invalid], [role=alert] > p").count() == 0
+    perform(tab, ("fill", "a", ""))
+    perform(tab, ("give", "a", "not set"))
+    tab.evaluate("(problems) => editor.setProblems(problems, false)", missing)
+    assert (described(tab, "a"), described(tab, "b")) == ("text is missing", "text")
+    tab.evaluate("(problems) => editor.setProblems(problems)", missing)
+    assert described(tab, "b") == "text is missing"
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown"),
+    [
+        ({"type": "string"}, "not set"),
+        ({"type": "integer", "default": 12, "examples": [1]}, "12 by default"),
+        ({"type": "string", "examples": ["Bern"]}, "such as Bern"),
+        ({"type": "array", "default": []}, "[] by default"),
+    ],
+)
+def test_an_empty_control_says_what_the_server_takes(tab: Page, schema: Json, shown: str) -> None:
+    edit(tab, {"properties": {"x": schema, "y": {"type": "string"}}, "required": ["y"]})
+    assert [tab.get_by_label(name, exact=True).get_attribute("placeholder") for name in "xy"] == [shown, ""]
+    perform(tab, ("give", "y", "text"))
+    assert tab.get_by_label("y", exact=True).get_attribute("placeholder") == "empty text"
+
+
 def described(tab: Page, label: str) -> str:
     """Return what describes a field to those who hear the page."""
     script = "(one) => one.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).textContent).join(' ')"
     field = tab.get_by_label(label, exact=True).and_(tab.locator("input, select, textarea"))
-    return str(field.evaluate(script)).strip()
+    return " ".join(str(field.evaluate(script)).split())
 
 
 def test_texts_of_a_schema_are_never_html(tab: Page) -> None:

@@ -53,6 +53,36 @@ def test_nothing_is_wider_than_a_narrow_screen(page):
             tab.locator(".back").click()
 
 
+SMALL = """() => [...document.querySelectorAll('button, select, input, textarea, summary, [role=option]')]
+  .filter((each) => each.checkVisibility({visibilityProperty: true}))
+  .map((each) => [each.outerHTML.slice(0, 120), each.getBoundingClientRect()])
+  .filter(([, {width, height}]) => width > 1 && Math.min(width, height) < 44)
+  .map(([html, {width, height}]) => `${width} x ${height}: ${html}`)"""
+"""What a person can press or fill in, and which is smaller than a finger."""
+
+
+def test_targets_are_as_large_as_a_finger_on_a_narrow_screen(page):
+    with page(viewport=NARROW) as tab:
+        assert tab.evaluate(SMALL) == []
+        call(tab, "json_schema_2020_12_tool")
+        tab.wait_for_selector(".outcome .result")
+        tab.get_by_role("button", name="Conversation", exact=False).click()
+        tab.wait_for_selector(".exchanges summary")
+        assert tab.evaluate(SMALL) == []
+
+
+def test_the_first_tool_is_open_at_the_start_with_nothing_wrong(page):
+    with page() as tab:
+        first = tab.locator(".row[data-kind=tool] .name").first.inner_text()
+        tab.wait_for_selector(f".heading h2:has-text('{first}')")
+        assert tab.locator("[aria-invalid], .arg-problem:visible").count() == 0
+        tab.get_by_role("button", name="Everything", exact=False).first.click()
+        tab.wait_for_selector(".heading .kind-word >> text=server")
+    with page(viewport=NARROW) as tab:
+        assert tab.locator(".row").first.is_visible()
+        assert not tab.locator("main").is_visible()
+
+
 def test_everything_is_reached_by_keyboard(page):
     with page() as tab:
         tab.keyboard.press("/")

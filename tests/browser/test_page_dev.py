@@ -90,6 +90,26 @@ def test_a_failed_build_is_shown_then_repaired_then_changed(project):
         tab.wait_for_selector(".outcome .result")
 
 
+RAISING = GOOD.replace("return a + b", "return {}['Oslo'] + b")
+
+
+def test_the_log_has_the_traceback_of_a_handler_for_who_has_the_token(project):
+    (project / "tools.py").write_text(RAISING)
+    with developed(project) as (address, token), browser_page(allowed_errors=REFUSED) as tab:
+        tab.set_default_timeout(WAIT_MILLISECONDS)
+        tab.goto(f"{address}#dev={token}")
+        tab.wait_for_selector(".row >> text=add")
+        call(tab, "add", a="1")
+        tab.wait_for_selector(".outcome >> text=KeyError: 'Oslo'")
+        tab.wait_for_selector("#drawer [data-tone=bad] >> text=Log")
+        tab.get_by_role("button", name="Log", exact=False).last.click()
+        entry = tab.locator("#drawer .log li", has_text="Traceback (most recent call last):")
+        entry.get_by_text("return {}['Oslo'] + b").wait_for()
+        assert entry.inner_text().rstrip().endswith("KeyError: 'Oslo'")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{address}dev/builds?after=0", timeout=60)
+
+
 def test_a_call_is_saved_as_a_test_and_nothing_else_is_written(project):
     (project / "tools.py").write_text(GOOD)
     with developed(project) as (address, token):

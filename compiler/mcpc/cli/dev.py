@@ -191,6 +191,7 @@ def serve_page(builder: ProjectBuilder, root: Path, at: str | None, start: Serve
         start,
         argv=lambda path: start_command(path, "serve", "--http", f"{DEFAULT_HOST}:{inner}", "--ui"),
         hidden=HIDDEN_LINES,
+        heard=history.hear,
     )
     listener = Listener(builder, start, reporter, screen, history.serve_last)
     watcher = ProjectWatcher(root, listener.changed)

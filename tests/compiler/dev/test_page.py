@@ -100,6 +100,19 @@ def test_a_history_is_limited_and_waits_for_what_is_next(monkeypatch: pytest.Mon
     assert page.MAX_BUILDS == 50
 
 
+def test_lines_of_standard_error_are_told_once_and_are_limited() -> None:
+    builds = BuildHistory()
+    builds.hear("Traceback (most recent call last):\n")
+    builds.hear("x" * 2001 + "\r\n")
+    found = builds.wait(0, 60)
+    assert (found["version"], found["log"]) == (2, ["Traceback (most recent call last):", "x" * 2000])
+    assert builds.wait(1, 60)["log"] == ["x" * 2000]
+    assert builds.wait(2, 0)["log"] == []
+    for number in range(501):
+        builds.hear(str(number))
+    assert builds.wait(0, 60)["log"] == [str(number) for number in range(1, 501)]
+
+
 @pytest.fixture
 def front() -> Iterator[tuple[PageServer, list[Any]]]:
     saved: list[Any] = []

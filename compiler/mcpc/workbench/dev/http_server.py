@@ -31,13 +31,15 @@ ENDED = "mcpc dev: the server ended with status {status}; the next build starts 
 class ServerCommand:
     """How a built file is started: its command line, its working folder, and additional environment variables.
 
-    `hidden`: beginnings of lines of its log that are not shown, because they name a port that nobody should use.
+    `hidden`: beginnings of lines of its log that are not shown, because they name a port that nobody should use;
+    `heard` is called with each other line that it and its handlers write to standard error, if there are such.
     """
 
     argv: Callable[[Path], Sequence[str]]
     folder: Path
     variables: Mapping[str, str]
     hidden: tuple[bytes, ...] = ()
+    heard: Callable[[str], None] = lambda _: None
 
 
 class Listener:
@@ -116,7 +118,9 @@ class Listener:
         with lines:
             for line in lines:
                 if not line.startswith(self._start.hidden):
-                    self._screen.write(line.decode(errors="replace"))
+                    text = line.decode(errors="replace")
+                    self._screen.write(text)
+                    self._start.heard(text)
 
     def _end(self) -> None:
         server, self._server = self._server, None

@@ -15,6 +15,7 @@ import json
 import socket
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -65,6 +66,9 @@ CASE_ERAS = ("handshake", "stateless")
 MAX_BUILDS = 50
 MAX_PROBLEMS = 200
 MAX_CHANGES = 500
+MAX_LINES = 500
+MAX_LINE = 2000
+"""Lines of standard error that are kept for the page, and characters of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,11 +310,15 @@ def completed_of(sent: dict[str, Any]) -> dict[str, str]:
 
 
 class BuildHistory:
-    """The last builds.  Any thread may add and wait; `served` is the number of the build that is served, 0 for none."""
+    """The last builds, and the last lines that the server wrote to standard error, each with the version that it made.
+
+    Any thread may add and wait; `served` is the number of the build that is served, 0 for none.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._builds: list[Json] = []
+        self._lines: deque[tuple[int, str]] = deque(maxlen=MAX_LINES)
         self._version = self._served = self._count = 0
 
     def add(self, build: BuildResult, summary: str, comparison: Comparison | None) -> None:
@@ -334,6 +342,12 @@ class BuildHistory:
             self._served = self._count
             self._tell()
 
+    def hear(self, line: str) -> None:
+        """Add a line of standard error, for the page that has the token."""
+        with self._changed:
+            self._tell()
+            self._lines.append((self._version, line.rstrip("\r\n")[:MAX_LINE]))
+
     def _tell(self) -> None:
         self._version += 1
         self._changed.notify_all()
@@ -343,7 +357,8 @@ class BuildHistory:
         with self._changed:
             if after == self._version:
                 self._changed.wait_for(lambda: self._version != after, seconds)
-            return {"version": self._version, "served": self._served, "builds": list(self._builds)}
+            lines = [line for version, line in self._lines if version > after]
+            return {"version": self._version, "served": self._served, "builds": list(self._builds), "log": lines}
 
     @property
     def is_serving(self) -> bool:

@@ -30,7 +30,7 @@ function growing(text, label, render) {
     fill(code, nodes);
     const more = isAll || limit >= MOST ? null : button(`Show more of ${sizeText(text.length)}`, grow, { class: "small" });
     const cut = !isAll && limit >= MOST ? h("span", { class: "note" }, `cut here, of ${sizeText(text.length)}; copy it to see all`) : null;
-    fill(bar, more, cut, button("Copy", (event) => copyText(text, event.currentTarget), { class: "small quiet" }));
+    fill(bar, more, cut);
   }
   function grow() {
     limit = Math.min(MOST, limit * 10);
@@ -38,5 +38,5 @@ function growing(text, label, render) {
     code.focus();
   }
   show();
-  return h("div", { class: "block" }, code, bar);
+  return h("div", { class: "block" }, code, button("Copy", (event) => copyText(text, event.currentTarget), { class: "small copy" }), bar);
 }

@@ -1,4 +1,5 @@
-// What `mcpc dev` tells the page: builds as they end, their problems and changes; and saving tests in the project.
+// What `mcpc dev` tells the page: builds as they end, their problems and changes, and what the server writes to standard error;
+// and saving tests in the project.
 
 import { encode } from "./json.js";
 
@@ -20,7 +21,7 @@ export class Dev extends EventTarget {
     return found;
   }
 
-  /** Ask for builds without end; listeners of `builds` hear of new ones, `refused` of a wrong token, `down` of an end. */
+  /** Ask for builds without end; listeners of `builds` hear of new ones, of `log` of new lines, `refused` of a wrong token, `down` of an end. */
   async follow() {
     let after = 0;
     for (;;) {
@@ -30,6 +31,7 @@ export class Dev extends EventTarget {
         this.served = found.served;
         this.builds = found.builds;
         this.dispatchEvent(new Event("builds"));
+        if (found.log.length) this.dispatchEvent(new CustomEvent("log", { detail: found.log }));
       } catch (problem) {
         this.dispatchEvent(new Event(problem.status === 401 ? "refused" : "down"));
         if (problem.status === 401) return;

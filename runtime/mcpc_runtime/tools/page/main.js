@@ -79,6 +79,10 @@ class Shell {
     });
     get("token").hidden = !page.facts.token;
     get("token").addEventListener("click", () => this.token(""));
+    get("server").addEventListener("click", () => {
+      this.close();
+      document.body.classList.add("is-open");
+    });
   }
 
   token(reason) {
@@ -105,6 +109,10 @@ class Shell {
         page.connect();
       }
       this.build(last);
+    });
+    dev.addEventListener("log", ({ detail: lines }) => {
+      for (const line of lines) this.log.hear(line);
+      this.drawer.mark("Log", String(this.log.count()), this.log.hasTraceback() ? "bad" : "");
     });
     dev.addEventListener("down", () => this.say("mcpc dev has ended", "bad"));
     dev.addEventListener("refused", () => this.say("open the address that mcpc dev printed: it has the token", "bad"));
@@ -135,7 +143,7 @@ class Shell {
       const info = connection.serverInfo;
       get("server").textContent = visible(info.title ?? info.name ?? "server", 80);
       document.title = `${visible(info.title ?? info.name ?? "server", 80)} · mcpc`;
-      this.say(`${connection.isStateless ? "stateless" : "handshake"} ${visible(connection.version, 20)}`, "good");
+      this.say(`connected, ${connection.isStateless ? "stateless" : "handshake"} ${visible(connection.version, 20)}`, "good");
       this.isDown = false;
     } else if (page.state === "failed") {
       this.say(visible(page.reason, 200), "bad");
@@ -166,14 +174,22 @@ class Shell {
     } else if (this.#open) {
       const now = page.item(this.#open.id);
       if (now && now.kind !== "task" && JSON.stringify(now.entry) !== this.#shown) this.open(now, false);
-    } else if (page.state === "connected") this.home();
+    } else if (page.state === "connected") this.begin();
+  }
+
+  /** Show the first tool until a person chooses; where there is one column, the list stays before it. */
+  begin() {
+    const first = this.isClosed ? undefined : this.page.items.find(({ kind }) => kind === "tool");
+    if (first === undefined) return this.home();
+    this.open(first, false);
+    document.body.classList.remove("is-open");
   }
 
   home() {
     this.#open = this.#view = null;
     document.body.classList.remove("is-open");
     this.list.mark("");
-    if (this.page.connection) fill(this.detail, overview(this.page));
+    if (this.page.connection) fill(this.detail, this.back(), overview(this.page));
   }
 
   open(item, isNoted = true) {
@@ -183,7 +199,7 @@ class Shell {
     this.#shown = JSON.stringify(item.entry);
     this.#view = VIEWS[item.kind](item, this.page);
     document.body.classList.add("is-open");
-    fill(this.detail, button("‹ All definitions", () => this.close(), { class: "back quiet" }), this.#view.element);
+    fill(this.detail, this.back(), this.#view.element);
     this.list.mark(item.id);
     if (isNoted && !isSame) {
       get("main").scrollTop = 0;
@@ -191,7 +207,12 @@ class Shell {
     }
   }
 
+  back() {
+    return button("‹ All definitions", () => this.close(), { class: "back quiet" });
+  }
+
   close() {
+    this.isClosed = true;
     noteOpen("");
     this.home();
     get("filter").focus();
@@ -200,13 +221,13 @@ class Shell {
   restore() {
     const item = this.page.item(openNow());
     if (item) this.open(item, false);
-    else this.home();
+    else this.begin();
   }
 
   notified(told) {
     if (told.method === "notifications/subscriptions/acknowledged") return;
     this.log.add(told);
-    this.drawer.mark("Log", String(this.log.count()));
+    this.drawer.mark("Log", String(this.log.count()), this.log.hasTraceback() ? "bad" : "");
     if (told.method === "notifications/resources/updated") this.#view?.updated?.(told.params.uri);
   }
 

@@ -13,7 +13,7 @@ const MAX_PROBLEMS = 100;
 export class ArgumentEditor {
   /** `onChange()` is called after each change of the user. */
   constructor({ schema, onChange = () => {}, idPrefix = "arg" }) {
-    Object.assign(this, { root: schema, schema: resolved(schema, schema), onChange, idPrefix });
+    Object.assign(this, { root: schema, schema: resolved(schema, schema), onChange, idPrefix, isTouched: false });
     this.required = (Array.isArray(this.schema.required) ? this.schema.required : []).filter((name) => typeof name === "string");
     this.switches = { form: button("Form", () => this.switchTo("form")), json: button("JSON", () => this.switchTo("json")) };
     const modes = h("div", { class: "arg-modes", role: "group", "aria-label": "Edit as" }, Object.values(this.switches));
@@ -129,6 +129,7 @@ export class ArgumentEditor {
   }
 
   changed() {
+    this.isTouched = true;
     this.setTop([]);
     this.onChange();
   }
@@ -139,8 +140,8 @@ export class ArgumentEditor {
     else this.area.setAttribute("aria-invalid", "true");
   }
 
-  /** Show the validator's messages, [{ path: JSON Pointer, message }], at their fields; the others on top. */
-  setProblems(problems) {
+  /** Show the validator's messages, [{ path: JSON Pointer, message }], at their fields; the others on top.  `isAll`: also those of what no person has touched. */
+  setProblems(problems, isAll = true) {
     const messages = new Map();
     const top = [];
     for (const { path, message } of problems.slice(0, MAX_PROBLEMS)) {
@@ -148,8 +149,8 @@ export class ArgumentEditor {
       if (!this.fields.has(name)) top.push(path === "" ? message : `${path}: ${message}`);
       else messages.set(name, [...(messages.get(name) ?? []), rest.length === 0 ? message : `/${rest.join("/")}: ${message}`]);
     }
-    for (const [name, field] of this.fields) field.setProblems(messages.get(name) ?? []);
-    this.setTop(top);
+    for (const [name, field] of this.fields) field.setProblems(isAll || field.isTouched ? (messages.get(name) ?? []) : []);
+    this.setTop(isAll || this.isTouched ? top : []);
   }
 
   setTop(messages) {

@@ -1,10 +1,10 @@
-// One property in the form: its name, how its value is given (left out, a whole value, a text, a number, JSON), and its control.
+// One property in the form: its name, its control, and a menu of the ways to give its value (a whole value, a text, JSON, not at all).
 // `source` is the JSON text of the value, undefined for one that is left out.  It is kept as it is until a person changes it.
 
 import { button, fill, h } from "../dom.js";
 import { syntaxError } from "../json.js";
 import { visible } from "../text.js";
-import { JSON_OPTION, descriptionOf, hintOf, optionFor, optionsOf, resolved, suggestionsOf } from "./schemas.js";
+import { JSON_OPTION, NOT_SET, descriptionOf, hintOf, optionFor, optionsOf, placeholderOf, resolved, suggestionsOf } from "./schemas.js";
 
 const OUT = "out";
 const MAX_ROWS = 14;
@@ -57,11 +57,12 @@ export class Field {
     this.schema = resolved(this.schema, this.root);
     this.options = optionsOf(this.schema, this.root);
     this.problem = null;
+    this.isTouched = false;
     this.shownName = this.name === "" ? '""' : visible(this.name, 300);
     this.label = h("label", { class: "arg-name", for: this.id }, this.shownName);
     this.hint = h("span", { class: "arg-hint", id: `${this.id}-hint` });
     this.about = h("p", { class: "arg-description", id: `${this.id}-about` }, visible(descriptionOf(this.schema, this.name), 5000));
-    const choices = [[OUT, "left out"], ...this.options.map(({ label }, at) => [at, visible(label)])];
+    const choices = [[OUT, NOT_SET], ...this.options.map(({ label }, at) => [at, visible(label)])];
     this.state = h("select", { class: "arg-state", onchange: () => this.choose(this.state.value) }, choices.map(([value, text]) => h("option", { value }, text)));
     this.slot = h("div", { class: "arg-slot" });
     this.suggestions = h("div", { class: "arg-suggestions" });
@@ -110,19 +111,21 @@ export class Field {
     this.input.setAttribute("aria-describedby", [this.hint, this.about, this.failure, this.problems].map(({ id }) => id).join(" "));
     if (this.isRequired) this.input.setAttribute("aria-required", "true");
     this.state.hidden = this.options.length === 1;
+    this.state.classList.toggle("arg-menu", this.control !== null);
   }
 
   /** Show how the value is given now. */
   sync() {
     const isOut = this.source === undefined && (this.option !== JSON_OPTION || this.options.length === 1);
     this.state.value = isOut ? OUT : String(this.options.indexOf(this.option));
-    this.element.classList.toggle("arg-out", this.source === undefined);
+    if (this.control !== null) this.control.placeholder = this.source === undefined ? visible(placeholderOf(this.schema, this.isRequired)) : "empty text";
     this.hint.textContent = visible(hintOf(this.schema, this.option));
     const suggestion = ({ word, source, label }) => button(`${word} ${visible(label)}`, () => this.replace(source), { class: "arg-suggestion", title: `Use this ${word} for ${this.shownName}` });
     fill(this.suggestions, suggestionsOf(this.schema).filter(({ source }) => source !== this.source).map(suggestion));
   }
 
   report() {
+    this.isTouched = true;
     this.setProblems([]);
     this.sync();
     this.changed();

@@ -5,6 +5,7 @@ const MAX_STEPS = 20; // references that are followed one after another
 const MAX_BRANCHES = 200; // of anyOf and oneOf, for one property
 const MAX_SUGGESTIONS = 5;
 const LABELS = { string: "text", number: "number", integer: "integer" };
+export const NOT_SET = "not set";
 export const JSON_OPTION = Object.freeze({ label: "JSON", kind: "json" });
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -82,7 +83,7 @@ function isExact(value) {
 
 /** Return what stands for a value in a list: a text without quotes unless it could be taken for something else. */
 function labelOf(value) {
-  const isPlain = typeof value === "string" && /^[^\s"[\]{}](?:.*\S)?$/u.test(value) && !/^(?:null|true|false|JSON|left out|-?\d[\d.eE+-]*)$/.test(value);
+  const isPlain = typeof value === "string" && /^[^\s"[\]{}](?:.*\S)?$/u.test(value) && !/^(?:null|true|false|JSON|not set|-?\d[\d.eE+-]*)$/.test(value);
   return cut(isPlain ? value : JSON.stringify(value), 80);
 }
 
@@ -108,6 +109,13 @@ export function suggestionsOf(schema) {
   const examples = listOf(schema.examples).slice(0, MAX_SUGGESTIONS).map((value) => ["example", value]);
   const values = schema.default === undefined ? examples : [["default", schema.default], ...examples];
   return values.filter(([, value]) => isExact(value)).map(([word, value]) => ({ word, source: JSON.stringify(value), label: labelOf(value) }));
+}
+
+/** Return what stands in an empty control: what the server takes then, or what a value looks like. */
+export function placeholderOf(schema, isRequired) {
+  const [first] = suggestionsOf(schema);
+  if (first === undefined) return isRequired ? "" : NOT_SET;
+  return first.word === "default" ? `${first.label} by default` : `such as ${first.label}`;
 }
 
 function range(from, to, unit = "") {

@@ -17,7 +17,7 @@ export class ItemList {
 
   constructor(place, open) {
     this.open = open;
-    this.filter = h("input", { type: "search", id: "filter", placeholder: "Filter   /", "aria-label": "Filter everything by name and description", autocomplete: "off", spellcheck: "false", maxlength: 200, oninput: () => this.#apply(), onkeydown: (event) => this.#key(event) });
+    this.filter = h("input", { type: "search", id: "filter", placeholder: "Filter   /", "aria-label": "Filter everything by name and description", autocomplete: "off", spellcheck: "false", maxlength: 200, oninput: () => this.#apply(""), onkeydown: (event) => this.#key(event) });
     this.kinds = h("div", { class: "kinds", role: "group", "aria-label": "Kinds" });
     this.count = h("p", { class: "count", role: "status" });
     this.space = h("div", { class: "rows", role: "presentation" });

@@ -31,9 +31,10 @@ export function toolView(item, page) {
     const sent = editor.text();
     if (editor.error()) return;
     const found = await page.validate({ tool: item.key, arguments: new Raw(sent) }).catch(() => null);
-    if (found && sent === editor.text()) editor.setProblems(found.problems);
+    if (found && sent === editor.text()) editor.setProblems(found.problems, draft.isTried);
   }
   async function send({ signal, onprogress }) {
+    draft.isTried = true; // from now on what is missing is told, too
     const error = editor.error();
     if (error) throw new Error(`the arguments are not JSON: ${error}`);
     const text = editor.text();
@@ -56,7 +57,7 @@ export function toolView(item, page) {
   const bar = runner("Call", send, [commandMenu(what, page), saveMenu(() => ({ ...what(), answer: last?.answer }), page)]);
   const element = h("article", { class: "definition-view" }, heading(item, toolFacts(entry)),
     h("section", { class: "arguments", "aria-label": "Arguments" }, h("h3", {}, "Arguments"), editor.element), bar.element, bar.place);
-  check();
+  if (draft.text !== undefined) check();
   return { element, call: bar.run, cancel: bar.cancel, isRunning: bar.isRunning };
 }
 
