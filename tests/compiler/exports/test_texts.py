@@ -1,6 +1,7 @@
 """The text of every export, of a plain server and of one with everything, compared with golden files; and its parts."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
