@@ -19,6 +19,8 @@ from mcpc_runtime.transports.platforms.posix.supervision.termination import (
 )
 
 ME, SERVER = os.getpid(), 50
+LATER = ME + 1000
+"""Ids of processes that are none of these."""
 
 
 class Table:
@@ -207,12 +209,12 @@ def test_an_ended_leader_is_remembered_for_what_is_left(table: Table) -> None:
     ending = Termination(0, b"50.a")
     assert made.signal_calls([ending], SIGKILL) == [ending]
     assert table.sent() == [("group", 12, SIGKILL)]
-    for pid in range(1000, 1000 + MAX_RECENT - 1):
+    for pid in range(LATER, LATER + MAX_RECENT - 1):
         begun(made, pid, f"50.{pid}", 1)
         made.reaped(pid)
     assert made.signal_calls([ending], SIGKILL) == [ending]
-    begun(made, 9000, "50.last", 1)
-    made.reaped(9000)
+    begun(made, LATER + 9000, "50.last", 1)
+    made.reaped(LATER + 9000)
     other = Termination(0, b"50.a")
     assert made.signal_calls([other], SIGKILL) == []
 
@@ -220,10 +222,10 @@ def test_an_ended_leader_is_remembered_for_what_is_left(table: Table) -> None:
 @pytest.mark.parametrize(("leaders", "kept"), [(PRUNED_FROM, PRUNED_FROM), (PRUNED_FROM + 1, 1)])
 def test_groups_that_have_gone_are_forgotten_when_there_are_many(table: Table, leaders: int, kept: int) -> None:
     made = groups()
-    for pid in range(1000, 1000 + leaders):
+    for pid in range(LATER, LATER + leaders):
         begun(made, pid, "50.a")
-    table.add(9, ME, 1000)
-    assert made.reaped(1000) is True
+    table.add(9, ME, LATER)
+    assert made.reaped(LATER) is True
     assert len(Termination(0, b"50.a").led_groups(made._led)) == kept
 
 
