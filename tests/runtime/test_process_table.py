@@ -22,7 +22,7 @@ from support.processes import until
 
 @pytest.fixture(params=["proc", "libproc"])
 def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[process_table.ProcessTable]:
-    monkeypatch.setattr(process_table, "found", [])
+    monkeypatch.setattr(process_table, "tables", [])
     monkeypatch.delitem(posix.environ, ways.WITHOUT, raising=False)
     if request.param == "libproc":
         monkeypatch.setitem(posix.environ, ways.WITHOUT, b"proc")
@@ -114,7 +114,7 @@ def test_the_struct_has_the_size_of_the_header() -> None:
 
 
 def test_linux_without_proc_has_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_table, "found", [])
+    monkeypatch.setattr(process_table, "tables", [])
     monkeypatch.setitem(posix.environ, ways.WITHOUT, b"proc")
     assert process_table.process_table() is None
     assert ProcessSnapshot().groups == {}

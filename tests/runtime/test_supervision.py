@@ -87,7 +87,7 @@ system_features.address_of = FakeLibproc().address_of
 @pytest.fixture(params=["all ways", "proc", "subreaper", "proc,subreaper", "macOS"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way, and every slower one; that of macOS by a fake of its functions."""
-    monkeypatch.setattr(process_table, "found", [])
+    monkeypatch.setattr(process_table, "tables", [])
     without = "proc,subreaper" if request.param == "macOS" else request.param
     monkeypatch.setitem(posix.environ, ways.WITHOUT, without.encode())
     if request.param == "macOS":
