@@ -292,14 +292,22 @@ def test_options_about_clients_are_passed_on(client_calls: list[Any], tmp_path: 
     assert client_command("install", "--client", "zed", "--command", "npx x") == 2
     assert client_command("install", file, "--print", "--client", "zed", "--", "--root", file) == 0
     assert client_command("install", file, "word") == 2
-    one = ClientOptions()
+    one = ClientOptions(in_place=True)
     assert client_calls == [
         ("clients", None, one._replace(is_json=True)),
         ("uninstall", None, one._replace(clients=("zed",), name="gone", dry_run=True)),
         (
             "install",
             artifact,
-            ClientOptions(("cursor", "zed"), "project", "n", ("A=1",), python="p", dry_run=True, replace=True),
+            one._replace(
+                clients=("cursor", "zed"),
+                scope="project",
+                name="n",
+                env=("A=1",),
+                python="p",
+                dry_run=True,
+                replace=True,
+            ),
         ),
         ("config", artifact, one._replace(link="cursor", badge="vscode")),
         ("install", None, one._replace(clients=("zed",), url="https://a.b", headers=("A: b",), token_env="T")),
