@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mcpc_runtime.tools.clients import table
+from mcpc_runtime.tools.clients import installing, table
 from mcpc_runtime.tools.clients.entries import (
     CannotWriteEntryError,
     Header,
@@ -178,18 +178,24 @@ def test_an_entry_of_another_build_of_the_server_is_of_the_same_server(tmp_path:
     assert other_build(existing[earlier], server._replace(arguments=(earlier,))) == ""
 
 
-def test_who_installs_another_build_is_told_what_the_entry_started(tmp_path: Path) -> None:
+def test_who_installs_another_build_is_told_what_the_entry_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("one", "two"):
         with ZipFile(tmp_path / name, "w") as archive:
             archive.writestr("META-INF/build.json", '{"name": "weather"}')
+    monkeypatch.setattr(installing, "is_installed", lambda client: True)
     target = Target(CLIENTS["cursor"], "cursor", USER, str(tmp_path / "mcp.json"))
     notes = []
     for name in ("one", "one", "two"):
         server = ServerEntry("weather", "/usr/bin/python3", ("-I", str(tmp_path / name)), built_name="weather")
         notes.append(install_in(target, server, Options(), ()).notes)
-    waits = "Cursor was not found on this machine; the entry waits for it"
     before = f"it started {tmp_path}/one before, which has a server of this name, too"
-    assert notes == [(waits,), (), (before,)]
+    assert notes == [(), (), (before,)]
+    monkeypatch.setattr(installing, "is_installed", lambda client: False)
+    server = ServerEntry("other", "/usr/bin/python3", (), built_name="other")
+    waits = "Cursor was not found on this machine; the entry waits for it"
+    assert install_in(target, server, Options(), ()).notes == (waits,)
 
 
 @pytest.mark.parametrize(
