@@ -27,10 +27,10 @@ def settings_facts(folder: str) -> list[Facts]:
     for name, known in read_variables().items():
         default = {"default": known.default} if isinstance(known.default, str | int | float) else {}
         rows.append({"name": name, "needed": known.needed, **default})
-    found: dict[str, Facts] = {}
+    by_name: dict[str, Facts] = {}
     for row in rows:
-        found.setdefault(row["name"], row)
-    return [without_default(row) if is_of_build(row.get("default"), folder) else row for row in found.values()]
+        by_name.setdefault(row["name"], row)
+    return [without_default(row) if is_of_build(row.get("default"), folder) else row for row in by_name.values()]
 
 
 def without_default(row: Facts) -> Facts:

@@ -120,8 +120,8 @@ def install_copy(artifact: Artifact, options: Options) -> list[ClientOutcome]:
 def copies_of(name: str, server: str) -> list[str]:
     """Return the copies under the name of an entry; `server`: the name that they must have inside, if it is known."""
     paths = [os.path.join(servers_folder(), name + suffix) for suffix in SUFFIXES]
-    found = [(path, server_in(path)) for path in paths if os.path.isfile(path)]
-    return [path for path, inside in found if inside and server in ("", inside)]
+    servers = [(path, server_in(path)) for path in paths if os.path.isfile(path)]
+    return [path for path, inside in servers if inside and server in ("", inside)]
 
 
 def remove_copy(place: str) -> str:
