@@ -186,6 +186,13 @@ def test_nothing_is_wrong_before_it_was_touched(tab: Page) -> None:
 def test_an_empty_control_says_what_the_server_takes(tab: Page, schema: Json, shown: str) -> None:
     edit(tab, {"properties": {"x": schema, "y": {"type": "string"}}, "required": ["y"]})
     assert [tab.get_by_label(name, exact=True).get_attribute("placeholder") for name in "xy"] == [shown, ""]
+    edit(tab, {"properties": {"x": {"enum": ["C", "F"], "default": "C"}, "y": {"enum": ["C", "F"]}}})
+    first = [tab.get_by_label(name, exact=True).evaluate("(list) => list.options[0].text") for name in "xy"]
+    assert first == ["C by default", "not set"]
+
+
+def test_a_text_that_is_set_and_empty_says_so(tab: Page) -> None:
+    edit(tab, {"properties": {"y": {"type": "string"}}})
     perform(tab, ("give", "y", "text"))
     assert tab.get_by_label("y", exact=True).get_attribute("placeholder") == "empty text"
 

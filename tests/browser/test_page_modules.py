@@ -57,6 +57,23 @@ def test_headers_repeat_any_text(run):
     assert run("client/headers.js", "it.headerValue(given)", " ü") == "=?base64?IMO8?="
 
 
+CHAINED = [
+    "Traceback (1",
+    "KeyError: 1",
+    "",
+    "During handling of it another occurred:",
+    "",
+    "Traceback (2",
+    "ValueError: 2",
+]
+
+
+def test_lines_of_standard_error_are_an_entry_for_each_traceback(run):
+    entries = "(log => (given.forEach(log.hear), log.refresh(), [...log.element.querySelectorAll('.data')].map(each => each.textContent)))"
+    found = run("views/log.js", f"{entries}(it.logView())", ["started", *CHAINED, "Traceback (3"])
+    assert found == ["Traceback (3", "\n".join(CHAINED), "started"]
+
+
 def test_a_result_is_checked_against_the_output_schema(page):
     with page() as tab:
         choose(tab, "greet")

@@ -112,6 +112,7 @@ export class Field {
     if (this.isRequired) this.input.setAttribute("aria-required", "true");
     this.state.hidden = this.options.length === 1;
     this.state.classList.toggle("arg-menu", this.control !== null);
+    this.state.options[0].text = (this.control === null && visible(placeholderOf(this.schema, false))) || NOT_SET;
   }
 
   /** Show how the value is given now. */

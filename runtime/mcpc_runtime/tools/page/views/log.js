@@ -8,6 +8,7 @@ const MOST = 1000;
 const SHOWN = 300;
 const SAME_MS = 1000;
 const LONGEST = 20_000;
+const TRACEBACK = "Traceback (";
 const STDERR = "standard error";
 
 /** Return { element, add, hear, refresh, count, hasTraceback }: `add` for notifications, `hear` for lines of standard error. */
@@ -23,8 +24,9 @@ export function logView() {
   /** Lines that come together are one entry: a traceback is read downwards. */
   function hear(line) {
     const last = rows.at(-1);
-    const isSame = last?.method === STDERR && Date.now() - last.at < SAME_MS && last.params.data.length + line.length < LONGEST;
-    if (!isSame) return add({ method: STDERR, params: { data: line } });
+    const isNext = last?.method === STDERR && Date.now() - last.at < SAME_MS && last.params.data.length + line.length < LONGEST;
+    const isOther = line.startsWith(TRACEBACK) && !last?.params.data.endsWith("\n"); // in a chain an empty line is before it
+    if (!isNext || isOther) return add({ method: STDERR, params: { data: line } });
     last.params.data += `\n${line}`;
     return plan();
   }
@@ -40,7 +42,7 @@ export function logView() {
     }
   }
   refresh();
-  const hasTraceback = () => rows.some(({ method, params }) => method === STDERR && params.data.includes("Traceback ("));
+  const hasTraceback = () => rows.some(({ method, params }) => method === STDERR && params.data.includes(TRACEBACK));
   return { element, add, hear, refresh, count: () => rows.length, hasTraceback };
 }
 

@@ -32,7 +32,10 @@ export function runner(label, send, extra = []) {
     place.setAttribute("aria-busy", "true");
     try {
       const view = await send({ signal: controller.signal, onprogress });
-      if (view) fill(place, view);
+      if (view) {
+        fill(place, view);
+        place.scrollIntoView({ block: "nearest" });
+      }
       announce(`${label}: finished`);
     } catch (problem) {
       const failure = controller.signal.aborted ? new Error("cancelled") : problem;
