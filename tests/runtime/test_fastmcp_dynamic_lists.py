@@ -14,7 +14,6 @@ import pytest
 
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, passes_on, registering
 from mcpc_runtime.systems.fastmcp.project_code import changed_names, why_varying
-from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
 
 Load = Callable[[str], ModuleType]
 
@@ -160,10 +159,7 @@ class ComposedLifespan:
 
 LIFESPANS = {
     "a decorated function": asynccontextmanager,
-    "an object": facades.lifespan,
-    "the second of two": lambda function: facades.lifespan(no_lifespan) | facades.lifespan(function),
-    "combined": lambda function: facades.combine_lifespans(no_lifespan, asynccontextmanager(function)),
-    "the second of two of FastMCP": lambda function: ComposedLifespan(no_lifespan, facades.lifespan(function)),
+    "the second of two of FastMCP": lambda function: ComposedLifespan(no_lifespan, asynccontextmanager(function)),
 }
 
 

@@ -60,7 +60,6 @@ class Component:
     version: str | None = None
     exclude_args: frozenset[str] = frozenset()
     injected: frozenset[str] = frozenset()
-    task: str | None = None
     uri: str = ""
     uri_template: str = ""
     mime_type: str | None = None

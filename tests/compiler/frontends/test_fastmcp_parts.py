@@ -135,8 +135,8 @@ ONE = {
         ["fastmcp", "fastmcp.Context.sample(**)", "fastmcp.Context.sample(tools)", "fastmcp.Context.sample_step"],
     ),
     "the low-level server": (
-        "import fastmcp\nm._mcp_server.run()\nm._mcp_server.version = '1'\nm._mcp_server.request_context.session\n",
-        ["fastmcp", "fastmcp.FastMCP._mcp_server(run)", "fastmcp.FastMCP._mcp_server(version)"],
+        "import fastmcp\nm._mcp_server.run()\nm._mcp_server.version = '1'\n",
+        ["fastmcp", "fastmcp.FastMCP._mcp_server"],
     ),
 }
 

@@ -19,7 +19,7 @@ from mcpc.languages.python import needed_nodes, parse_python
 from mcpc.packages import missing_module_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mcpc.diagnostics import Diagnostic, Span
     from mcpc.frontends.fastmcp.entry_points import EntryPoint
@@ -79,19 +79,21 @@ FRAMEWORKS = ("fastmcp", "mcp", "mcp_types")
 """The packages with stand-ins whose names are asked for."""
 METHODS = {
     **dict.fromkeys(("add_provider", "add_transform", "add_tool_transformation", "local_provider"), "FastMCP"),
-    **dict.fromkeys(("_components", "_mounted_servers", "_tool_manager"), "FastMCP"),
-    **dict.fromkeys(("_prompt_manager", "_resource_manager"), "FastMCP"),
+    **dict.fromkeys(("_components", "_mcp_server", "_mounted_servers", "_tool_manager"), "FastMCP"),
+    **dict.fromkeys(("_prompt_manager", "_resource_manager", "add_resource_fn", "generate_name"), "FastMCP"),
     **dict.fromkeys(("create_resource", "resolve_security"), "resources.ResourceTemplate"),
-    "sample_step": "Context",
+    **dict.fromkeys(("is_background_task", "origin_request_id", "sample_step"), "Context"),
+    "task_config": "tools.Tool",
+    "to_mcp_prompt_message": "prompts.Message",
+    "to_mcp_prompt_result": "prompts.PromptResult",
+    "to_mcp_resource_contents": "resources.ResourceContent",
+    "to_mcp_result": "tools.tool.ToolResult",
 }
 """Attributes that only objects of FastMCP have, of any object in a file that imports it, with their classes."""
 ARGUMENTS = {"sample": frozenset({"tools", "result_type", "execute_tools", "**"})}
 """Arguments of methods of the context that have no stand-in, by the methods."""
 HOOKS = frozenset({"on_initialize"})
 """Methods that middleware of FastMCP may define."""
-LOW_LEVEL = "_mcp_server"
-LOW_LEVEL_NAMES = frozenset({"request_context", "name", "version", "instructions"})
-"""What the adapter has of the low-level server in one of FastMCP."""
 ROUTES = "custom_route"
 HTTP_NAMES = frozenset(
     {
@@ -144,22 +146,18 @@ def names_in(parsed: ast.Module) -> Iterator[Named]:
             if node.name in HOOKS and is_fastmcp:
                 yield f"fastmcp.server.middleware.Middleware.{node.name}", node.lineno
         elif isinstance(node, ast.Attribute):
-            first, *rest = _attributes(node)
-            if first in meant:
-                yield ".".join((meant[first], *rest)), node.lineno
-            elif is_fastmcp:
-                yield from _lacking_attributes(node, rest)
+            yield from _attribute_names(node, meant, METHODS if is_fastmcp else {})
         elif isinstance(node, ast.Call) and is_fastmcp:
             yield from _lacking_arguments(node)
 
 
-def _lacking_attributes(node: ast.Attribute, names: list[str]) -> Iterator[Named]:
-    """Yield an attribute that only objects of FastMCP have; `names`: that of `a.b.c` without the first."""
-    if node.attr in METHODS:
-        yield f"fastmcp.{METHODS[node.attr]}.{node.attr}", node.lineno
-    is_set = isinstance(node.ctx, ast.Store)
-    if LOW_LEVEL in names[:-1] and (is_set or node.attr not in LOW_LEVEL_NAMES) and names[-2] == LOW_LEVEL:
-        yield f"fastmcp.FastMCP.{LOW_LEVEL}({node.attr})", node.lineno
+def _attribute_names(node: ast.Attribute, meant: Mapping[str, str], methods: Mapping[str, str]) -> Iterator[Named]:
+    """Yield the dotted name of an attribute of what was imported, or of an object's method."""
+    first, *rest = _attributes(node)
+    if first in meant:
+        yield ".".join((meant[first], *rest)), node.lineno
+    elif node.attr in methods:
+        yield f"fastmcp.{methods[node.attr]}.{node.attr}", node.lineno
 
 
 def _lacking_arguments(node: ast.Call) -> Iterator[Named]:

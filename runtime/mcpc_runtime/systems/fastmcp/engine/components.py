@@ -152,7 +152,7 @@ class Tool(Component):
 
     `given_parameters`: the schema of its arguments where it is not made from the function; `given_output`: that of its
     result: UNSET (made from the function), None (there is none) or a schema; `structured_output`: what the project
-    asked for (SDK); `task`: its support of tasks, or None; `seconds`: its time limit, or None.
+    asked for (SDK); `seconds`: its time limit, or None.
     """
 
     kind = "tool"
@@ -165,7 +165,6 @@ class Tool(Component):
         given_output: object = UNSET,
         structured_output: bool | None = None,
         exclude_args: Iterable[str] | None = None,
-        task: str | None = None,
         seconds: float | None = None,
         **common: Any,
     ) -> None:
@@ -174,7 +173,6 @@ class Tool(Component):
         self.given_output = given_output
         self.structured_output = structured_output
         self.exclude_args = frozenset(exclude_args or ())
-        self.task = task
         self.seconds = seconds
 
     @property

@@ -22,7 +22,7 @@ EMPTY: Object = {"type": "object", "properties": {}}
 SCHEMAS = frozenset({"inputSchema", "outputSchema"})
 SCHEMA_FIELDS = ("$schema", "properties", "required", "type")
 """The fields of a schema that the newer wire knows, in its order."""
-SORTED = frozenset({"annotations", "arguments", "execution", "icons"})
+SORTED = frozenset({"annotations", "arguments", "icons"})
 """The fields whose objects have sorted fields on the newer wire."""
 TOOL_FIELDS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """The fields of a tool's annotations, in the wire's order."""
@@ -36,7 +36,6 @@ MIME_TYPE = "text/plain"
 
 def tool_entry(tool: Tool, generation: Generation) -> Object:
     version = rules(generation)
-    running = tool.task and tool.task != "forbidden"
     return on_wire(
         version,
         {
@@ -48,7 +47,6 @@ def tool_entry(tool: Tool, generation: Generation) -> Object:
             "icons": icons_of(tool),
             "annotations": wire_object(tool.annotations, TOOL_FIELDS),
             "_meta": meta_of(tool, version),
-            "execution": {"taskSupport": tool.task} if running else None,
         },
     )
 

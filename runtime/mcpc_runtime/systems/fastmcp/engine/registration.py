@@ -205,8 +205,6 @@ def make(cls: Any, function: Any, name: str | None, options: Object) -> Any:
             note(text.format(kind=cls.kind), function)
     given = {RENAMED.get(key, key): value for key, value in options.items() if key != "description"}
     check_output(given.get("given_output"))
-    if "task" in given:
-        given["task"] = task_support(given["task"])
     if cls.kind == "template":
         given["uri_template"] = given.pop("uri")
     found = cls(name=chosen, **given)
@@ -236,13 +234,6 @@ def component_name(kind: str, function: object) -> str:
     while is_unwrapped and isinstance(function, functools.partial) and not hasattr(function, "__name__"):
         function = function.func
     return str(getattr(function, "__name__", None) or type(function).__name__)
-
-
-def task_support(given: object) -> str | None:
-    """Return what a component says of tasks: given as a flag, or as an object with a `mode`."""
-    if given is None or isinstance(given, (bool, str)):
-        return "optional" if given is True else given or None
-    return getattr(given, "mode", None)
 
 
 def check_parameters(kind: str, function: Any) -> None:

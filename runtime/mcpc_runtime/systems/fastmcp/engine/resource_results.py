@@ -13,7 +13,6 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
     is_content,
     json_text,
     text_block,
-    typed,
     typed_block,
     wire,
 )
@@ -47,11 +46,6 @@ class ResourceContent:
             return {**found, "text": self.content}
         return {**found, "blob": b64encode(self.content).decode()}
 
-    def to_mcp_resource_contents(self, uri: object) -> object:
-        """Return the SDK's contents."""
-        name = "TextResourceContents" if isinstance(self.content, str) else "BlobResourceContents"
-        return typed(name, self.to_wire(str(uri)))
-
 
 class ResourceResult:
     """What a resource contains."""
@@ -64,10 +58,6 @@ class ResourceResult:
         """Return the protocol's ReadResourceResult."""
         found = {"contents": [part.to_wire(uri) for part in self.contents]}
         return found if self.meta is None else {"_meta": wire(self.meta), **found}
-
-    def to_mcp_result(self, uri: object) -> object:
-        """Return the SDK's result."""
-        return typed("ReadResourceResult", self.to_wire(str(uri)))
 
 
 def parts_of(contents: object) -> list[ResourceContent]:
@@ -150,10 +140,6 @@ class Message:
     def __repr__(self) -> str:
         return f"Message(role={self.role!r}, content={self._block!r})"
 
-    def to_mcp_prompt_message(self) -> object:
-        """Return the SDK's message."""
-        return typed("PromptMessage", self.to_wire())
-
 
 class PromptResult:
     """The messages of a prompt."""
@@ -169,10 +155,6 @@ class PromptResult:
         if self.description is not None:
             found["description"] = self.description
         return {**found, "messages": [message_on_wire(each) for each in self.messages]}
-
-    def to_mcp_prompt_result(self) -> object:
-        """Return the SDK's result."""
-        return typed("GetPromptResult", self.to_wire())
 
 
 def checked(messages: object) -> list[Any]:

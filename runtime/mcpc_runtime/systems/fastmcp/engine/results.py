@@ -118,12 +118,6 @@ class ToolResult:
         found["isError"] = self.is_error
         return found
 
-    def to_mcp_result(self) -> object:
-        """Return the result as the framework's handlers do."""
-        if self.meta is not None or self.is_error:
-            return typed_block({**self.to_wire(), "type": ""})
-        return self.content if self.structured_content is None else (self.content, self.structured_content)
-
 
 class WholeResult(ToolResult):
     """A result that a function returned in the protocol's form."""

@@ -29,7 +29,7 @@ RESULTS = {"e:results": "ToolResult"}
 AUTH = {"auth": "*"}
 
 MODULES: dict[str, Row] = {
-    "": {"server": "FastMCP", "context": "Context", "settings": "settings __version__", "e:contents": "Image"},
+    "": {"server": "FastMCP", "context": "Context", "version": "__version__", "e:contents": "Image"},
     "server": {"server": "FastMCP", "context": "Context"},
     "server.server": {
         "server": "FastMCP",
@@ -47,9 +47,8 @@ MODULES: dict[str, Row] = {
     "server.sampling.run": {"context": "SamplingResult"},
     "server.middleware": {"e:mounts": "Middleware MiddlewareContext CallNext=NextCall"},
     "server.middleware.middleware": {"e:mounts": "Middleware MiddlewareContext CallNext=NextCall"},
-    "server.lifespan": {"facades": "Lifespan ContextManagerLifespan lifespan"},
     "server.http": {"e:web": "StarletteWithLifespan=ServedApplication", "dependencies": "get_http_request"},
-    "server.event_store": {"settings": "EventStore=Settings"},
+    "server.event_store": {"auth": "EventStore=Fields"},
     "server.auth": AUTH,
     "server.auth.auth": AUTH,
     "server.auth.authorization": AUTH,
@@ -58,8 +57,6 @@ MODULES: dict[str, Row] = {
     "server.auth.verifiers": AUTH,
     "server.auth.middleware": AUTH,
     "server.auth.providers": AUTH,
-    "server.tasks": {"components": "TaskConfig"},
-    "server.tasks.config": {"components": "TaskConfig"},
     "tools": {"components": TOOL, **RESULTS},
     "tools.base": {"components": "Tool", **RESULTS},
     "tools.tool": {"components": TOOL, TYPES: CONTENT_TYPES, **RESULTS},
@@ -96,15 +93,12 @@ MODULES: dict[str, Row] = {
     "dependencies": {"dependencies": CURRENT, "e:injection": "Dependency"},
     "exceptions": {
         "e:errors": ERRORS,
-        "settings": "McpError MCPError FastMCPDeprecationWarning",
+        "version": "McpError MCPError FastMCPDeprecationWarning",
     },
-    "settings": {"settings": "Settings ENV_FILE=settings"},
     "types": {"e:contents": "Image Audio File"},
     "utilities": {},
     "utilities.types": {"e:contents": "Image Audio File"},
-    "utilities.logging": {"settings": "get_logger configure_logging temporary_log_level"},
-    "utilities.lifespan": {"facades": "combine_lifespans"},
-    "utilities.tasks": {"components": "TaskConfig"},
+    "utilities.logging": {"version": "get_logger configure_logging"},
 }
 """The modules of FastMCP."""
 PROVIDERS = (
@@ -157,11 +151,6 @@ HIGH_LEVEL: dict[str, Row] = {
     "utilities.types": {"tools": "Audio Image"},
 }
 """The modules that are below the package of the high-level server in both versions."""
-VERSIONS = (
-    "HANDSHAKE_PROTOCOL_VERSIONS MODERN_PROTOCOL_VERSIONS KNOWN_PROTOCOL_VERSIONS SUPPORTED_PROTOCOL_VERSIONS "
-    "OLDEST_SUPPORTED_VERSION LATEST_HANDSHAKE_VERSION LATEST_MODERN_VERSION LATEST_PROTOCOL_VERSION "
-    "is_version_at_least"
-)
 SDK_MODULES: dict[str, Row] = {
     "": {
         "types": TYPES_OF_CLIENTS,
@@ -169,7 +158,6 @@ SDK_MODULES: dict[str, Row] = {
         "low_level": "stdio_server",
     },
     "types": {"types": "*"},
-    "types.version": {"definitions": VERSIONS},
     "server": {
         **SERVERS,
         "servers": "FastMCP@sdk1 MCPServer@sdk2",
@@ -239,15 +227,13 @@ SDK_MODULES: dict[str, Row] = {
     "shared.exceptions": {
         "session": f"McpError MCPError MCPDeprecationWarning {URL_ERROR}",
     },
-    "shared.message": {"requests": "SessionMessage"},
-    "shared.metadata_utils": {"requests": "get_display_name"},
     "shared.version": {"requests": "LATEST_PROTOCOL_VERSION SUPPORTED_PROTOCOL_VERSIONS"},
 }
 """The modules of the SDK in both of its versions."""
 TABLES: dict[str, dict[str, Row]] = {
     "fastmcp": MODULES,
     "mcp": SDK_MODULES,
-    "mcp_types": {"": {"types": "*"}, "version": {"definitions": VERSIONS}},
+    "mcp_types": {"": {"types": "*"}},
     "uvicorn": {"": {"e:web": "Config Server run"}},
 }
 """The tables by the package that a project imports."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +22,16 @@ from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 OWN = __name__.partition(".")[0]
 
 
-@dataclass
-class TaskConfig:
-    """Whether a component may, must or cannot be run as a task."""
+LACKING = ("app", "serializer", "task")
+"""Options of components that the adapter does not have: user interfaces, how results become text, tasks."""
 
-    mode: str = "optional"
-    poll_interval: timedelta = timedelta(seconds=5)
 
-    @classmethod
-    def from_bool(cls, value: bool) -> TaskConfig:
-        """Return the configuration that a flag stands for."""
-        return cls("optional" if value else "forbidden")
+def plain_options(options: Object) -> Object:
+    """Return the options of a component without those that the adapter does not have."""
+    for name in LACKING:
+        if options.get(name) not in (None, False):
+            lack(f"fastmcp.FastMCP.tool({name}=…)")
+    return {key: value for key, value in options.items() if key not in LACKING}
 
 
 REMOVED = "Component.{name}() was removed in FastMCP 3.0. Use server.{name}(keys=['{key}']) instead."
@@ -85,10 +83,6 @@ class Described:
     def auth(self) -> object:
         """What decides who may use the component: a built server does not ask it."""
         return self.options.get("auth")
-
-    @property
-    def task_config(self) -> TaskConfig:
-        return TaskConfig(mode=getattr(self, "task", None) or "forbidden")
 
     def enable(self) -> None:
         """Show the component; in FastMCP 3 and later NotImplementedError."""
@@ -243,15 +237,12 @@ class Tool(Annotated, Described, components.Tool):
 
     def __init__(self, name: str = "", **options: Any) -> None:
         given = {TOOL_NAMES.get(key, key): value for key, value in options.items()}
-        config = given.pop("task_config", None)
-        if "task" not in given and config is not None:
-            given["task"] = config.mode
         super().__init__(name or type(self).__name__, **given)
 
     @classmethod
     def from_function(cls, fn: Function, name: str | None = None, **options: object) -> Any:
         registration.check_plain(fn)
-        return registration.make(FunctionTool, fn, name, options)
+        return registration.make(FunctionTool, fn, name, plain_options(options))
 
     async def run(self, arguments: Object) -> object:
         return await running.run_tool(self, arguments)

@@ -161,18 +161,6 @@ class Context(BaseContext):
         own = getattr(self._server, "mcpc_lifespan_result", None)
         return own if own is not None else self.mcpc_lifespan_context
 
-    @property
-    def is_background_task(self) -> bool:
-        return False
-
-    @property
-    def task_id(self) -> str | None:
-        return None
-
-    @property
-    def origin_request_id(self) -> str | None:
-        return None if self._call is None else self._call.request_id
-
     def client_supports_extension(self, extension_id: str) -> bool:
         capabilities = self.mcpc_call.client_capabilities
         return any(extension_id in (capabilities.get(kind) or {}) for kind in ("extensions", "experimental"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from types import GenericAlias
+from types import GenericAlias, SimpleNamespace
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing, mounts, results, running
@@ -15,7 +15,6 @@ from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
-from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.server_content import ServerContent
 
@@ -40,6 +39,8 @@ LACKING: dict[str, tuple[object, ...]] = {
     "dereference_schemas": (None, True),
 }
 """Options that the adapter does not have, with the values that mean nothing to it."""
+SETTINGS = {"host": "127.0.0.1", "port": 8000, "log_level": "INFO", "debug": False, "stateless_http": False}
+"""The attributes of `settings`, with their values where the project gives none."""
 QUIET = frozenset({"dependencies", "debug", "log_level", "include_fastmcp_meta"})
 """Those of them that are not worth a note."""
 
@@ -75,7 +76,8 @@ class FastMCP(ServerContent):
         self.mcpc_rules += tag_rules(options.pop("include_tags", None), options.pop("exclude_tags", None))
         for tool in options.pop("tools", None) or ():
             self.add_tool(tool)
-        self.settings = facades.server_settings(options)
+        given = {name: value for name, value in options.items() if name in SETTINGS and value is not None}
+        self.settings = SimpleNamespace(**SETTINGS | given)
         note_options(options)
 
     def __repr__(self) -> str:
@@ -175,9 +177,6 @@ class FastMCP(ServerContent):
 
     # Components
 
-    def add_resource_fn(self, fn: object, uri: str, name: str | None = None, **options: object) -> object:
-        return self.resource(uri, name=name, **options)(fn)
-
     def add_middleware(self, middleware: object) -> None:
         """Let middleware run around calls and lists."""
         self.middleware.append(middleware)
@@ -258,10 +257,6 @@ class FastMCP(ServerContent):
         return ServedApplication(self, middleware)
 
     sse_app = streamable_http_app = http_app
-
-    @classmethod
-    def generate_name(cls, name: str | None = None) -> str:
-        return f"{cls.__name__}-{name}" if name else cls.__name__
 
 
 def tag_rules(included: object, excluded: object) -> list[Visibility]:

@@ -19,12 +19,8 @@ from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registra
 from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Lists, Object, ProgramServer, Route
-from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts import facades
-from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN
+from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN, plain_options
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import session_rules
-
-LACKING = ("app", "serializer")
-"""Options of components that the adapter does not have: user interfaces, and how results become text."""
 
 
 class Registering(Registration):
@@ -52,14 +48,6 @@ class Registering(Registration):
     @abstractmethod
     def mcpc_hide(self, key: str) -> None:
         """Hide a component."""
-
-
-def plain_options(options: Object) -> Object:
-    """Return the options of a component without those that the adapter does not have."""
-    for name in LACKING:
-        if options.get(name) not in (None, False):
-            lack(f"fastmcp.FastMCP.tool({name}=…)")
-    return {key: value for key, value in options.items() if key not in LACKING}
 
 
 GETTING = {
@@ -234,10 +222,6 @@ class ServerContent(Registering):
     def mcpc_hide(self, key: str) -> None:
         """Hide a component, unless a rule shows it."""
         self.mcpc_rules[:0] = visibility_rules(False, {"keys": {key}})
-
-    @property
-    def _mcp_server(self) -> facades.LowLevel:
-        return facades.LowLevel(self)
 
 
 METHODS = {

@@ -42,7 +42,6 @@ HANDLERS = {
     "on_read_resource": ("resources/read", "ReadResourceRequestParams"),
     "on_set_logging_level": ("logging/setLevel", "SetLevelRequestParams"),
     "on_subscribe_resource": ("resources/subscribe", "SubscribeRequestParams"),
-    "on_subscriptions_listen": ("subscriptions/listen", "SubscriptionsListenRequestParams"),
     "on_unsubscribe_resource": ("resources/unsubscribe", "UnsubscribeRequestParams"),
 }
 """The constructor's handlers of requests: the method of each, and the type of its parameters."""

@@ -17,22 +17,6 @@ from mcpc_runtime.systems.fastmcp.standins.exports import placeholder
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.types_table import BOTH, SDK1, SDK2, TABLE
 
 HANDSHAKE_PROTOCOL_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MODERN_PROTOCOL_VERSIONS = ("2026-07-28",)
-KNOWN_PROTOCOL_VERSIONS = SUPPORTED_PROTOCOL_VERSIONS = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
-OLDEST_SUPPORTED_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[0]
-LATEST_HANDSHAKE_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[-1]
-LATEST_MODERN_VERSION = LATEST_PROTOCOL_VERSION = MODERN_PROTOCOL_VERSIONS[-1]
-
-
-def is_version_at_least(version: str, minimum: str) -> bool:
-    """Tell whether a revision is known, and is this one or a later one."""
-    if minimum not in KNOWN_PROTOCOL_VERSIONS:
-        raise ValueError(f"minimum must be a known protocol version, got {minimum!r}")
-    if version not in KNOWN_PROTOCOL_VERSIONS:
-        return False
-    return KNOWN_PROTOCOL_VERSIONS.index(version) >= KNOWN_PROTOCOL_VERSIONS.index(minimum)
-
-
 TYPE_CHECKING = False
 OBJECT = dict[str, Any]
 
@@ -235,9 +219,10 @@ CLOSED = frozenset({"BaseMetadata", "NotificationParams", "PaginatedRequestParam
 """The models of version 1 that do not keep other fields."""
 LACKING = re.compile(
     r"^((Get|Cancel|List)Task|Task(Status|ExecutionMode|$)|CreateTaskResult$|TASK_|RelatedTask|JSONRPC|ServerRequest"
-    r"|Client(Request|Notification|Result))|_adapter$"
+    r"|Client(Request|Notification|Result)|Subscriptions?(Filter|Listen|Acknowledged)|Discover"
+    r"|(UnsupportedProtocolVersion|MissingRequiredClientCapability)ErrorData)|_adapter$"
 )
-"""Types of tasks, of messages and of clients, which the adapter does not have."""
+"""Types of tasks, messages, subscriptions and clients, which the adapter does not have."""
 
 
 def config1(name: str) -> Object:
@@ -249,7 +234,7 @@ def config2(name: str) -> Object:
     """Return the configuration of a model of version 2."""
     if name == "MCPModel":
         return {"alias_generator": resolve("pydantic.alias_generators:to_camel"), "populate_by_name": True}
-    return {"extra": "allow"} if name == "SubscriptionFilter" else {}
+    return {}
 
 
 def request_meta(definitions: Definitions) -> object:

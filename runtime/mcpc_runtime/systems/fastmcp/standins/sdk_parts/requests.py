@@ -134,20 +134,6 @@ LATEST_PROTOCOL_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[-1]
 SUPPORTED_PROTOCOL_VERSIONS = [*HANDSHAKE_PROTOCOL_VERSIONS]
 
 
-@dataclass
-class SessionMessage:
-    """A message of a session."""
-
-    message: object
-    metadata: object = None
-
-
-def get_display_name(obj: Any) -> str:
-    """Return what users see as a component's name: its title, that of its annotations, or its name."""
-    annotated = getattr(getattr(obj, "annotations", None), "title", None)
-    return str(getattr(obj, "title", None) or annotated or obj.name)
-
-
 @dataclass(kw_only=True)
 class InitializationOptions:
     """What a low-level server tells its clients of itself."""

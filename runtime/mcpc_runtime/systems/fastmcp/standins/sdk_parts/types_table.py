@@ -81,8 +81,6 @@ ClientTasksCapability: list: TasksListCapability?; cancel: TasksCancelCapability
   ClientTasksRequestsCapability?
 ClientCapabilities: experimental: dict[str, Object]?; sampling: SamplingCapability?; elicitation:
   ElicitationCapability?; roots: RootsCapability?; 2 extensions: dict[str, Object]?; tasks: ClientTasksCapability?
-2 UnsupportedProtocolVersionErrorData: supported: list[str]; requested: str
-2 MissingRequiredClientCapabilityErrorData: required_capabilities: ClientCapabilities
 PromptsCapability: list_changed: bool?
 ResourcesCapability: subscribe: bool?; list_changed: bool?
 ToolsCapability: list_changed: bool?
@@ -103,9 +101,6 @@ InitializeResult(Result): 1 protocol_version: str | int; 2 protocol_version: str
   server_info: Implementation; instructions: str?
 InitializedNotification << notifications/initialized NotificationParams?
 PingRequest << ping RequestParams?
-2 DiscoverRequest << server/discover RequestParams?
-2 DiscoverResult(CacheableResult): supported_versions: list[str]; capabilities: ServerCapabilities; instructions:
-  str?; result_type: ResultType = 'complete'
 ToolExecution: task_support: Literal['forbidden', 'optional', 'required']?
 TaskMetadata: ttl: _Integer?
 1 RequestParams.Meta: progress_token: ProgressToken?
@@ -138,14 +133,6 @@ UnsubscribeRequestParams(RequestParams): uri: _Uri
 UnsubscribeRequest << resources/unsubscribe UnsubscribeRequestParams
 ResourceUpdatedNotificationParams(NotificationParams): uri: _Uri
 ResourceUpdatedNotification << notifications/resources/updated ResourceUpdatedNotificationParams
-2 SubscriptionFilter: tools_list_changed: bool?; prompts_list_changed: bool?; resources_list_changed: bool?;
-  resource_subscriptions: list[str]?
-2 SubscriptionsListenRequestParams(RequestParams): notifications: SubscriptionFilter
-2 SubscriptionsListenRequest << subscriptions/listen SubscriptionsListenRequestParams
-2 SubscriptionsAcknowledgedNotificationParams(NotificationParams): notifications: SubscriptionFilter
-2 SubscriptionsAcknowledgedNotification << notifications/subscriptions/acknowledged
-  SubscriptionsAcknowledgedNotificationParams
-2 SubscriptionsListenResult(Result): result_type: ResultType = 'complete'
 ListPromptsRequest << prompts/list
 1 PromptArgument: name: str; description: str?; required: bool?
 2 PromptArgument(BaseMetadata): description: str?; required: bool?
@@ -236,10 +223,10 @@ ElicitationRequiredErrorData: elicitations: list[ElicitRequestURLParams]
   InputRequests?; request_state: str?
 ServerNotification |= CancelledNotification | ProgressNotification | LoggingMessageNotification |
   ResourceUpdatedNotification | ResourceListChangedNotification | ToolListChangedNotification |
-  PromptListChangedNotification | ElicitCompleteNotification | 2 SubscriptionsAcknowledgedNotification
-ServerResult |= EmptyResult | InitializeResult | 2 DiscoverResult | CompleteResult | GetPromptResult |
+  PromptListChangedNotification | ElicitCompleteNotification
+ServerResult |= EmptyResult | InitializeResult | CompleteResult | GetPromptResult |
   ListPromptsResult | ListResourcesResult | ListResourceTemplatesResult | ReadResourceResult | CallToolResult |
-  ListToolsResult | 2 SubscriptionsListenResult | 2 InputRequiredResult
+  ListToolsResult | 2 InputRequiredResult
 """
 BOTH = {
     "BlobResourceContents": "Binary contents of a resource.",
