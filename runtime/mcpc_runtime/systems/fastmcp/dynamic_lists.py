@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from mcpc_runtime.artifact.build_time.raised import relative
 from mcpc_runtime.systems.fastmcp.engine.mounts import HOOKS
 from mcpc_runtime.systems.fastmcp.engine.server import place_of
-from mcpc_runtime.systems.fastmcp.interfaces import Function, Note, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Note, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.project_code import (
     changed_names,
     names_in,
@@ -91,7 +91,7 @@ FRAMEWORKS = ("mcpc_runtime", "fastmcp", "mcp")
 """The packages whose code makes lists of what is registered."""
 
 
-def dynamic_lists(server: object, folder: str) -> dict[str, Note]:
+def dynamic_lists(server: ProgramServer, folder: str) -> dict[str, Note]:
     """Return the lists (`tools`, `prompts`, `resources`) that are made at run time, each with the first reason."""
     found: dict[str, Note] = {}
     for kind, note in reasons(server, folder):
@@ -108,7 +108,7 @@ def unhandled_lists(server: object) -> list[str]:
     return [kind for kind in KINDS if kind not in handled]
 
 
-def reasons(server: Any, folder: str) -> Iterator[Reason]:
+def reasons(server: ProgramServer, folder: str) -> Iterator[Reason]:
     """Yield why lists of a server, and of those in it, are made at run time."""
     yield from overriding(type(server))
     yield from wrapping(getattr(getattr(server, "inner", server), "middleware", ()))

@@ -24,7 +24,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isawaitable
@@ -178,7 +178,7 @@ def exit_with(result: object) -> None:
         sys.exit(result)
 
 
-async def awaited(value: Any) -> object:
+async def awaited(value: Awaitable[object]) -> object:
     """Return the result of an awaitable."""
     return await value
 

@@ -10,7 +10,7 @@ import logging
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 CHANGING_METHODS = frozenset(
@@ -104,7 +104,7 @@ def found_while_growing(found: dict[FunctionType, None]) -> Iterator[FunctionTyp
         done += 1
 
 
-def content(cell: Any) -> Any:
+def content(cell: CellType) -> object:
     """Return the content of a cell, None if it is empty."""
     try:
         return cell.cell_contents

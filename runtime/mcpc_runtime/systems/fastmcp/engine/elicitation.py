@@ -23,7 +23,7 @@ class AcceptedElicitation:
     data: object = None
     action: str = "accept"
 
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    __class_getitem__: ClassVar[object] = classmethod(GenericAlias)
 
 
 @dataclass

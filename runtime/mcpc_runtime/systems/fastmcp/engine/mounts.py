@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Origin
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity, with_prefix, without_prefix
-from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
 CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
 
@@ -23,7 +23,7 @@ CallNext = Callable[["MiddlewareContext"], Awaitable[object]]
 class NextCall:
     """The class that annotations give to the next function (`CallNext[Request, Result]`)."""
 
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    __class_getitem__: ClassVar[object] = classmethod(GenericAlias)
 
 
 HOOKS = {
@@ -49,7 +49,7 @@ class MiddlewareContext:
     method: str | None = None
     timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    __class_getitem__: ClassVar[object] = classmethod(GenericAlias)
 
     def copy(self, **changes: Any) -> MiddlewareContext:
         """Return a copy with some attributes changed."""
@@ -76,7 +76,7 @@ class Middleware:
     on_list_tools = on_list_resources = on_list_resource_templates = on_list_prompts = on_message
 
 
-async def run_chain(middleware: list[Any], context: MiddlewareContext, last: CallNext) -> object:
+async def run_chain(middleware: Sequence[Function], context: MiddlewareContext, last: CallNext) -> object:
     """Run middleware around the last function, the first one outermost."""
     chain = last
     for each in reversed(middleware):

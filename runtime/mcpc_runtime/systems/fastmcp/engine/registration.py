@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
@@ -93,14 +93,14 @@ class Registration:
         }
         self.mcpc_own_routes: list[tuple[str, list[str], Function]] = []
 
-    def mcpc_add(self, component: Component) -> Any:
+    def mcpc_add(self, component: Component) -> object:
         """Register a component; return the one that is registered then."""
         return self.mcpc_components[component.kind].add(component)
 
     def mcpc_make(self, kind: str, function: object, name: str | None, options: Object) -> Any:
         return make(self.classes[kind], function, name, options)
 
-    def mcpc_decorate(self, kind: str, given: Any, name: str | None, options: Object) -> object:
+    def mcpc_decorate(self, kind: str, given: object, name: str | None, options: Object) -> object:
         """Be a decorator: `given` is a name or a function, or None."""
         if isinstance(given, str):
             if name is not None:
@@ -112,19 +112,19 @@ class Registration:
         added = self.mcpc_add(self.mcpc_make(kind, given, name, options))
         return added if behaviour().decorators_return_components else given
 
-    def tool(self, name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
+    def tool(self, name_or_fn: object = None, *, name: str | None = None, **options: object) -> object:
         """Register a function as a tool."""
         return self.mcpc_decorate("tool", name_or_fn, name, options)
 
-    def prompt(self, name_or_fn: object = None, *, name: str | None = None, **options: object) -> Any:
+    def prompt(self, name_or_fn: object = None, *, name: str | None = None, **options: object) -> object:
         """Register a function as a prompt."""
         return self.mcpc_decorate("prompt", name_or_fn, name, options)
 
-    def resource(self, uri: Any, *, name: str | None = None, **options: Any) -> Any:
+    def resource(self, uri: object, *, name: str | None = None, **options: object) -> Callable[[Function], object]:
         """Register a function as a resource, or as a template of resources if its address has variables."""
         check_uri(uri)
 
-        def decorate(function: object) -> object:
+        def decorate(function: Function) -> object:
             check_decorated("resource", function)
             kind = kind_of_resource(str(uri), function)
             added = self.mcpc_add(self.mcpc_make(kind, function, name, {**options, "uri": str(uri)}))
@@ -141,16 +141,16 @@ class Registration:
 
         return decorate
 
-    def add_tool(self, tool: Any, name: str | None = None, **options: Any) -> Any:
+    def add_tool(self, tool: object, name: str | None = None, **options: object) -> object:
         return self.mcpc_add(component("tool", self.classes["tool"], tool, name, options))
 
-    def add_prompt(self, prompt: Any, name: str | None = None, **options: Any) -> Any:
+    def add_prompt(self, prompt: object, name: str | None = None, **options: object) -> object:
         return self.mcpc_add(component("prompt", self.classes["prompt"], prompt, name, options))
 
-    def add_resource(self, resource: Any, **options: Any) -> Any:
+    def add_resource(self, resource: object, **options: object) -> object:
         return self.mcpc_add(component("resource", self.classes["resource"], resource, None, options))
 
-    def add_template(self, template: Any) -> Any:
+    def add_template(self, template: Component) -> object:
         return self.mcpc_add(template)
 
     def remove_tool(self, name: str) -> None:

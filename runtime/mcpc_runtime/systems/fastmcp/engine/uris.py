@@ -9,7 +9,6 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 from urllib.parse import parse_qs, quote, unquote, unquote_plus
 
 from pydantic import AnyUrl
@@ -99,7 +98,7 @@ class UriTemplate:
         for name in self.query:
             if name not in given:
                 continue
-            value: Any = given[name] if name in self.exploded else given[name][0]
+            value: str | list[str] = given[name] if name in self.exploded else given[name][0]
             if parameter(name) in lists and name not in self.exploded:
                 value = [unquote_plus(item) for item in raw[name].split(",")] if raw[name] else []
             values[parameter(name)] = value

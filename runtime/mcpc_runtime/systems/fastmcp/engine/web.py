@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import traceback
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.server import note
-from mcpc_runtime.systems.fastmcp.interfaces import Function, Object, ProgramServer
+from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import current_program
 
 
@@ -34,7 +34,7 @@ class ServedApplication:
         self.mcpc_server = server
         self.mcpc_routes: list[tuple[str, list[str] | None, Function]] = []
         self.mcpc_mounts: list[tuple[str, object]] = []
-        self.routes: list[Any] = []
+        self.routes: list[object] = []
         self.user_middleware: list[object] = [*(middleware or ())]
         self.exception_handlers: dict[object, object] = {}
         self.state = ModuleType("state")
@@ -49,13 +49,13 @@ class ServedApplication:
         note_middleware([middleware_class])
         self.user_middleware.insert(0, (middleware_class, arguments, options))
 
-    def add_route(self, path: str, route: Any, methods: list[str] | None = None, *_: object, **__: object) -> None:
+    def add_route(self, path: str, route: Function, methods: list[str] | None = None, *_: object, **__: object) -> None:
         self.mcpc_routes.append((path, methods, route))
 
-    def route(self, path: str, methods: list[str] | None = None, *_: object, **__: object) -> Any:
+    def route(self, path: str, methods: list[str] | None = None, *_: object, **__: object) -> Decorator:
         """Return a decorator that adds a route."""
 
-        def decorate(function: object) -> object:
+        def decorate(function: Function) -> Function:
             self.add_route(path, function, methods)
             return function
 
@@ -122,7 +122,7 @@ def own_patterns(server: ProgramServer, served: ServedApplication | None) -> Ite
         yield from (pattern for path, _ in served.mcpc_mounts for pattern in below(path))
 
 
-def patterns_of(routes: Any, prefix: str = "") -> Iterator[str]:
+def patterns_of(routes: Iterable[object], prefix: str = "") -> Iterator[str]:
     """Yield the paths of routes and of what is mounted."""
     for route in routes:
         path = prefix + str(getattr(route, "path", ""))
@@ -282,6 +282,6 @@ class Server:
         await current_program.serve_async(app.mcpc_server if isinstance(app, ServedApplication) else None)
 
 
-def run(app: object = None, **options: Any) -> None:
+def run(app: object = None, **options: object) -> None:
     """Serve the server that an application contains until the process ends."""
     Server(Config(app, **options)).run()

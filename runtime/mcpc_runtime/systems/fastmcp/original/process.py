@@ -79,7 +79,7 @@ class AdoptedServers:
         async def serve(server: object, *_: object, **__: object) -> None:
             await self.serve(server)
 
-        def run(server: Any, *_: object, **__: object) -> None:
+        def run(server: object, *_: object, **__: object) -> None:
             asyncio.run(self.serve(server))
 
         self._stdio = kind.run_stdio_async

@@ -53,7 +53,7 @@ class Annotated:
     _annotations: object = None
 
     @property
-    def annotations(self) -> Any:
+    def annotations(self) -> object:
         """The annotations, as the SDK's type."""
         if type(self._annotations) is dict:
             self._annotations = typed(self.annotation_type, self._annotations)
@@ -110,7 +110,7 @@ class Resource(Annotated, Described, components.Resource):
         super().__init__(str(uri), **{"mime_type": MIME_TYPE, **options, "name": options.get("name") or str(uri)})
 
     @classmethod
-    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: object) -> Any:
+    def from_function(cls, fn: Function, uri: object, name: str | None = None, **options: object) -> object:
         return registration.make(FunctionResource, fn, name, {**options, "uri": str(uri)})
 
     async def read(self) -> object:
@@ -197,7 +197,7 @@ class ResourceTemplate(Annotated, Described, components.Template):
         self._parameters = schema
 
     @classmethod
-    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: object) -> Any:
+    def from_function(cls, fn: Function, uri_template: str, name: str | None = None, **options: object) -> object:
         return registration.make(FunctionResourceTemplate, fn, name, {**options, "uri": uri_template})
 
     def matches(self, uri: str) -> Object | None:
@@ -221,7 +221,7 @@ class FunctionResourceTemplate(ResourceTemplate):
     """A template that is a function."""
 
 
-def single(result: Any) -> object:
+def single(result: resource_results.ResourceResult) -> object:
     """Return the only part of what a resource contains, or all if there are several."""
     return result.contents[0].content if len(result.contents) == 1 else result
 
@@ -240,7 +240,7 @@ class Tool(Annotated, Described, components.Tool):
         super().__init__(name or type(self).__name__, **given)
 
     @classmethod
-    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> object:
         registration.check_plain(fn)
         return registration.make(FunctionTool, fn, name, plain_options(options))
 
@@ -277,7 +277,7 @@ class Prompt(Described, components.Prompt):
         super().__init__(name or type(self).__name__, **options)
 
     @classmethod
-    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> Any:
+    def from_function(cls, fn: Function, name: str | None = None, **options: object) -> object:
         return registration.make(FunctionPrompt, fn, name, options)
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
 from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
-from mcpc_runtime.systems.fastmcp.interfaces import Object
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import LIST_OF
 
 TOKENS = 512
@@ -117,20 +118,24 @@ _sessions: dict[str, Object] = {}
 """The state of each session."""
 
 
+Extra = Mapping[str, object] | None
+"""More that a message of the log says."""
+
+
 class Context(BaseContext):
     """The context of a call.  Projects get it as a parameter, or make one around code outside of a call."""
 
     def __init__(
         self,
-        fastmcp: Any = None,
-        call: Any = None,
+        fastmcp: object = None,
+        call: Call | None = None,
         parent: BaseContext | None = None,
         session: object = None,
         **_: object,
     ) -> None:
         super().__init__(fastmcp, call, parent)
         self._own_session = session
-        self._tokens: list[Any] = []
+        self._tokens: list[Token[BaseContext | None]] = []
         if isinstance(parent, Context) and behaviour().state_is_asynchronous:
             self._state = parent._state
 
@@ -170,7 +175,7 @@ class Context(BaseContext):
         message: str,
         level: str | None = None,
         logger_name: str | None = None,
-        extra: Mapping[str, object] | None = None,
+        extra: Extra = None,
     ) -> None:
         found = level or "info"
         name = f" ({logger_name})" if logger_name else ""
@@ -178,18 +183,18 @@ class Context(BaseContext):
         data: object = {"msg": message, "extra": extra} if behaviour().structured_logs else message
         await self.mcpc_log(found, data, logger_name)
 
-    async def debug(self, message: str, *given: Any, **options: Any) -> None:
+    async def debug(self, message: str, logger_name: str | None = None, extra: Extra = None) -> None:
         """Send a message of level `debug`."""
-        await self.log(message, "debug", *given, **options)
+        await self.log(message, "debug", logger_name, extra)
 
-    async def info(self, message: str, *given: Any, **options: Any) -> None:
-        await self.log(message, "info", *given, **options)
+    async def info(self, message: str, logger_name: str | None = None, extra: Extra = None) -> None:
+        await self.log(message, "info", logger_name, extra)
 
-    async def warning(self, message: str, *given: Any, **options: Any) -> None:
-        await self.log(message, "warning", *given, **options)
+    async def warning(self, message: str, logger_name: str | None = None, extra: Extra = None) -> None:
+        await self.log(message, "warning", logger_name, extra)
 
-    async def error(self, message: str, *given: Any, **options: Any) -> None:
-        await self.log(message, "error", *given, **options)
+    async def error(self, message: str, logger_name: str | None = None, extra: Extra = None) -> None:
+        await self.log(message, "error", logger_name, extra)
 
     async def read_resource(self, uri: object) -> object:
         """Return what a resource of the server contains: a result, or its parts in FastMCP 2."""
@@ -296,7 +301,7 @@ class Context(BaseContext):
         del rules[:-MOST_RULES]
         await self._tell_of(rule.get("components"))
 
-    async def _tell_of(self, kinds: Any) -> None:
+    async def _tell_of(self, kinds: Iterable[str] | None) -> None:
         named = CHANGED if kinds is None else {LIST_OF[mounts.KIND_OF.get(each, each)] for each in kinds}
         for kind in CHANGED:
             if kind in named:
@@ -311,9 +316,9 @@ def session_state(session: str) -> Object:
     return found
 
 
-def session_rules(context: BaseContext | None) -> list[Any]:
+def session_rules(context: BaseContext | None) -> list[mounts.Visibility]:
     """Return what the session of a call shows and hides."""
     if context is None or context._call is None:
         return []
-    rules: list[Any] = _sessions.get(context.session_id, {}).get(RULES, [])
+    rules: list[mounts.Visibility] = _sessions.get(context.session_id, {}).get(RULES, [])
     return rules

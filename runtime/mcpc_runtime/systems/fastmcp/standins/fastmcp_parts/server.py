@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from types import GenericAlias, SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Object
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.server_content import ServerContent
@@ -59,7 +60,7 @@ class FastMCP(ServerContent):
         version: object = None,
         website_url: str | None = None,
         icons: list[object] | None = None,
-        lifespan: Any = None,
+        lifespan: Function | None = None,
         **options: Any,
     ) -> None:
         told = {"name": name or "FastMCP", "version": "" if version is None else str(version), "icons": icons}
@@ -67,7 +68,7 @@ class FastMCP(ServerContent):
             {**told, "instructions": instructions, "websiteUrl": website_url}, lifespan, policies_of(options)
         )
         current_program.note_server(self)
-        self.middleware: list[Any] = list(options.pop("middleware", None) or ())
+        self.middleware: list[Function] = list(options.pop("middleware", None) or ())
         self.mcpc_masked = options.pop("mask_error_details", None)
         self.mcpc_path_policy = options.pop("resource_security", self.mcpc_path_policy)
         for name, ours in LACKING.items():
@@ -177,7 +178,7 @@ class FastMCP(ServerContent):
 
     # Components
 
-    def add_middleware(self, middleware: object) -> None:
+    def add_middleware(self, middleware: Function) -> None:
         """Let middleware run around calls and lists."""
         self.middleware.append(middleware)
 
@@ -252,7 +253,9 @@ class FastMCP(ServerContent):
 
     run_sse_async = run_streamable_http_async = run_http_async
 
-    def http_app(self, path: str | None = None, middleware: Any = None, **_: object) -> ServedApplication:
+    def http_app(
+        self, path: str | None = None, middleware: Sequence[object] | None = None, **_: object
+    ) -> ServedApplication:
         """Return an application that tells which server it serves, with middleware around the program's own routes."""
         return ServedApplication(self, middleware)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibi
 from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registration
 from mcpc_runtime.systems.fastmcp.engine.server import lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Lists, Object, ProgramServer, Route
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN, plain_options
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.context import session_rules
 
@@ -38,7 +38,7 @@ class Registering(Registration):
     def mcpc_make(self, kind: str, function: object, name: str | None, options: Object) -> Any:
         return super().mcpc_make(kind, function, name, plain_options(options))
 
-    def mcpc_add(self, component: Any) -> Any:
+    def mcpc_add(self, component: Component) -> object:
         """Register a component; from FastMCP 3 on one that is not enabled is hidden by a rule."""
         if behaviour().versioned and not component.enabled:
             component.enabled = True
@@ -67,7 +67,7 @@ class ServerContent(Registering):
             if cls.__module__.partition(".")[0] != OWN:
                 lack(f"fastmcp.FastMCP.{name}")
 
-    middleware: list[Any]
+    middleware: list[Function]
     context_class: type[BaseContext] = BaseContext
     mcpc_arguments: str = "handler"
     mcpc_application: object = None
@@ -75,21 +75,21 @@ class ServerContent(Registering):
     def mcpc_start(
         self,
         information: Object,
-        lifespan: Callable[[Any], Any] | None = None,
+        lifespan: Function | None = None,
         policies: dict[str, str | None] | None = None,
     ) -> None:
         """Set up the server: its description, its lifespan, what happens to duplicates."""
         self.mcpc_register(policies)
         self.mcpc_given = information
         self.mcpc_given_lifespan = lifespan
-        self.mcpc_lifespan_result: Any = None
+        self.mcpc_lifespan_result: object = None
         self.mcpc_is_entered = False
         self.mcpc_mounts: list[Mount] = []
         self.mcpc_rules: list[Visibility] = []
         self.mcpc_masked: bool | None = None
         self.mcpc_path_policy: ResourceSecurity | None = ResourceSecurity()
         self.mcpc_changed_at_run_time: set[str] = set()
-        self.mcpc_asgi_middleware: Any = None
+        self.mcpc_asgi_middleware: Sequence[object] | None = None
 
     @property
     def name(self) -> str:
@@ -112,7 +112,7 @@ class ServerContent(Registering):
         return self.mcpc_given.get("websiteUrl")
 
     @property
-    def icons(self) -> list[Any]:
+    def icons(self) -> list[object]:
         return self.mcpc_given.get("icons") or []
 
     def mcpc_information(self) -> Object:

@@ -15,7 +15,7 @@ from mcpc_runtime.systems.fastmcp.engine.server import current_call, token_field
 class Fields:
     """A record with the fields that it is made with."""
 
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    __class_getitem__: ClassVar[object] = classmethod(GenericAlias)
 
     def __init__(self, *_: object, **fields: object) -> None:
         vars(self).update(fields)

@@ -16,7 +16,7 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     raised_as,
 )
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
+from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import (
     LowLevelServer,
@@ -89,7 +89,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
     ) -> None:
         super().__init__(name, version, lifespan)
         self.description: str | None = None
-        self.middleware: list[Any] = []
+        self.middleware: list[Function] = []
         self.extensions: dict[str, Object] = {}
         self._handlers: dict[str, HandlerEntry[Any]] = {}
         self._notification_handlers: dict[str, HandlerEntry[Any]] = {}

@@ -84,7 +84,7 @@ class Context(BaseContext):
         """The state that an earlier round gave to the client."""
         return getattr(self._input_params, "request_state", None)
 
-    async def read_resource(self, uri: Any) -> object:
+    async def read_resource(self, uri: object) -> object:
         return await self.fastmcp.read_resource(uri)
 
     async def elicit(self, message: str, schema: type[object]) -> object:
@@ -96,18 +96,18 @@ class Context(BaseContext):
     ) -> None:
         await self.mcpc_log(level, message if data is None else data, logger_name)
 
-    async def debug(self, message: object, **options: Any) -> None:
+    async def debug(self, message: object, *, logger_name: str | None = None, data: object = None) -> None:
         """Send a message of the log for debugging."""
-        await self.log("debug", message, **options)
+        await self.log("debug", message, logger_name=logger_name, data=data)
 
-    async def info(self, message: object, **options: Any) -> None:
-        await self.log("info", message, **options)
+    async def info(self, message: object, *, logger_name: str | None = None, data: object = None) -> None:
+        await self.log("info", message, logger_name=logger_name, data=data)
 
-    async def warning(self, message: object, **options: Any) -> None:
-        await self.log("warning", message, **options)
+    async def warning(self, message: object, *, logger_name: str | None = None, data: object = None) -> None:
+        await self.log("warning", message, logger_name=logger_name, data=data)
 
-    async def error(self, message: object, **options: Any) -> None:
-        await self.log("error", message, **options)
+    async def error(self, message: object, *, logger_name: str | None = None, data: object = None) -> None:
+        await self.log("error", message, logger_name=logger_name, data=data)
 
 
 def find_context_parameter(function: Function) -> str | None:

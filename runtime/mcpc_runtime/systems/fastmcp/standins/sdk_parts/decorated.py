@@ -23,7 +23,13 @@ from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import (
     resource_contents,
     result_of,
 )
-from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import RequestContext, http_request
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import (
+    AddressParams,
+    CompletionParams,
+    NamedParams,
+    RequestContext,
+    http_request,
+)
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
     CodedError,
     McpUrlElicitationRequiredError,
@@ -33,7 +39,7 @@ from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import (
 Handler = Callable[[Any], Awaitable[Any]]
 
 
-class RequestHandlers(MutableMapping[Any, Handler]):
+class RequestHandlers(MutableMapping[type, Handler]):
     """A mapping as projects know it; `register` and `named` know requests by the names of their types."""
 
     def __init__(self) -> None:
@@ -46,23 +52,23 @@ class RequestHandlers(MutableMapping[Any, Handler]):
     def named(self, name: str) -> Handler | None:
         return self._handlers.get(name)
 
-    def __getitem__(self, kind: object) -> Handler:
+    def __getitem__(self, kind: type) -> Handler:
         name = getattr(kind, "__name__", "")
         if name not in self._handlers:
             raise KeyError(kind)
         return self._handlers[name]
 
-    def __setitem__(self, kind: Any, handler: Handler) -> None:
+    def __setitem__(self, kind: type, handler: Handler) -> None:
         """Set the handler of a type of requests, which may be the project's own."""
         self._kinds[kind.__name__] = kind
         self._handlers[kind.__name__] = handler
 
-    def __delitem__(self, kind: Any) -> None:
+    def __delitem__(self, kind: type) -> None:
         if kind not in self:
             raise KeyError(kind)
         del self._handlers[kind.__name__]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[type]:
         return iter([self._kinds.get(name) or getattr(types, name) for name in self._handlers])
 
     def __len__(self) -> int:
@@ -123,7 +129,7 @@ class Response:
     root: Any
 
 
-def response(result: Any) -> Any:
+def response(result: object) -> object:
     """Return a handler's response: a model as it is, anything else as `ServerResult` understands it."""
     return Response(result) if hasattr(result, "model_dump") else types.ServerResult(result)
 
@@ -145,7 +151,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         self.website_url = website_url
         self.icons = icons
         self.request_handlers = RequestHandlers()
-        self.notification_handlers: dict[Any, Handler] = {}
+        self.notification_handlers: dict[object, Handler] = {}
         self._tool_cache: Object = {}
         self._list_functions: Object = {}
 
@@ -191,7 +197,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
             self._list_functions[request] = function
             wrapped = cache(lambda: call_wrapper(function, getattr(types, request)))
 
-            async def handler(given: object) -> Any:
+            async def handler(given: object) -> object:
                 result_type = getattr(types, result)
                 found = await wrapped()(given)
                 whole = not isinstance(found, result_type)
@@ -267,7 +273,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         """Register what calls tools; `looks_up`: their definitions are looked up, and their results checked."""
         self.mcpc_arguments = "schema" if validate_input else "handler"
 
-        async def answer(function: Function, params: object) -> Any:
+        async def answer(function: Function, params: NamedParams) -> object:
             try:
                 return Response(await self._call_tool(function, params, validate_input, looks_up and checks_tools()))
             except McpUrlElicitationRequiredError:
@@ -277,7 +283,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
         return self._handler("CallToolRequest", answer)
 
-    async def _call_tool(self, function: Function, params: Any, validate_input: bool, looks_up: bool) -> object:
+    async def _call_tool(self, function: Function, params: NamedParams, validate_input: bool, looks_up: bool) -> object:
         arguments = params.arguments or {}
         tool = await self._tool(params.name) if looks_up else None
         if validate_input and tool is not None:
@@ -305,7 +311,7 @@ def error_of(problem: Exception) -> ProtocolError:
     return ProtocolError(UNKNOWN_ERROR, str(problem))
 
 
-def contents(returned: Any) -> tuple[Any, Any]:
+def contents(returned: object) -> tuple[object, object]:
     """Return the content, and the structured content, that a tool's handler returned."""
     if isinstance(returned, tuple) and len(returned) == 2:
         return returned[0], returned[1]
@@ -314,7 +320,7 @@ def contents(returned: Any) -> tuple[Any, Any]:
     return returned, None
 
 
-def tool_result(content: Any, structured: Any, tool: Any) -> Any:
+def tool_result(content: Any, structured: object, tool: Any) -> object:
     """Return a tool's result; a structured one is as its tool says, or the result is an error."""
     if tool is not None and tool.outputSchema is not None:
         if structured is None:
@@ -325,22 +331,22 @@ def tool_result(content: Any, structured: Any, tool: Any) -> Any:
     return types.CallToolResult(content=list(content), structuredContent=structured, isError=False)
 
 
-def error_result(text: str) -> Any:
+def error_result(text: str) -> object:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], isError=True)
 
 
-async def get_prompt(function: Function, params: Any) -> Any:
+async def get_prompt(function: Function, params: NamedParams) -> object:
     """Answer `prompts/get`."""
     return response(await function(params.name, params.arguments))
 
 
-async def call_without_result(function: Function, value: object) -> Any:
+async def call_without_result(function: Function, value: object) -> object:
     """Call a handler that returns nothing; the result is empty."""
     await function(value)
     return Response(types.EmptyResult())
 
 
-async def complete(function: Function, params: Any) -> Any:
+async def complete(function: Function, params: CompletionParams) -> object:
     """Answer `completion/complete`."""
     context = (params.context,) if checks_tools() else ()
     completion = await function(params.ref, params.argument, *context)
@@ -348,7 +354,7 @@ async def complete(function: Function, params: Any) -> Any:
     return Response(types.CompleteResult(completion=found))
 
 
-async def read_resource(function: Function, params: Any) -> Any:
+async def read_resource(function: Function, params: AddressParams) -> object:
     """Answer `resources/read`."""
     result = await function(params.uri)
     if isinstance(result, (str, bytes)):

@@ -13,7 +13,16 @@ from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
-from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, ListEntry, Lists, Object, ProgramServer
+from mcpc_runtime.systems.fastmcp.interfaces import (
+    Call,
+    Decorator,
+    Function,
+    ListEntry,
+    Lists,
+    Object,
+    ProgramServer,
+    Route,
+)
 from mcpc_runtime.systems.fastmcp.program import current_program
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import LowLevelServer
@@ -115,7 +124,11 @@ class HighLevelServer(ABC):
         self._prompt_manager.add_prompt(prompt)
 
     def prompt(
-        self, name: str | None = None, title: str | None = None, description: str | None = None, icons: Any = None
+        self,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        icons: list[object] | None = None,
     ) -> Decorator:
         refuse_function(name, "prompt", "()")
 
@@ -163,16 +176,16 @@ class HighLevelServer(ABC):
     def _models(self, kind: str, model: str) -> list[object]:
         return [getattr(types, model).model_validate(entry) for entry, _ in self._entries(kind)]
 
-    async def list_tools(self) -> list[Any]:
+    async def list_tools(self) -> list[object]:
         return self._models("list_tools", "Tool")
 
-    async def list_prompts(self) -> list[Any]:
+    async def list_prompts(self) -> list[object]:
         return self._models("list_prompts", "Prompt")
 
-    async def list_resources(self) -> list[Any]:
+    async def list_resources(self) -> list[object]:
         return self._models("list_resources", "Resource")
 
-    async def list_resource_templates(self) -> list[Any]:
+    async def list_resource_templates(self) -> list[object]:
         return self._models("list_resource_templates", "ResourceTemplate")
 
     async def _contents(self, resource: Resource) -> list[ReadResourceContents]:
@@ -234,7 +247,7 @@ class HighLevelServer(ABC):
             raise ProtocolError(*UNKNOWN_CURSOR)
         return {LISTS[method][1]: [entry for entry, _ in self._entries(kind)]}
 
-    def mcpc_routes(self) -> list[Any]:
+    def mcpc_routes(self) -> list[Route]:
         return self._custom_starlette_routes
 
     def mcpc_parts(self) -> list[ProgramServer]:
@@ -250,7 +263,7 @@ def refuse_function(given: object, name: str, how: str) -> None:
         )
 
 
-def wrapped_lifespan(server: object, lifespan: Any) -> Any:
+def wrapped_lifespan(server: object, lifespan: Function | None) -> Function:
     """Return the lifespan of the inner server: that of the project, which is given the outer one."""
     if lifespan is None:
         return no_lifespan

@@ -54,9 +54,9 @@ class LowLevelServer(ABC):
         self.title: str | None = None
         self.instructions: str | None = None
         self.website_url: str | None = None
-        self.icons: list[Any] | None = None
+        self.icons: list[object] | None = None
         self.lifespan = lifespan
-        self.lifespan_context: Any = {}
+        self.lifespan_context: object = {}
         self._options: Any = None
         current_program.note_server(self)
 
@@ -173,7 +173,7 @@ class LowLevelServer(ABC):
         experimental_capabilities: dict[str, Object] | None = None,
         *_: object,
         **__: object,
-    ) -> Any:
+    ) -> object:
         """Return the capabilities that the server's handlers give it."""
         options = notification_options or NotificationOptions()
         given = {"experimental": experimental_capabilities}
@@ -183,7 +183,7 @@ class LowLevelServer(ABC):
                 given[name] = getattr(types, type_name).model_validate(values)
         return types.ServerCapabilities.model_validate(given)
 
-    async def run(self, *given: Any, initialization_options: Any = None, **_: object) -> None:
+    async def run(self, *given: object, initialization_options: object = None, **_: object) -> None:
         """Serve the server; of what is given, only the options count, which follow two streams."""
         self._options = given[2] if len(given) > 2 else initialization_options
         await current_program.serve_async(self)
@@ -202,7 +202,7 @@ def result_of(value: object) -> Object:
     return {key: each for key, each in dumped.items() if key not in ENVELOPE}
 
 
-def resource_contents(uri: object, data: str | bytes, mime_type: str | None, meta: object) -> Any:
+def resource_contents(uri: object, data: str | bytes, mime_type: str | None, meta: object) -> object:
     """Return the contents of a resource: text or bytes."""
     more: Object = {"uri": uri} if meta is None else {"uri": uri, "_meta": meta}
     if isinstance(data, str):
@@ -248,7 +248,7 @@ class SseServerTransport:
 
 StreamId = str
 EventId = str
-EventCallback = Any
+EventCallback = object
 MCP_PROTOCOL_VERSION_HEADER = "mcp-protocol-version"
 MCP_SESSION_ID_HEADER = "mcp-session-id"
 
@@ -257,7 +257,7 @@ MCP_SESSION_ID_HEADER = "mcp-session-id"
 class EventMessage:
     """A message of a stream."""
 
-    message: Any
+    message: object
     event_id: str | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
 from mcpc_runtime.systems.fastmcp.engine.errors import INVALID_REQUEST, ProtocolError
@@ -64,6 +64,27 @@ def http_request(call: Call) -> HTTPRequest | None:
     return HTTPRequest(call.headers, call.http) if call.transport == "http" else None
 
 
+class NamedParams(Protocol):
+    """Parameters of a call of a tool, or of a request for a prompt."""
+
+    name: str
+    arguments: Object | None
+
+
+class AddressParams(Protocol):
+    """Parameters of a request for a resource."""
+
+    uri: object
+
+
+class CompletionParams(Protocol):
+    """Parameters of a request to complete an argument."""
+
+    ref: object
+    argument: NamedParams
+    context: object
+
+
 class NoCall:
     """The call while lists are made: there is no client."""
 
@@ -109,9 +130,7 @@ class RequestContext(Generic[SessionT, LifespanContextT, RequestT]):
     close_standalone_sse_stream: object = None
 
 
-HandlerResult = Any
-CallNext = Any
-ServerMiddleware = Any
+HandlerResult = CallNext = ServerMiddleware = object
 
 
 @dataclass(kw_only=True)
@@ -145,7 +164,7 @@ class InitializationOptions:
     description: str | None = None
     instructions: str | None = None
     website_url: str | None = None
-    icons: list[Any] | None = None
+    icons: list[object] | None = None
 
 
 @dataclass

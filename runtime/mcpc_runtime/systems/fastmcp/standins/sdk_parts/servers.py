@@ -19,6 +19,7 @@ from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import Context
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.high_level import HighLevelServer, of_inner, wrapped_lifespan
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.low_level import resource_contents
+from mcpc_runtime.systems.fastmcp.standins.sdk_parts.requests import AddressParams, CompletionParams, NamedParams
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.session import MCPError, UnexpectedResourceError
 
 LifespanResultT = TypeVar("LifespanResultT")
@@ -54,7 +55,7 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         name: str | None = None,
         instructions: str | None = None,
         website_url: str | None = None,
-        icons: list[Any] | None = None,
+        icons: list[object] | None = None,
         **options: Any,
     ) -> None:
         unknown = options.keys() - SETTINGS.keys() - OPTIONS
@@ -171,7 +172,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         """Register what completes arguments."""
 
         def decorate(function: Function) -> Function:
-            async def handle(context: object, params: object) -> object:
+            async def handle(context: object, params: CompletionParams) -> object:
                 return await complete(function, params)
 
             self._lowlevel_server.add_request_handler("completion/complete", types.CompleteRequestParams, handle)
@@ -211,7 +212,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
     async def _handle_list_resource_templates(self, context: object, params: object) -> object:
         return types.ListResourceTemplatesResult(resource_templates=await self.list_resource_templates())
 
-    async def _handle_call_tool(self, context: object, params: Any) -> object:
+    async def _handle_call_tool(self, context: object, params: NamedParams) -> object:
         try:
             return await self.call_tool(params.name, params.arguments or {}, self._context(context, params))
         except MCPError:
@@ -220,10 +221,10 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
             text = types.TextContent(type="text", text=str(problem))
             return types.CallToolResult(content=[text], is_error=True)
 
-    async def _handle_get_prompt(self, context: object, params: Any) -> object:
+    async def _handle_get_prompt(self, context: object, params: NamedParams) -> object:
         return await self.get_prompt(params.name, params.arguments, self._context(context, params))
 
-    async def _handle_read_resource(self, context: object, params: Any) -> object:
+    async def _handle_read_resource(self, context: object, params: AddressParams) -> object:
         try:
             parts = await self.read_resource(params.uri, self._context(context, params))
         except ResourceError as problem:
@@ -234,7 +235,7 @@ class MCPServer(HighLevelServer, Generic[LifespanResultT]):
         )
 
 
-async def complete(function: Function, params: Any) -> object:
+async def complete(function: Function, params: CompletionParams) -> object:
     """Answer `completion/complete`."""
     try:
         found = await function(params.ref, params.argument, params.context)

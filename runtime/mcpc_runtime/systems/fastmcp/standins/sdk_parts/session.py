@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types as python_types
 from collections.abc import Sequence
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Protocol, TypeVar, Union, get_args, get_origin
 
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import request_result
@@ -28,21 +28,29 @@ class MCPDeprecationWarning(UserWarning):
     """A warning of the SDK that is shown by default."""
 
 
+class ErrorFields(Protocol):
+    """An error of the protocol."""
+
+    code: int
+    message: str
+    data: object
+
+
 class CodedError(Exception):
     """An error with a code of the protocol."""
 
-    error: Any
+    error: ErrorFields
 
     @property
-    def code(self) -> Any:
+    def code(self) -> int:
         return self.error.code
 
     @property
-    def message(self) -> Any:
+    def message(self) -> str:
         return self.error.message
 
     @property
-    def data(self) -> Any:
+    def data(self) -> object:
         """The error's data, or None."""
         return self.error.data
 
@@ -50,7 +58,7 @@ class CodedError(Exception):
 class McpError(CodedError):
     """An error that a client gets, of version 1 of the SDK."""
 
-    def __init__(self, error: Any) -> None:
+    def __init__(self, error: ErrorFields) -> None:
         super().__init__(error.message)
         self.error = error
 
@@ -64,7 +72,7 @@ class MCPError(CodedError):
         self.error = selected_definitions().find("ErrorData")(**fields)
 
     @classmethod
-    def from_error_data(cls, error: Any) -> MCPError:
+    def from_error_data(cls, error: ErrorFields) -> MCPError:
         """Return the error of a message's part."""
         return cls(error.code, error.message, error.data)
 
