@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from mcpc_runtime.systems.fastmcp import generation as generations
-from mcpc_runtime.systems.fastmcp.engine import entries
 from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of, divided
+from mcpc_runtime.systems.fastmcp.engine.listing import ENTRY_OF
 from mcpc_runtime.systems.fastmcp.engine.schema_types import called, function_name
 from mcpc_runtime.systems.fastmcp.engine.server import touched
 from mcpc_runtime.systems.fastmcp.generation import Generation
@@ -68,12 +68,6 @@ class Component:
 
 PLAIN = ("resource", "template")
 """The kinds whose entries have no schema of pydantic."""
-ENTRY = {
-    "tool": entries.tool_entry,
-    "prompt": entries.prompt_entry,
-    "resource": entries.resource_entry,
-    "template": entries.template_entry,
-}
 
 
 def frameworks(generation: Generation) -> types.ModuleType:
@@ -162,7 +156,7 @@ def test_entries(name: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                made = ENTRY[row[0]](component(row, generation, corpus.context), generation)
+                made = ENTRY_OF[row[0]](component(row, generation, corpus.context), generation)
             except Exception as error:  # noqa: BLE001  # it is shown beside the recorded entry
                 made = repr(error)
         lacking = [*touched]

@@ -13,8 +13,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "runtime")]
 from replay import RecordingCall  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp import program, standins  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError, UnsupportedFeatureError  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.server import taken_notes, touched  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.server import ProtocolError, UnsupportedFeatureError, taken_notes, touched  # noqa: E402  # noqa: E402
 
 GENERATION = sys.argv[1]
 standins.install(GENERATION)

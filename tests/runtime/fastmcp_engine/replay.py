@@ -11,7 +11,7 @@ from demo_requests import requests  # noqa: E402
 from record import CLIENT, VERSION, cleaned, labelled  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp import standins  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.server import ProtocolError  # noqa: E402
 
 
 class RecordingCall:

@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "runtime")]
 from record import ANSWERS, CLIENT, requests  # noqa: E402
 
 from mcpc_runtime.systems.fastmcp import program, standins  # noqa: E402
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError  # noqa: E402
+from mcpc_runtime.systems.fastmcp.engine.server import ProtocolError  # noqa: E402
 
 
 class RecordingCall:

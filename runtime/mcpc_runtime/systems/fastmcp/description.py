@@ -29,8 +29,7 @@ from mcpc_runtime.artifact.build_time.raised import raised_facts, relative, trac
 from mcpc_runtime.artifact.build_time.settings import settings_facts
 from mcpc_runtime.systems.fastmcp import standins
 from mcpc_runtime.systems.fastmcp.dynamic_lists import dynamic_lists, list_row, lists_after_lifespan, unhandled_lists
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import note, taken_notes, touched
+from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError, note, taken_notes, touched
 from mcpc_runtime.systems.fastmcp.engine.web import own_application, route_patterns
 from mcpc_runtime.systems.fastmcp.interfaces import ListEntry, Lists, Object, ProgramServer
 from mcpc_runtime.systems.fastmcp.program import (

@@ -17,11 +17,10 @@ import pydantic
 from mcpc_runtime.protocol.tolerance import corrected
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Prompt
-from mcpc_runtime.systems.fastmcp.engine.errors import PromptError, ProtocolError, ValidationError
 from mcpc_runtime.systems.fastmcp.engine.injection import innermost
 from mcpc_runtime.systems.fastmcp.engine.schema_fastmcp import described
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of
-from mcpc_runtime.systems.fastmcp.engine.server import current_call
+from mcpc_runtime.systems.fastmcp.engine.server import PromptError, ProtocolError, ValidationError, current_call
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 
 EMPTY = inspect.Parameter.empty

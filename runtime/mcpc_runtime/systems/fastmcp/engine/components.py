@@ -1,6 +1,6 @@
 """Tools, prompts, resources and templates as a project registered them.
 
-What the lists of a server say of them is made from these attributes (`entries.py`); what they do is in `running.py`.
+What the lists of a server say of them is made from these attributes (`listing.py`); what they do is in `running.py`.
 The frameworks' public classes are subclasses.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
@@ -31,7 +31,7 @@ class Unset:
 
 
 UNSET: object = Unset()
-ENTRIES = "mcpc_runtime.systems.fastmcp.engine.entries"
+ENTRIES = "mcpc_runtime.systems.fastmcp.engine.listing"
 """What makes schemas of components; it knows their classes."""
 
 

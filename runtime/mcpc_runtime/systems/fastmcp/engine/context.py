@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import elicitation
 from mcpc_runtime.systems.fastmcp.engine.contents import TYPES, wire
-from mcpc_runtime.systems.fastmcp.engine.errors import FastMCPError, ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import FastMCPError, ProtocolError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 

@@ -11,9 +11,8 @@ from typing import Any, Generic, TypeVar
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.docstrings import description_of
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.injection import injected_parameters
-from mcpc_runtime.systems.fastmcp.engine.server import lack, note
+from mcpc_runtime.systems.fastmcp.engine.server import NotFoundError, lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import VARIABLE, uri_template
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Decorator, Function, Object

@@ -20,8 +20,8 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
     typed_block,
     wire,
 )
-from mcpc_runtime.systems.fastmcp.engine.errors import ToolError
 from mcpc_runtime.systems.fastmcp.engine.schema_types import hints_of, is_class
+from mcpc_runtime.systems.fastmcp.engine.server import ToolError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 

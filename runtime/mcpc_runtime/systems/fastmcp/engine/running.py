@@ -14,7 +14,12 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component, Prompt, Resource, Template, Tool
 from mcpc_runtime.systems.fastmcp.engine.contents import text_block
 from mcpc_runtime.systems.fastmcp.engine.context import is_raised_on_purpose, protocol_error, sdk_error
-from mcpc_runtime.systems.fastmcp.engine.errors import (
+from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered_dependencies, find_dependencies
+from mcpc_runtime.systems.fastmcp.engine.mounts import CallingHost, Host
+from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
+from mcpc_runtime.systems.fastmcp.engine.server import (
+    LISTS,
+    UNKNOWN_CURSOR,
     DisabledError,
     FastMCPError,
     NotFoundError,
@@ -26,10 +31,6 @@ from mcpc_runtime.systems.fastmcp.engine.errors import (
     ValidationError,
     raised_as,
 )
-from mcpc_runtime.systems.fastmcp.engine.injection import call_function, entered_dependencies, find_dependencies
-from mcpc_runtime.systems.fastmcp.engine.mounts import CallingHost, Host
-from mcpc_runtime.systems.fastmcp.engine.schema_types import function_name
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.interfaces import Object
 

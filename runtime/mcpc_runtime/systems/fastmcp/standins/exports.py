@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from mcpc_runtime.lazy import resolve
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
-from mcpc_runtime.systems.fastmcp.engine.server import running_place, touched
+from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError, running_place, touched
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.standins.modules import TABLES
 

@@ -26,7 +26,7 @@ CONTENT_TYPES = "TextContent ImageContent AudioContent EmbeddedResource Resource
 Row = dict[str, str]
 """The names that come from each part, by the part."""
 RESULTS = {"e:results": "ToolResult"}
-AUTH = {"auth": "*"}
+AUTH = {"dependencies": "*"}
 
 MODULES: dict[str, Row] = {
     "": {"server": "FastMCP", "context": "Context", "version": "__version__", "e:contents": "Image"},
@@ -38,9 +38,8 @@ MODULES: dict[str, Row] = {
     },
     "server.context": {"context": "Context", "e:elicitation": ELICITATION, "dependencies": "get_context"},
     "server.dependencies": {
-        "dependencies": f"{CONTEXT} {CURRENT}",
+        "dependencies": f"{CONTEXT} {CURRENT} AccessToken",
         "e:injection": "Dependency",
-        "auth": "AccessToken",
     },
     "server.elicitation": {"e:elicitation": ELICITATION},
     "server.sampling": {"context": "SamplingResult"},
@@ -48,7 +47,7 @@ MODULES: dict[str, Row] = {
     "server.middleware": {"e:mounts": "Middleware MiddlewareContext CallNext=NextCall"},
     "server.middleware.middleware": {"e:mounts": "Middleware MiddlewareContext CallNext=NextCall"},
     "server.http": {"e:web": "StarletteWithLifespan=ServedApplication", "dependencies": "get_http_request"},
-    "server.event_store": {"auth": "EventStore=Fields"},
+    "server.event_store": {"dependencies": "EventStore=Fields"},
     "server.auth": AUTH,
     "server.auth.auth": AUTH,
     "server.auth.authorization": AUTH,
@@ -92,7 +91,7 @@ MODULES: dict[str, Row] = {
     "resources.types": {"components": FILES},
     "dependencies": {"dependencies": CURRENT, "e:injection": "Dependency"},
     "exceptions": {
-        "e:errors": ERRORS,
+        "e:server": ERRORS,
         "version": "McpError MCPError FastMCPDeprecationWarning",
     },
     "types": {"e:contents": "Image Audio File"},
@@ -165,7 +164,7 @@ SDK_MODULES: dict[str, Row] = {
     },
     "server.fastmcp": {"tools": "Audio Image", "context": SDK_CONTEXT, "servers": "FastMCP", "types": "Icon"},
     "server.fastmcp.server": {"context": SDK_CONTEXT, "servers": "FastMCP"},
-    "server.fastmcp.exceptions": {"e:errors": f"FastMCPError {SDK_ERRORS} ValidationError"},
+    "server.fastmcp.exceptions": {"e:server": f"FastMCPError {SDK_ERRORS} ValidationError"},
     "server.mcpserver": {
         "context": SDK_CONTEXT,
         "e:elicitation": ANSWERS,
@@ -177,7 +176,7 @@ SDK_MODULES: dict[str, Row] = {
     },
     "server.mcpserver.server": {"context": SDK_CONTEXT, "servers": "MCPServer"},
     "server.mcpserver.exceptions": {
-        "e:errors": f"MCPServerError=FastMCPError {SDK_ERRORS} ResourceNotFoundError",
+        "e:server": f"MCPServerError=FastMCPError {SDK_ERRORS} ResourceNotFoundError",
         "session": "UnexpectedResourceError UnexpectedToolError",
     },
     **{f"server.{package}.{name}": row for package in ("fastmcp", "mcpserver") for name, row in HIGH_LEVEL.items()},

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import components, entries, registration, resource_results, running
+from mcpc_runtime.systems.fastmcp.engine import components, registration, resource_results, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError
-from mcpc_runtime.systems.fastmcp.engine.listing import described
+from mcpc_runtime.systems.fastmcp.engine.listing import ENTRY_OF, described
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema
-from mcpc_runtime.systems.fastmcp.engine.server import lack
+from mcpc_runtime.systems.fastmcp.engine.server import ResourceError, lack
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
 from mcpc_runtime.systems.fastmcp.engine.uris import uri_template as template_of
 from mcpc_runtime.systems.fastmcp.generation import selected
@@ -38,7 +37,7 @@ REMOVED = "Component.{name}() was removed in FastMCP 3.0. Use server.{name}(keys
 
 
 def entry(component: Any, overrides: Object) -> Object:
-    make = getattr(entries, f"{component.kind}_entry")
+    make = ENTRY_OF[component.kind]
     given = {key: value for key, value in overrides.items() if key != "include_fastmcp_meta"}
     changed = component.copy({"name": given["name"]}) if "name" in given else component
     found: Object = make(described(changed), selected())

@@ -20,8 +20,8 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
     wire,
 )
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
+from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import LIST_OF
 

@@ -10,9 +10,8 @@ from typing import Any
 from mcpc_runtime.systems.fastmcp.engine import listing, mounts, results, running
 from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
 from mcpc_runtime.systems.fastmcp.engine.context import current_context
-from mcpc_runtime.systems.fastmcp.engine.errors import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
-from mcpc_runtime.systems.fastmcp.engine.server import lack, note
+from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError, lack, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication, note_middleware
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Object
 from mcpc_runtime.systems.fastmcp.program import current_program

@@ -13,10 +13,9 @@ from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
 from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_context, entered
-from mcpc_runtime.systems.fastmcp.engine.errors import NotFoundError
 from mcpc_runtime.systems.fastmcp.engine.mounts import Mount, Visibility, visibility_rules
 from mcpc_runtime.systems.fastmcp.engine.registration import DECORATED, Registration
-from mcpc_runtime.systems.fastmcp.engine.server import lack, note
+from mcpc_runtime.systems.fastmcp.engine.server import NotFoundError, lack, note
 from mcpc_runtime.systems.fastmcp.engine.uris import ResourceSecurity
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Function, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.standins.fastmcp_parts.components import CLASSES, OWN, plain_options

@@ -1,1 +1,1 @@
-"""The parts of the stand-in of the SDK; `mcp_modules.py` says which modules they are in."""
+"""The parts of the stand-in of the SDK; `modules.py` says which modules they are in."""

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.entries import SCHEMA_FIELDS, SCHEMAS
-from mcpc_runtime.systems.fastmcp.engine.errors import (
+from mcpc_runtime.systems.fastmcp.engine.listing import SCHEMA_FIELDS, SCHEMAS
+from mcpc_runtime.systems.fastmcp.engine.server import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

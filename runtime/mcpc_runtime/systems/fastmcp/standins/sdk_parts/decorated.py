@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from mcpc_runtime.systems.fastmcp.engine.errors import METHOD_NOT_FOUND, ProtocolError, raised_as
+from mcpc_runtime.systems.fastmcp.engine.server import METHOD_NOT_FOUND, ProtocolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Decorator, Function, Object
 from mcpc_runtime.systems.fastmcp.standins.exports import placeholder

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from mcpc_runtime.systems.fastmcp.engine import entries, listing
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, note
+from mcpc_runtime.systems.fastmcp.engine import listing
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, ProtocolError, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import (
@@ -165,10 +164,10 @@ class HighLevelServer(ABC):
 
     def _entries(self, kind: str) -> list[tuple[Object, Function | None]]:
         table: dict[str, tuple[Callable[[], list[Any]], Any]] = {
-            "list_tools": (self._tool_manager.list_tools, entries.tool_entry),
-            "list_prompts": (self._prompt_manager.list_prompts, entries.prompt_entry),
-            "list_resources": (self._resource_manager.list_resources, entries.resource_entry),
-            "list_resource_templates": (self._resource_manager.list_templates, entries.template_entry),
+            "list_tools": (self._tool_manager.list_tools, listing.tool_entry),
+            "list_prompts": (self._prompt_manager.list_prompts, listing.prompt_entry),
+            "list_resources": (self._resource_manager.list_resources, listing.resource_entry),
+            "list_resource_templates": (self._resource_manager.list_templates, listing.template_entry),
         }
         listed, make = table[kind]
         return [(make(listing.described(each), selected()), each.function) for each in listed()]

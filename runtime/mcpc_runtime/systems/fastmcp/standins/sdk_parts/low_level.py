@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine.contents import wire
-from mcpc_runtime.systems.fastmcp.engine.errors import ProtocolError
-from mcpc_runtime.systems.fastmcp.engine.server import LISTS, note
+from mcpc_runtime.systems.fastmcp.engine.server import LISTS, ProtocolError, note
 from mcpc_runtime.systems.fastmcp.interfaces import Call, ListEntry, Lists, Object, ProgramServer, Route
 from mcpc_runtime.systems.fastmcp.program import NotStartedError, current_program
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import types

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
-from mcpc_runtime.systems.fastmcp.engine.errors import INVALID_REQUEST, ProtocolError
+from mcpc_runtime.systems.fastmcp.engine.server import INVALID_REQUEST, ProtocolError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import HANDSHAKE_PROTOCOL_VERSIONS
 

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 from mcpc_runtime.systems.fastmcp.engine import components
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour, rules
 from mcpc_runtime.systems.fastmcp.engine.contents import json_text
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ResourceNotFoundError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.injection import call_function
 from mcpc_runtime.systems.fastmcp.engine.registration import Registry
+from mcpc_runtime.systems.fastmcp.engine.server import ResourceError, ResourceNotFoundError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.uris import DEFAULT, ResourceSecurity, normalized_uri
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Generic, TypeVar
 
-from mcpc_runtime.systems.fastmcp.engine.errors import (
+from mcpc_runtime.systems.fastmcp.engine.server import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     ResourceError,

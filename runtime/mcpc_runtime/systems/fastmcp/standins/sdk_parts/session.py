@@ -16,7 +16,7 @@ from mcpc_runtime.systems.fastmcp.engine.elicitation import (
     refused,
     url_answer,
 )
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, UnsupportedFeatureError
+from mcpc_runtime.systems.fastmcp.engine.server import ResourceError, ToolError, UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import selected_definitions, types

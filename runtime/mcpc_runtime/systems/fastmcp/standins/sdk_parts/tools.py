@@ -13,10 +13,10 @@ from mcpc_runtime.lazy import resolve
 from mcpc_runtime.systems.fastmcp.engine import components, contents
 from mcpc_runtime.systems.fastmcp.engine.arguments import checked
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.errors import ResourceError, ToolError, raised_as
 from mcpc_runtime.systems.fastmcp.engine.injection import call_function, is_asynchronous
 from mcpc_runtime.systems.fastmcp.engine.registration import Kind, Registry
 from mcpc_runtime.systems.fastmcp.engine.schemas import OutputShape, output_schema, prompt_arguments
+from mcpc_runtime.systems.fastmcp.engine.server import ResourceError, ToolError, raised_as
 from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.context import converting, described, injected_in
