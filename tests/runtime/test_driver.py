@@ -14,8 +14,9 @@ import pytest
 
 from mcpc_runtime import lazy, log
 from mcpc_runtime.handlers import contracts
-from mcpc_runtime.handlers.files.runner import FileJob, FileRunner
+from mcpc_runtime.handlers.files.runner import FileRunner
 from mcpc_runtime.handlers.invocations import FileRead
+from mcpc_runtime.handlers.threads import ThreadJob
 from mcpc_runtime.protocol import session as protocol_session
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import Failure, PublishChange, text_outcome
@@ -226,7 +227,7 @@ def test_a_thread_that_took_over_logs_what_ends_it(
 
 def test_an_error_of_a_thread_that_reads_files_is_logged_and_is_that_files(logged: list[str]) -> None:
     runner = FileRunner(SimpleNamespace(reactor=Reactor()), broken)  # type: ignore[arg-type]
-    job = FileJob(FileRead("/", "etc"), print)
+    job = ThreadJob(FileRead("/", "etc"), print, print)
     runner._run(job)
     assert "InjectedError" in job.result.problem
     assert "Traceback" in logged[0] and "as injected" in logged[0]

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from mcpc_runtime.handlers import threads
 from mcpc_runtime.handlers.files import runner as files
 from mcpc_runtime.handlers.files.runner import FILE_LIMIT, FileRunner, read_file_below
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
@@ -342,7 +343,7 @@ def test_without_room_for_a_thread_a_call_waits(root: Path, monkeypatch: pytest.
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "start_new_thread", none)
+        patch.setattr(threads, "start_new_thread", none)
         with pytest.raises(BlockingIOError):
             running.start("plain.txt")
     assert running.read("plain.txt").data == b"plain"
@@ -352,7 +353,7 @@ def test_threads_that_cannot_be_started_are_started_later(
     root: Path, stuck: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = Running(root)
-    real, refused = files.start_new_thread, []
+    real, refused = threads.start_new_thread, []
 
     def seldom(*words: Any) -> int:
         if running.runner._threads or len(refused) < 3:
@@ -361,7 +362,7 @@ def test_threads_that_cannot_be_started_are_started_later(
         return real(*words)
 
     refused += [(), (), ()]
-    monkeypatch.setattr(files, "start_new_thread", seldom)
+    monkeypatch.setattr(threads, "start_new_thread", seldom)
     for number in range(5):
         running.start("plain.txt", str(number))
     del refused[:]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.emit.blob import add_table
 from mcpc.emit.bytecode import dump_data
-from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, PythonFunction
+from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, HttpHandler, PythonFunction
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import is_executable
 from mcpc_runtime.protocol.run_time_lists import KEYS
@@ -153,6 +153,7 @@ TARGETS: dict[type, Callable[[Any], tuple[PlainData, ...]]] = {
     BashFunction: bash_target,
     Executable: lambda handler: (handler.file, handler.words),
     ExternalHandler: lambda handler: (handler.file, *handler.facts),
+    HttpHandler: lambda handler: ("", handler.plan),
     PythonFunction: python_target,
 }
 """The data of a handler that its contract reads, by its kind; the file below `handlers/` comes first."""

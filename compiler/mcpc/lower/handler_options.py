@@ -214,7 +214,9 @@ def lower_handler_options(handler: Handler | None, own: Node | None, general: No
     if own is None and general is None:
         return default_options(handler)
     return HandlerOptions(
-        timeout=next((time for time in map(_timeout, (own, general)) if time is not None), DEFAULT.timeout),
+        timeout=next(
+            (time for time in map(_timeout, (own, general)) if time is not None), default_options(handler).timeout
+        ),
         inline=_inline(own),
         isolated=_is_true(own, "isolated"),
         environment=_environment(handler, own, general),
@@ -224,10 +226,10 @@ def lower_handler_options(handler: Handler | None, own: Node | None, general: No
     )
 
 
-def result_limit(own: Node | None, general: Node | None) -> int:
+def result_limit(own: Node | None, general: Node | None, otherwise: int = 0) -> int:
     """Return the limit of a tool's result in bytes, 0 for none, as the tool or the server says it."""
     written = (member_of(options, MAX_RESULT) for options in (own, general))
-    return next((limit for node in written if node is not None and (limit := _limit(node)) is not None), 0)
+    return next((limit for node in written if node is not None and (limit := _limit(node)) is not None), otherwise)
 
 
 def _limit(node: Node) -> int | None:

@@ -18,8 +18,9 @@ from mcpc.diagnostics.model import nearest, quoted
 from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog
+from mcpc.lower.requests import request_handler
 from mcpc.lower.resources import completion_ref, needs_function
-from mcpc.model.definitions import command_node
+from mcpc.model.definitions import command_node, request_node
 from mcpc.model.ir import BashFunction, PythonFunction
 from mcpc.reading import member_of
 
@@ -89,7 +90,10 @@ def _names(definition: Definition) -> Iterator[tuple[str, str]]:
 
 def _claim(kind: str, node: Node, bound: DecoratedFunction | None) -> HandlerClaim | None:
     name = member_of(node, "name", "string")
-    return None if name is None else HandlerClaim(kind, str(name.value), name.span, bound, command_node(node))
+    if name is None:
+        return None
+    request = node if kind == "tool" and request_node(node) is not None else None
+    return HandlerClaim(kind, str(name.value), name.span, bound, command_node(node), request=request)
 
 
 def _claim_of_completion(node: Node, bound: DecoratedFunction | None, names: dict[str, str]) -> HandlerClaim | None:
@@ -113,7 +117,8 @@ class HandlerClaim:
     """A definition that needs a handler.
 
     `span`: the position of its name; `bound`: the decorated function that it is; `command`: the node that names its
-    program; `handler`: the one that its format determined; `called`: its name in messages, if it has no name.
+    program; `request`: its definition if its handler is a request; `handler`: the one that its format determined;
+    `called`: its name in messages, if it has no name.
     """
 
     kind: str
@@ -123,6 +128,12 @@ class HandlerClaim:
     command: Node | None = None
     called: str = ""
     handler: Handler | None = None
+    request: Node | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its definition says what its handler is, so that no function is searched for."""
+        return self.command is not None or self.request is not None
 
     @property
     def identifier(self) -> str:
@@ -183,9 +194,7 @@ def bind_handlers(
         for claim in claims
     ]
     wanting = [
-        claim
-        for claim, candidates in fits.items()
-        if not candidates and claim.command is None and claim.handler is None
+        claim for claim, candidates in fits.items() if not candidates and not claim.is_named and claim.handler is None
     ]
     missing = [claim for claim in wanting if not _is_excused(claim, shelves, definition)]
     problems = [
@@ -195,7 +204,7 @@ def bind_handlers(
         *_unimplemented(missing, shelves, used, dict(definition.homes)),
     ]
     for claim, candidates in fits.items():
-        if len(candidates) > 1 or (candidates and claim.command is not None):
+        if len(candidates) > 1 or (candidates and claim.is_named):
             problems += _ambiguous(claim, candidates, definition)
     problems += _shared(claims, handlers, definition)
     if definition.complete and complete:
@@ -272,7 +281,7 @@ def _decorated_candidate(bound: DecoratedFunction, shelf: LoadedLibrary) -> Cand
 def _programs(
     claims: Sequence[HandlerClaim], definition: Definition
 ) -> tuple[dict[HandlerClaim, Handler], Diagnostics]:
-    """Return the handlers of the claims that name a program, and problems of those names."""
+    """Return the handlers of the claims that name a program or are a request, and the problems of those."""
     handlers: dict[HandlerClaim, Handler] = {}
     problems: Diagnostics = ()
     for claim in claims:
@@ -281,6 +290,11 @@ def _programs(
             problems += wrong
             if handler is not None:
                 handlers[claim] = handler
+        if claim.request is not None and claim.command is None:
+            request, wrong = request_handler(claim.request)
+            problems += wrong
+            if request is not None:
+                handlers[claim] = request
     return handlers, problems
 
 
@@ -340,10 +354,12 @@ def _unimplemented(
 
 
 def _ambiguous(claim: HandlerClaim, fits: Sequence[Candidate], definition: Definition) -> Iterator[Diagnostic]:
-    if claim.command is not None:
-        message = f"{claim} has both a `command` and the function `{fits[0].function.name}`"
+    named = claim.command or (request_node(claim.request) if claim.request is not None else None)
+    if named is not None:
+        word = "a `command`" if claim.command is not None else "`http`"
+        message = f"{claim} has both {word} and the function `{fits[0].function.name}`"
         where = fits[0].function.span.place_in(definition.sources)
-        yield diagnose("MCP245", claim.command.span, message, "", f"the function is at {where}; remove one of them")
+        yield diagnose("MCP245", named.span, message, "", f"the function is at {where}; remove one of them")
         return
     for fit in fits[1:]:
         first = fits[0]

@@ -82,6 +82,33 @@ ANY = Field("")
 TASK = {"task": Field("string", one_of=("forbidden", "optional", "required"))}
 RUNNING = {"timeout": Field("number"), "environment": ANY, "requires": Field("array", items=STRING)}
 CALLED = {**RUNNING, "inline": ANY, "isolated": BOOLEAN, "command": ANY}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY")
+BODY = ObjectShape(
+    "`body`",
+    {
+        **dict.fromkeys(("json", "bytes", "text"), ANY),
+        **dict.fromkeys(("form", "multipart"), OBJECT),
+        "type": STRING,
+        "required": BOOLEAN,
+    },
+    reserved="",
+)
+REQUEST = ObjectShape(
+    "`http`",
+    {
+        "method": Field("string", required=True, one_of=METHODS),
+        "base": ANY,
+        "path": NAME,
+        **dict.fromkeys(("places", "query", "headers", "cookies"), OBJECT),
+        "querystring": ANY,
+        "body": Field("object", shape=BODY),
+        "security": Field("array"),
+        "fields": Field("array", items=STRING),
+        **dict.fromkeys(("pages", "maxRead"), Field("number")),
+        "idempotencyKey": STRING,
+    },
+    reserved="",
+)
 ASKING = {**CALLED, "asks": OBJECT}
 BLOCK = Field(
     "object",
@@ -106,7 +133,7 @@ SAYS_MESSAGES = {**CONTRACT, "messages": Field("array", items=Field("object", sh
 SAYS_CONTENTS = {**CONTRACT, "contents": Field("array", items=Field("object", shape=PART))}
 LIMITED = {"maxResult": ANY}
 GENERAL = {**RUNNING, **TASK, **LIMITED}
-TOOL_SAYS = {**ASKING, **TASK, **LIMITED, **SAYS, "validate": BOOLEAN}
+TOOL_SAYS = {**ASKING, **TASK, **LIMITED, **SAYS, "validate": BOOLEAN, "http": Field("object", shape=REQUEST)}
 TOOL_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", TOOL_SAYS, reserved=""))
 PROMPT_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_MESSAGES}, reserved=""))
 READ_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_CONTENTS}, reserved=""))

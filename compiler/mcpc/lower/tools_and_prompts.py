@@ -27,6 +27,7 @@ from mcpc.lower.metadata import (
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL, check_fields
 from mcpc.model.definitions import DEFAULTS_KEY, HANDLERS_KEY, options_node
 from mcpc.model.ir import ExternalHandler, Prompt, PromptArgument, PythonFunction, Schema, Tool
+from mcpc.model.ir.handlers import default_options
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import member_of
 from mcpc.reading.json_tree import array_node, implied_member, implied_node, object_node
@@ -226,7 +227,7 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
         handler=handler,
         running=replace(
             _tool_running(node, lower_handler_options(handler, options_node(node), general)),
-            max_result=result_limit(options_node(node), general),
+            max_result=result_limit(options_node(node), general, default_options(handler).max_result),
         ),
         headers=tuple(_headers(schema, ())),
         metadata=lower_metadata(node, TOOL_FIELDS, NOT_SHOWN_OF_TOOL),

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import has_errors, in_order
 from mcpc.model.ir import CheckedServer, Server
 from mcpc.passes.clients import check_apps, check_capabilities, check_client_limits, check_headers
-from mcpc.passes.handlers import check_bash_booleans, check_handler_options, check_handlers, check_modules
+from mcpc.passes.handlers import (
+    check_bash_booleans,
+    check_handler_options,
+    check_handlers,
+    check_modules,
+    check_requests,
+)
 from mcpc.passes.hidden_characters import check_hidden_characters
 from mcpc.passes.machines import check_environment, check_platforms, check_requirements
 from mcpc.passes.names import check_completions, check_descriptions, check_names, check_toolsets, check_uris
@@ -37,6 +43,7 @@ PASSES: tuple[Pass, ...] = (
     check_headers,
     check_examples,
     check_handlers,
+    check_requests,
     check_environment,
     check_modules,
     check_unused,

@@ -24,6 +24,7 @@ from mcpc.model.ir import (
     Completion,
     Executable,
     ExternalHandler,
+    HttpHandler,
     Prompt,
     PythonFunction,
     Resource,
@@ -70,6 +71,23 @@ def check_handlers(server: Server) -> Diagnostics:
             problems += _unfit(definition.handler, ARGUMENTS[type(definition)](definition), server)
             problems += _inline(definition) if definition.running.inline else ()
     return tuple(problems)
+
+
+def check_requests(server: Server) -> Diagnostics:
+    """Report settings of requests that the server does not declare."""
+    declared = {setting.name for setting in server.settings}
+    uses = [use for tool in server.tools if isinstance(tool.handler, HttpHandler) for use in tool.handler.settings]
+    return tuple(
+        diagnose(
+            "MCP166",
+            use.span,
+            f"the setting `{use.name}` is not declared",
+            "",
+            did_you_mean(use.name, declared, f'add `{{"name": "{use.name}"}}` to `settings` of `server.json`'),
+        )
+        for use in uses
+        if use.name not in declared
+    )
 
 
 def _of_tool(tool: Tool) -> Arguments:
@@ -172,6 +190,7 @@ KINDS = {
     BashFunction: "a Bash function",
     Executable: "a program",
     ExternalHandler: "another system's",
+    HttpHandler: "a request",
     PythonFunction: "a Python function",
 }
 OPTION_FIELDS: dict[str, tuple[type, str]] = {

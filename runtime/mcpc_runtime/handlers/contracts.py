@@ -30,6 +30,7 @@ CONTRACTS = {
         "mcpc_runtime.handlers.executable.runner:ProcessRunner",
     ),
     "fastmcp": ("mcpc_runtime.systems.fastmcp.contract", "mcpc_runtime.systems.fastmcp.runner:ProgramRunner"),
+    "http": ("mcpc_runtime.handlers.http.contract", "mcpc_runtime.handlers.http.runner:RequestRunner"),
     "known": ("mcpc_runtime.handlers.static.contract", ""),
     "mcbox": ("mcpc_runtime.handlers.bash.contract", "mcpc_runtime.handlers.bash.runner:ShellRunner"),
     "mcp_bash_completion": (

@@ -102,6 +102,10 @@ class PostResponse:
         self.account = account
         self.output: MemoryAccount | None = None
 
+    def header(self, name: bytes) -> bytes:
+        """Return a header of the request, for handlers that act for its user."""
+        return self._request.headers.fields.get(name, b"")
+
     def receive(self, message: Json) -> Reply | PostResponse:
         """Receive a message; return the reply if it is ready, else this."""
         effects = self._effects_of(message)

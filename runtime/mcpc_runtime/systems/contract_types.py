@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mcpc_runtime.handlers.executable.runner import ProcessRunner
     from mcpc_runtime.handlers.files import contract as file
     from mcpc_runtime.handlers.files.runner import FileRunner
+    from mcpc_runtime.handlers.http import contract as http
+    from mcpc_runtime.handlers.http.runner import RequestRunner
     from mcpc_runtime.handlers.python import contract as python
     from mcpc_runtime.handlers.python.runner import WorkerRunner
     from mcpc_runtime.interfaces import Contract, Runner
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
         ContractWithRunner(executable, ProcessRunner),
         ContractWithRunner(fastmcp, ProgramRunner),
         ContractWithRunner(file, FileRunner),
+        ContractWithRunner(http, RequestRunner),
         ContractWithRunner(mcbox, ShellRunner),
         ContractWithRunner(mcp_bash, McpBashRunner),
         ContractWithRunner(mcp_bash_completion, ProcessRunner),

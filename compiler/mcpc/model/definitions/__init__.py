@@ -66,6 +66,11 @@ def command_node(node: Node) -> Node | None:
     return member_of(options_node(node), "command")
 
 
+def request_node(node: Node) -> Node | None:
+    """Return the request that is the handler of a definition, if it is one."""
+    return member_of(options_node(node), "http")
+
+
 def has_external_handler(node: Node) -> bool:
     """Tell whether another system's part of the project runs the definition, or its result is constant."""
     options = options_node(node)

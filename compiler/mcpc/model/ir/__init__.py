@@ -8,6 +8,7 @@ from mcpc.model.ir.handlers import (
     FunctionParameter,
     Handler,
     HandlerOptions,
+    HttpHandler,
     ProgramRequirement,
     PythonFunction,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "HandlerFile",
     "HandlerOptions",
     "HasHandler",
+    "HttpHandler",
     "Icon",
     "Implementation",
     "Layer",

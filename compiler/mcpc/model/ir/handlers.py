@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -100,7 +100,33 @@ class ExternalHandler:
     generated: bool = False
 
 
-Handler = BashFunction | PythonFunction | Executable | ExternalHandler
+@dataclass(frozen=True, slots=True)
+class SettingUse:
+    """A setting that a request uses, and where it names it."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHandler:
+    """A request that the server sends: its plan, which the runtime interprets, and the settings that it uses.
+
+    The plan is data (see `mcpc.lower.requests`): a value is never part of a text of it.
+    """
+
+    plan: Mapping[str, PlainData] = field(hash=False)
+    span: Span
+    settings: tuple[SettingUse, ...] = ()
+    contract: str = "http"
+
+    @property
+    def file(self) -> str:
+        """The file that has the plan."""
+        return self.span.path
+
+
+Handler = BashFunction | PythonFunction | Executable | ExternalHandler | HttpHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +175,11 @@ class HandlerOptions:
 
 DEFAULT = HandlerOptions()
 INHERITING = HandlerOptions(environment=Environment(inherit=True))
+REQUESTING = HandlerOptions(timeout=30.0, max_result=64 << 10)
 
 
 def default_options(handler: Handler) -> HandlerOptions:
     """Return the options of a handler for which nothing is set."""
+    if isinstance(handler, HttpHandler):
+        return REQUESTING
     return INHERITING if isinstance(handler, BashFunction) and handler.inherits else DEFAULT

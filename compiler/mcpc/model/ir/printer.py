@@ -9,7 +9,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from mcpc.model.ir.handlers import DEFAULT, BashFunction, Executable, ExternalHandler, PythonFunction, default_options
+from mcpc.model.ir.handlers import (
+    DEFAULT,
+    BashFunction,
+    Executable,
+    ExternalHandler,
+    HttpHandler,
+    PythonFunction,
+    default_options,
+)
 from mcpc.model.ir.nodes import Completion, Prompt, Resource, ResourceTemplate, StaticContents, Tool
 from mcpc.reading import is_executable
 
@@ -239,6 +247,7 @@ CALLED: dict[type, Callable[[Any], str]] = {
     BashFunction: lambda handler: f"bash {_plain(handler.function)} in {_plain(handler.file)}",
     Executable: lambda handler: " ".join(("executable", *map(_plain, (handler.file, *handler.words)))),
     ExternalHandler: _external,
+    HttpHandler: lambda handler: f"request {handler.plan['method']} in {_plain(handler.file)}",
     PythonFunction: _python,
 }
 

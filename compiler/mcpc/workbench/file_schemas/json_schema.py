@@ -11,6 +11,7 @@ from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.handler_options import LOOP, MAX_REQUESTS, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
 from mcpc.lower.handler_options import REQUEST_CHECKS as REQUESTS
 from mcpc.lower.protocol_schema import SETTING
+from mcpc.lower.request_values import STYLES
 from mcpc.lower.tools_and_prompts import VERSIONS
 from mcpc.model.definitions import HANDLER_KEY, HANDLERS_KEY
 from mcpc.model.definitions.field_descriptions import description_of
@@ -161,6 +162,22 @@ SIZE: JsonSchema = {
         {"type": "string", "pattern": "^[0-9]{1,15}[KMGkmg]?$"},
     ]
 }
+ALL_STYLES = [*dict.fromkeys(style for styles in STYLES.values() for style in styles)]
+SOURCE: JsonSchema = {
+    "type": ["object", "array", "string", "number", "boolean", "null"],
+    "properties": {
+        "argument": {"description": "The argument of the tool that has the value.", **TEXT},
+        "setting": {"description": "The setting of the server that has the value.", **TEXT},
+        "constant": {"description": "The value itself."},
+        "style": {
+            "description": "How lists and objects are written.",
+            "enum": ALL_STYLES,
+        },
+        **{key: {"type": "boolean"} for key in ("explode", "allowReserved", "bytes")},
+        **dict.fromkeys(("content", "type"), TEXT),
+    },
+}
+SOURCES: JsonSchema = {"type": "object", "additionalProperties": SOURCE}
 OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     **{(f"`{key}`", name): schema for key in (HANDLER_KEY, HANDLERS_KEY) for name, schema in RUNNING.items()},
     **{(f"`{key}`", MAX_RESULT): SIZE for key in (HANDLER_KEY, HANDLERS_KEY)},
@@ -175,6 +192,11 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
             "properties": {"method": {"enum": sorted(REQUESTS)}, "params": {"type": "object"}},
         },
     },
+    ("`http`", "base"): {"type": ["string", "object"], "properties": {"setting": TEXT, "default": TEXT}},
+    **{("`http`", place): SOURCES for place in ("places", "query", "headers", "cookies")},
+    **{("`body`", kind): SOURCES for kind in ("form", "multipart")},
+    **dict.fromkeys((("`http`", "querystring"), ("`body`", "bytes"), ("`body`", "text")), SOURCE),
+    ("`body`", "json"): {**SOURCE, "properties": {**SOURCE["properties"], "members": SOURCES}},
     **{(f"`{FILES}`", name): PATTERNS for name in SETTINGS},
     ("tool", "name"): {"type": "string", **CALLED_NAME},
     ("prompt", "name"): {"type": "string", **CALLED_NAME},

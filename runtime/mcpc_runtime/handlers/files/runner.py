@@ -7,29 +7,23 @@ be outside.  Only regular files are read, and at most FILE_LIMIT bytes of each.
 
 from __future__ import annotations
 
-from _collections import deque
 from _stat import S_ISREG
-from _thread import start_new_thread
 from collections.abc import Callable
-from errno import EAGAIN, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
+from errno import EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
 from typing import Any
 
 from mcpc_runtime.handlers.invocations import FileRead, FileResult
 from mcpc_runtime.handlers.runner_context import RunnerContext
-from mcpc_runtime.interfaces import Notify
-from mcpc_runtime.log import log_failure
+from mcpc_runtime.handlers.threads import ThreadJob, ThreadRunner
 from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.cleanup import Rollback
 from mcpc_runtime.transports.platforms.files import open_file_below
-from mcpc_runtime.transports.platforms.pipes import wake_pipe
-from mcpc_runtime.transports.platforms.reactor import READABLE
 from mcpc_runtime.transports.platforms.scripts import is_absolute, local_path
 
 FILE_LIMIT = 16 << 20
 CHUNK_SIZE = 1 << 20
 MAX_THREADS = 4
 """The maximum number of files that are read at the same time, one thread each."""
-RETRY_SECONDS = 0.05
 MISSING_ERRORS = (EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR)
 """The system's errors for a path without a file; a symbolic link in the path is one of them."""
 
@@ -38,100 +32,20 @@ class FileRefusedError(OSError):
     """A file exists, but must not be read."""
 
 
-class FileJob:
-    """One file to read; `done` becomes None when it is stopped or completed."""
-
-    __slots__ = ("done", "request", "result")
-
-    def __init__(self, request: FileRead, done: Callable[[FileResult], None]) -> None:
-        self.request = request
-        self.done: Callable[[FileResult], None] | None = done
-        self.result = FileResult()
-
-
-class FileRunner:
-    """Reads files, or calls another blocking function `read`, in threads.
-
-    Memory: the files that are being read, and results that are not delivered yet.
-    """
+class FileRunner(ThreadRunner):
+    """Reads files, or calls another blocking function `read`, in threads."""
 
     def __init__(self, host: RunnerContext, read: Callable[[Any], Any] | None = None) -> None:
-        self._host = host
+        super().__init__(host, MAX_THREADS)
         self._read_function = read or read_requested_file
-        self._waiting: deque[FileJob] = deque()
-        self._ended: deque[FileJob] = deque()
-        self._threads = 0
-        self._bell: tuple[int, int] | None = None
 
-    def start(self, request: Any, done: Callable[[FileResult], None], note: Notify) -> FileJob:
-        """Read a file; raise OSError if no thread can be started now."""
-        if self._bell is None:
-            self._bell = wake_pipe()
-            self._host.reactor.watch(self._bell[0], READABLE, self._deliver)
-        job = FileJob(request, done)
-        self._waiting.append(job)
-        try:
-            self._start_threads()
-        except OSError:
-            self._waiting.remove(job)
-            raise
-        return job
+    def perform(self, job: ThreadJob) -> Any:
+        """Read the file of a job."""
+        return self._read_function(job.request)
 
-    def stop(self, job: FileJob) -> None:
-        """Discard the result of a job."""
-        job.done = None
-
-    def close(self) -> None:
-        """Stop listening for results; threads end with the server."""
-        if self._bell is not None:
-            self._host.reactor.forget(self._bell[0])
-
-    def _start_threads(self) -> None:
-        """Start threads for waiting jobs, up to MAX_THREADS."""
-        while self._waiting and self._threads < MAX_THREADS:
-            job = self._waiting[0]
-            if job.done is not None:
-                try:
-                    start_new_thread(self._run, (job,))
-                except RuntimeError as problem:
-                    if self._threads:
-                        return  # the next thread that ends makes room
-                    raise OSError(EAGAIN, str(problem)) from None
-                self._threads += 1
-            self._waiting.popleft()
-
-    def _run(self, job: FileJob) -> None:
-        """Read a file in a separate thread, then wake the reactor."""
-        try:
-            job.result = self._read_function(job.request)
-        except Exception as problem:  # noqa: BLE001 - any failure belongs to this file, and the thread must wake the reactor
-            log_failure(problem)
-            job.result = FileResult(problem=f"{type(problem).__name__}: {problem}")
-        self._ended.append(job)
-        if self._bell is not None:
-            try:
-                system.write(self._bell[1], b"!")
-            except OSError:  # the reactor is already notified
-                return
-
-    def _deliver(self) -> None:
-        """Deliver results."""
-        if self._bell is not None:
-            system.read(self._bell[0], 1024)
-        while self._ended:
-            job = self._ended.popleft()
-            self._threads -= 1
-            done, job.done = job.done, None
-            if done is not None:
-                done(job.result)
-        self._start_waiting()
-
-    def _start_waiting(self) -> None:
-        """Start threads for waiting jobs; retry later if the system has no room."""
-        try:
-            self._start_threads()
-        except OSError:
-            self._host.reactor.after(RETRY_SECONDS, self._start_waiting)
+    def failed(self, job: ThreadJob, problem: Exception) -> Any:
+        """Return what stands for a file whose reading failed."""
+        return FileResult(problem=f"{type(problem).__name__}: {problem}")
 
 
 def read_requested_file(request: FileRead) -> FileResult:

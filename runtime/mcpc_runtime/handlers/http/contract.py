@@ -1,0 +1,69 @@
+"""The contract of requests: the runner sends a plan with a call's arguments, and returns the result of the tool."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from mcpc_runtime.handlers.contracts import ExpiredCall
+from mcpc_runtime.handlers.http.exchange import HttpAnswer
+from mcpc_runtime.handlers.http.request import OutgoingRequest
+from mcpc_runtime.handlers.http.results import outcome_of
+from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Outcome, text, text_outcome
+from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.validation_errors import error_lines
+
+GRACE = 1.0
+"""The seconds after the time of a call at which its thread gives up: before, the dispatcher has stopped it."""
+
+
+class RequestInvocation:
+    """A request to make: its plan (see `mcpc.lower.requests`), the arguments of the call, and its end."""
+
+    __slots__ = ("_origin", "arguments", "deadline", "plan")
+
+    def __init__(self, call: Call) -> None:
+        self.plan: dict[str, Any] = call.definition.handler[1]
+        self.arguments = call.arguments
+        self.deadline = monotonic() + call.seconds + GRACE
+        self._origin = call.request.origin
+
+    def client_header(self, name: str) -> str:
+        """Return a header of the client's HTTP request, an empty text if there is none."""
+        read = getattr(self._origin, "header", None)
+        return "" if read is None else str(read(name.encode()), "latin-1")
+
+    def refused(self, reason: str) -> Outcome:
+        """Return the result of a request without an answer."""
+        return text_outcome(reason, is_error=True)
+
+    def answered(self, request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts) -> Outcome:
+        """Return the result of an answer; made in the thread of the request, for an answer may be large."""
+        return outcome_of(request, answer, secrets)
+
+
+def build_invocation(call: Call, image: Image) -> RequestInvocation:
+    """Return the request of a call."""
+    return RequestInvocation(call)
+
+
+def parse_result(call: Call, outcome: Outcome) -> Ending:
+    """Return the result; one that does not fit the output schema is an error that has the answer."""
+    schema = call.definition.output
+    if schema is None or outcome.is_error:
+        return outcome
+    if outcome.structured is not ABSENT and schema.accepts(outcome.structured):
+        return outcome
+    value = outcome.structured
+    problems = [] if value is ABSENT else error_lines(value, schema.errors(value))[0]
+    said = "\n".join(["The answer does not have the form that the tool declares:", *problems])
+    return Outcome([*outcome.content, text(said)], is_error=True)
+
+
+def expired(running_call: ExpiredCall) -> Ending:
+    """Return the ending of a call without an answer in time."""
+    call = running_call.handler_call
+    plan, seconds = call.definition.handler[1], call.seconds
+    path = "".join(piece if type(piece) is str else f"{{{piece[0]}}}" for piece in plan["path"])
+    return text_outcome(f"{plan['method']} {path}: no answer within {seconds:g} s", is_error=True)

@@ -1,0 +1,169 @@
+"""Answers as results of tools: JSON as structured content, media as blocks, errors that a model can act on."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from mcpc_runtime.handlers.http.exchange import HttpAnswer
+from mcpc_runtime.handlers.http.request import OutgoingRequest
+from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.protocol.contents import base64_of
+from mcpc_runtime.protocol.effects import Outcome, text
+from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
+from mcpc_runtime.protocol.media import is_text, is_textual
+
+EMPTY = (204, 205)
+MAX_ERROR_TEXT, MAX_HTML_TEXT = 4096, 500
+TAG = re.compile(r"(<[^<>]*>)")
+SPACE = re.compile(r"\s+")
+EVENTS = "text/event-stream"
+LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
+
+
+def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts) -> Outcome:
+    """Return the result of a tool."""
+    if not 200 <= answer.status < 300:
+        return Outcome([text(secrets.hide(error_text(request, answer)))], is_error=True)
+    if answer.status in EMPTY or not answer.body or request.method == "HEAD":
+        return Outcome([text(secrets.hide(done_text(request, answer)))])
+    kind = media_of(answer)
+    if is_textual(kind) and (kind or is_text(answer.body)):
+        return text_outcome(kind, text_of_body(answer), secrets)
+    data = base64_of(answer.body)
+    if kind.startswith(("image/", "audio/")):
+        return Outcome([{"type": kind.partition("/")[0], "data": data, "mimeType": kind}])
+    uri = secrets.hide(f"{request.origin}{request.path}")
+    resource: Json = {"uri": uri, "mimeType": kind or "application/octet-stream", "blob": data}
+    return Outcome([{"type": "resource", "resource": resource}])
+
+
+def text_outcome(kind: str, body: str, secrets: SecretTexts) -> Outcome:
+    """Return the result of an answer that is text."""
+    if kind == EVENTS or kind in LINES:
+        return value_outcome(events_of(kind, body), secrets)
+    if is_json(kind) or (not kind and body.lstrip()[:1] in ("{", "[")):
+        try:
+            return value_outcome(parse(body.encode()), secrets)
+        except ParseError as problem:
+            body += f"\n(this is not JSON, though the server says so: {problem})"
+    return Outcome([text(secrets.hide(body))])
+
+
+def value_outcome(value: Json, secrets: SecretTexts) -> Outcome:
+    """Return a value as structured content and as text, without secrets."""
+    written = encode(value).decode()
+    shown = secrets.hide(written)
+    return Outcome([text(shown)], value if shown == written else parse(shown.encode()))
+
+
+def media_of(answer: HttpAnswer) -> str:
+    """Return the media type of an answer, an empty text if it has none."""
+    return answer.headers.get_content_type() if answer.header("Content-Type") else ""
+
+
+def is_json(kind: str) -> bool:
+    """Tell whether content of a media type is JSON."""
+    return kind == "application/json" or kind == "text/json" or kind.endswith("+json")
+
+
+def text_of_body(answer: HttpAnswer) -> str:
+    """Return the body as text, in the charset that the answer names."""
+    try:
+        return str(answer.body, answer.headers.get_content_charset() or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return str(answer.body, "utf-8", "replace")
+
+
+def events_of(kind: str, body: str) -> list[Json]:
+    """Return the data of the events of a stream, or its lines; JSON where it is JSON."""
+    if kind != EVENTS:
+        return [value_of(line) for line in body.replace("\x1e", "\n").splitlines() if line.strip()]
+    events = []
+    for block in re.split(r"\r\n\r\n|\n\n|\r\r", body):
+        lines = [line[5:].removeprefix(" ") for line in block.splitlines() if line.startswith("data:")]
+        if lines and lines != ["[DONE]"]:
+            events.append(value_of("\n".join(lines)))
+    return events
+
+
+def value_of(line: str) -> Json:
+    """Return the JSON value of a text, or the text."""
+    try:
+        return parse(line.encode("utf-8", "surrogatepass"))
+    except ParseError:
+        return line
+
+
+def summary(request: OutgoingRequest, answer: HttpAnswer) -> str:
+    """Return a request and the status of its answer in one line."""
+    return f"{request.method} {request.path} → {answer.status} {answer.reason}".rstrip()
+
+
+def done_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
+    """Return the text for an answer without a body."""
+    if request.method == "HEAD":
+        shown = ("Content-Type", "Content-Length", "ETag", "Last-Modified")
+        rows = [f"{name}: {answer.header(name)}" for name in shown if answer.header(name)]
+        return "\n".join([summary(request, answer), *rows])
+    place = answer.header("Location")
+    return f"done ({answer.status})" + (f", see {place}" if place else "")
+
+
+def error_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
+    """Return what a model needs to correct a call: the status, when to come back, and what the server says."""
+    lines = [summary(request, answer)]
+    if answer.header("Retry-After"):
+        wait = answer.header("Retry-After").strip()
+        lines.append(f"The server asks to come back after {wait}" + (" s" if wait.isdigit() else ""))
+    if 300 <= answer.status < 400 and answer.header("Location"):
+        lines.append(f"It redirects to {answer.header('Location')}, which is not followed")
+    said = said_in_error(answer)
+    if said:
+        lines.append(said)
+    names = [f"`{name}` is the argument `{key}`" for name, key in request.renamed.items() if name in said]
+    return "\n".join([*lines, *(["; ".join(names)] if names else [])])
+
+
+def said_in_error(answer: HttpAnswer) -> str:
+    """Return the body of an error: JSON and texts to 4 kB, of HTML the words to 500 characters."""
+    kind = media_of(answer)
+    if not answer.body or not is_textual(kind) or (not kind and not is_text(answer.body)):
+        return f"({len(answer.body):,} bytes of {kind})" if answer.body and kind else ""
+    body = text_of_body(answer)
+    if kind in ("text/html", "application/xhtml+xml"):
+        return words_of_html(body)[:MAX_HTML_TEXT]
+    if is_json(kind):
+        try:
+            body = problem_text(parse(body.encode()))
+        except ParseError:
+            return shortened(body)
+    return shortened(body.strip())
+
+
+def shortened(said: str) -> str:
+    """Return the beginning of a text."""
+    return said if len(said) <= MAX_ERROR_TEXT else f"{said[:MAX_ERROR_TEXT]} […]"
+
+
+def problem_text(value: Json) -> str:
+    """Return a problem of RFC 9457 as text, any other value as JSON."""
+    if type(value) is not dict or type(value.get("title")) is not str or "detail" not in value:
+        return encode(value).decode()
+    rest = {key: item for key, item in value.items() if key not in ("type", "title", "detail", "status", "instance")}
+    said = f"{value['title']}: {value['detail']}"
+    return f"{said}\n{encode(rest).decode()}" if rest else said
+
+
+def words_of_html(page: str) -> str:
+    """Return the words of a page, without scripts and styles."""
+    words, hidden = [], ""
+    for piece in TAG.split(page[: 1 << 16]):
+        tag = piece[1:-1].split(None, 1)[0].lower() if piece[:1] == "<" and piece[1:-1].strip() else ""
+        if hidden:
+            hidden = "" if tag == f"/{hidden}" else hidden
+        elif tag in ("script", "style", "head"):
+            hidden = tag
+        elif not tag:
+            words.append(piece)
+    return SPACE.sub(" ", unescape(" ".join(words))).strip()

@@ -1,0 +1,141 @@
+"""Handlers that are requests: what reaches the API, byte for byte, and what the client gets of its answers.
+
+`requests.json` has a plan, arguments, and the request that they become; `answers.json` an answer of the API and the
+result of the tool.  All are tools of one built server, called over standard input and output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.artifact import build
+from support.http_api import Api, http_api
+from support.stdio import StdioClient
+
+HERE = Path(__file__).parent
+REQUESTS: list[dict[str, Any]] = json.loads((HERE / "requests.json").read_text("utf-8"))
+ANSWERS: list[dict[str, Any]] = json.loads((HERE / "answers.json").read_text("utf-8"))
+BASE = {"setting": "API_URL"}
+SECRET = "s3cret/ü"
+SETTINGS = [{"name": name} for name in ("API_URL", "PLAIN", "UNSET")] + [{"name": "KEY", "secret": True}]
+LARGEST = 100 << 10
+"""The memory in kB that a server may have had, whatever it is answered."""
+
+
+def arguments_of(value: Any) -> set[str]:
+    """Return the arguments that a plan uses."""
+    if isinstance(value, dict):
+        own = {value["argument"]} if isinstance(value.get("argument"), str) else set()
+        return own.union(*map(arguments_of, value.values()))
+    return set().union(*map(arguments_of, value)) if isinstance(value, list) else set()
+
+
+def tool(name: str, http: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the definition of a request."""
+    plan = {"method": "GET", "base": BASE, "path": "/x", **http}
+    names = arguments_of(plan) | set(re.findall(r"\{(\w+)\}", plan["path"])) - set(plan.get("places", {}))
+    handler = {"http": plan, **more.pop("handler", {})}
+    schema = {"type": "object", "properties": {key: {} for key in sorted(names)}}
+    return {"name": name, "description": "d", "inputSchema": schema, "_meta": {"mcpc/handler": handler}, **more}
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with http_api() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = tmp_path_factory.mktemp("plans")
+    names = [tool(row["name"], row["http"]) for row in REQUESTS]
+    names += [
+        tool(row["name"], {"path": "/do/" + row["do"], **row.get("http", {})}, **row.get("more", {})) for row in ANSWERS
+    ]
+    names.append(tool("waits", {"path": "/do/silent"}))
+    about = {"serverInfo": {"name": "plans", "version": "1"}, "settings": SETTINGS}
+    (project / "server.json").write_text(json.dumps(about))
+    (project / "tools.json").write_text(json.dumps({"tools": names}))
+    return build(project, project.with_suffix(".pyz"))
+
+
+@pytest.fixture(scope="module")
+def client(server: Path, api: Api) -> Iterator[StdioClient]:
+    settings = {"API_URL": f"{api.url}/v1/", "PLAIN": "k/1", "KEY": SECRET}
+    with StdioClient(server, environment=settings) as talking:
+        talking.initialize()
+        yield talking
+
+
+def result_of(client: StdioClient, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = client.call_tool(name, **arguments)
+    return result
+
+
+@pytest.mark.parametrize("row", REQUESTS, ids=lambda row: row["name"])
+def test_a_plan_becomes_one_request(client: StdioClient, api: Api, row: dict[str, Any]) -> None:
+    api.requests.clear()
+    result = result_of(client, row["name"], row["arguments"])
+    if "refused" in row:
+        assert api.requests == [] and result["isError"]
+        assert row["refused"] in result["content"][0]["text"]
+        return
+    (sent,) = api.requests
+    boundary = re.search("boundary=(.*)", sent["headers"].get("Content-Type", ""))
+    assert (sent["method"], sent["target"]) == (row["http"].get("method", "GET"), row["target"])
+    for name, value in row.get("headers", {}).items():
+        found = sent["headers"].get(name)
+        assert (f"{len(found)} digits" if "digits" in (value or "") else found) == value
+    body = sent["body"].replace(boundary[1].encode(), b"B") if boundary else sent["body"]
+    assert body == (bytes.fromhex(row["hex"]) if "hex" in row else row.get("body", "").encode())
+    assert not result.get("isError") and result["structuredContent"] == {"ok": True}
+
+
+def matches(pattern: str, text: str, api: Api) -> bool:
+    """Tell whether a text is as expected: `{any}` is any text, `{y*3}` a letter so often, `{host}` the API's."""
+    pattern = re.sub(r"\{(.)\*(\d+)\}", lambda match: match[1] * int(match[2]), pattern)
+    pattern = pattern.replace("{host}", api.url.removeprefix("http://")).replace("{base}", api.url)
+    return re.fullmatch(re.escape(pattern).replace(r"\{any\}", ".*"), text, re.DOTALL) is not None
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: row["name"])
+def test_an_answer_becomes_a_result(client: StdioClient, api: Api, row: dict[str, Any]) -> None:
+    api.requests.clear()
+    api.seen.clear()
+    result = result_of(client, row["name"], row.get("arguments", {}))
+    assert bool(result.get("isError")) == ("error" in row)
+    if "content" in row:
+        assert result["content"] == json.loads(json.dumps(row["content"]).replace("{base}", api.url))
+    else:
+        text = "\n".join(block["text"] for block in result["content"])
+        expected = row.get("error") or "\n".join(row["text"])
+        assert matches(expected, text, api), text
+    assert result.get("structuredContent") == row.get("structured")
+    assert len(api.requests) == row.get("sent", len(api.requests))
+    status = Path(f"/proc/{client.process.pid}/status").read_text("utf-8")
+    assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < LARGEST  # type: ignore[index]
+
+
+def test_calls_run_at_once_over_kept_connections(client: StdioClient, api: Api) -> None:
+    before = api.connections
+    for _ in range(3):
+        numbers = [client.begin("tools/call", {"name": "query-empty", "arguments": {"v": ""}}) for _ in range(20)]
+        assert [client.reply(number)["result"]["structuredContent"] for number in numbers] == [{"ok": True}] * 20
+    assert api.connections - before <= 20
+
+
+def test_a_cancelled_call_closes_its_connection(server: Path, api: Api) -> None:
+    api.asked.clear()
+    api.gone.clear()
+    with StdioClient(server, environment={"API_URL": api.url}) as talking:
+        talking.initialize()
+        number = talking.begin("tools/call", {"name": "waits", "arguments": {}})
+        assert api.asked.wait(30)
+        talking.send({"method": "notifications/cancelled", "params": {"requestId": number}})
+        assert api.gone.wait(30)
