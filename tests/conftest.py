@@ -1,7 +1,5 @@
 """What the whole suite shares: accepting golden files, and a server built once."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
@@ -10,9 +8,9 @@ import sys
 import tempfile
 import zlib
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import uvicorn as _whole  # noqa: F401 - before the server's own way to its parts, for clients that want all of it
@@ -24,12 +22,7 @@ from support.artifact import STORE, build
 from support.needs import ROOT, needs
 from support.processor_time import OPTION, ProcessorTime
 from support.scale import REACHED, ROTATION, TIER, scaled
-from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.serving import Served
+from support.serving import Served, served
 
 # A machine that does other things as well is slow, and no test of ours says how fast one is.
 settings.register_profile(

@@ -3,19 +3,14 @@
 `make golden` writes down what is heard now: a new conversation begins as a file of what is said.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from support.artifact import build
 from support.conversations import held_again
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 EXAMPLES = sorted(file.parent.name for file in ROOT.glob("examples/*/conversation.txt"))
 COMMANDS = {"bash-sdk": ("bash", "jq"), "files": ("bash", "jq"), "mcp-bash": ("bash",)}

@@ -1,7 +1,5 @@
 """A built file starts wherever it is put, in every way it can be started, under every Python it supports."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

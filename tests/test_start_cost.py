@@ -1,11 +1,9 @@
 """The start is guarded by a count of instructions, which no load of the machine changes, and by what it imports."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from support import wheels
 from support.artifact import build
 from support.files import write_files
 from support.needs import ROOT, needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_start_costs_hardly_more_than_a_bare_python(files_server: Path) -> None:

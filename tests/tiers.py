@@ -10,8 +10,6 @@ nightly   everything, with random seeds that no run had before.
 `python tests/tiers.py wine` succeeds if the check has tests under Wine.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """The argument editor as a user has it: controls, keyboard, raw JSON, messages of the validator, and hostile schemas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The argument editor in Chromium: what goes in comes out of the form as it was written."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The browser of the tests refuses what no page of mcpc may do."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

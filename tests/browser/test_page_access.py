@@ -1,7 +1,5 @@
 """The page by keyboard, at 400 pixels, dark and light, and by axe's rules."""
 
-from __future__ import annotations
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 

@@ -1,7 +1,5 @@
 """MCP Apps in their frame: what an App may do through its host, and that it can reach nothing else."""
 
-from __future__ import annotations
-
 import json
 import select
 import socket

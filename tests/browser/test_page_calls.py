@@ -1,7 +1,5 @@
 """Calls by hand: results in their forms, progress, logs, cancellation, and what a server asks, in both eras."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -1,7 +1,5 @@
 """Resources, templates, prompts, skills and tasks; the raw conversation; commands that repeat a call elsewhere."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`mcpc dev --ui`: the page is open before the first build succeeds, and shows builds, changes and errors as they come."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a hostile or broken server may send, and who may not use the page."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

@@ -1,7 +1,5 @@
 """Modules of the page by themselves, in Chromium: JSON as text, templates of addresses, headers, words of a shell."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.page_steps import choose, fill_raw

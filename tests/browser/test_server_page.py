@@ -1,7 +1,5 @@
 """The documentation of a server in Chromium: no request, no error, readable for all, on paper and on a phone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

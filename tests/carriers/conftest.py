@@ -1,23 +1,17 @@
 """What the tests of carriers share: one built server, and the program of the owner of bundles."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from mcpc.cli.carrier_files import read_built_server
+from mcpc.release.carriers import BuiltServer
 from support.artifact import built_fixture
 from support.carriers import write_project
 from support.needs import ROOT
 from support.npm import installed_packages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mcpc.release.carriers import BuiltServer
 
 SOURCES = ROOT / "tests/carriers/mcpb"
 

@@ -1,7 +1,5 @@
 """Make every carrier of one built file, and print their digests: run by other Pythons, in other environments."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Bundles: the owner's program accepts, unpacks and describes them, and what they start serves."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

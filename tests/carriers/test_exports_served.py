@@ -1,7 +1,5 @@
 """What exports start is served to holders of a token only, alone and behind the exported site."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

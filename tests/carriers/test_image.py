@@ -1,7 +1,5 @@
 """Images: OCI's schemas hold, Debian's tools take them, bases are verified, and an image from nothing runs."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

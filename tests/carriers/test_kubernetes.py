@@ -1,7 +1,5 @@
 """Manifests of `mcpc ship kubernetes` hold against Kubernetes' own schemas, whatever a server is called."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import kubernetes_validate

@@ -1,7 +1,5 @@
 """The exported pipelines, followed in a repository with an earlier release: every command that is not the platform's."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Plugins: closed manifests of Agent Plugins 1.0.0, the skills byte for byte, and the forms of single clients."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The registry's `server.json`: valid by its schema, and refused beforehand where the registry would refuse it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One file, one set of carriers: whatever differs in the environment, in the Python, the hour or the place."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Exports with settings: owners' checkers accept them, values are references, and no text leaves its place."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

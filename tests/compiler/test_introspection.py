@@ -1,7 +1,5 @@
 """Which functions are marked is read and not run; what they offer is asked of a process that can do no harm."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

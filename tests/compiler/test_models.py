@@ -1,7 +1,5 @@
 """Models of schemas: what is hard is generated and takes what the schema admits, what is hostile becomes no code."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

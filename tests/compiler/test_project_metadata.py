@@ -1,7 +1,5 @@
 """The name and version of `[project]` are the server's unless `server.json` or `Server(...)` says otherwise."""
 
-from __future__ import annotations
-
 import json
 
 from mcpc.model.ir.project import metadata_from_facts

@@ -4,26 +4,21 @@ Every figure is exact: one scenario less is a fault of ours, one more means that
 server that does not answer at all the suite finds some scenarios passed; no figure here can be met that way.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from conformance import suite
 from support.artifact import build
 from support.needs import ROOT
 from support.serving import served
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 PROJECT = ROOT / "examples/everything"
 FORCED = (

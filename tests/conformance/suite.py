@@ -3,8 +3,6 @@
 What came of a scenario is read from the checks that the suite writes down, never from what it prints.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import shutil
@@ -12,12 +10,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parents[1] / ".cache/conformance"

@@ -1,20 +1,15 @@
 """The harness says no to every way in which a run of the suite can be less than all of it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from conformance import suite
 from conformance.__main__ import FORCED, PARTS, SKILLS, TASKS, Part, report
 from conformance.suite import Scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 PART = Part("a part", (("--suite", "all"),), 2, 3)
 GOOD = (Scenario("one", {"SUCCESS": 2}, ()), Scenario("two", {"SUCCESS": 1, "INFO": 4}, ()))

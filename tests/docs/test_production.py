@@ -1,7 +1,5 @@
 """`docs/production.md`, followed from a project to two replicas that are restarted while clients ask; none asks again."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

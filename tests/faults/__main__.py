@@ -1,7 +1,5 @@
 """Run the fault suite and print one table: `python -m faults [ID or beginning of an id ...] [--jobs 2]` in `tests`."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import sys

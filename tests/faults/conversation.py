@@ -1,7 +1,5 @@
 """Sections A to C: lines, envelopes, and the order of a conversation."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

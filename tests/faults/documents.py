@@ -3,8 +3,6 @@
 None of the last is a request, so that a server answers -32700 to the first and -32600 to the last.
 """
 
-from __future__ import annotations
-
 NUMBERS = (
     b"-", b"+1", b"+0", b"01", b"-01", b"00", b"-00", b"1.", b"-1.", b".5", b"-.5", b"1e", b"1e+", b"1e-", b"1E", b"0e", b"0E+",
     b"1.e1", b"1.5e", b"1.5.6", b"1e1.5", b"1e1e1", b"0x1F", b"0b1", b"0o7", b"1_000", b"1 000", b"1,5", b"--1", b"-+1", b"- 1",

@@ -1,7 +1,5 @@
 """Sections E to G: how a server ends, what surroundings it finds, and many calls at once."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -3,8 +3,6 @@
 A form is how handlers are written and run: `bash`, `python` (in a worker), `inline` (Python in the server itself).
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

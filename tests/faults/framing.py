@@ -1,7 +1,5 @@
 """Sections H and X: bytes that are no request, or one that could be read in two ways, or too much of one."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import random

@@ -1,7 +1,5 @@
 """Section D, and time limits: whatever a handler does is its own failure."""
 
-from __future__ import annotations
-
 import hashlib
 import signal
 import time

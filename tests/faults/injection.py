@@ -4,8 +4,6 @@ A test-only boot wraps functions of `posix` and `_socket` in the server's proces
 runs.  Faults are armed by the client: a file says which call of which function is to fail with what.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Beyond the table: parts killed, odd starts, floods, and the server started in every way (Y02 to Y05, S11, P9)."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Section H: one request over HTTP at a time, who sends it and what it says, and calls whose client goes away."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

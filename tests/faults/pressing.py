@@ -3,8 +3,6 @@
 Limits of time are cut to a second or two; with TESTS_FULL=1 they are what a server usually has, and numbers are full too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Section R: what clients, and whoever can write to a shared folder, do to get at files that are not meant for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

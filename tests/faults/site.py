@@ -3,8 +3,6 @@
 What it is asked may run beside other requests, so each POST has a thread; its answer is sorted in like any line.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

@@ -4,8 +4,6 @@ python tests/faults/soak.py [--calls 1000000] [--children 0.1] [--form bash|pyth
 python tests/faults/soak.py --http [--calls 100000]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

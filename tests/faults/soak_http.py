@@ -5,8 +5,6 @@ of clients at once, and with the gaps that they leave.  So a leak is looked for 
 blocks that Python has then; the process may keep some more memory than it had.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

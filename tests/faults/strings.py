@@ -2,8 +2,6 @@
 
 # ruff: noqa: RUF001 - that they are ambiguous is what they are for
 
-from __future__ import annotations
-
 CONTROLS = [chr(code) for code in (*range(0x20), 0x7F, *range(0x80, 0xA0), 0xAD)]
 INVISIBLE = [
     chr(code)

@@ -1,7 +1,5 @@
 """The table of faults: one row a case, in the order of their ids."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from threading import Barrier

@@ -1,7 +1,5 @@
 """Whose processes are whose: the client finds all that a server left behind, and takes nothing of another test for it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ Each runs in each of its forms and in each of its eras, but not in each pair of 
 `make test` runs each in one form and era, which its id decides, but none of LONG; the others are slow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A short soak over HTTP: every kind of client, most of which leave without a word; and what a soak would notice."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Section X: who is let in over HTTP, what tells an outsider anything, and which files and addresses are refused."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import subprocess

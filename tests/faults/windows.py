@@ -3,8 +3,6 @@
 The cases of a protocol's lines are written for the Bash form; on Windows the Python form answers them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from faults.forms import BASH, INLINE, PYTHON

@@ -4,8 +4,6 @@ A failure that may be retried is a connection that breaks and the status 502, 50
 right answer is a wrong one.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

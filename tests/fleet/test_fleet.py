@@ -3,8 +3,6 @@
 TESTS_FLEET_SECONDS: for how long (a minute is what the figure in the README is of).
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The OAuth resource server, against an authorization server with real keys: what is taken, and what is not."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """Who may call, through the application and through a built file: refused before a body is read, and each with their own view of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

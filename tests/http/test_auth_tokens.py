@@ -1,7 +1,5 @@
 """Tokens of our own: who is let in, from where a token is taken, and which files are not trusted."""
 
-from __future__ import annotations
-
 import os
 import random
 import secrets

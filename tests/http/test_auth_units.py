@@ -1,7 +1,5 @@
 """The parts of authentication, each by itself: headers, claims, lists of tokens, files, keys, scopes and limits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

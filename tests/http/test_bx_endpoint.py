@@ -1,7 +1,5 @@
 """bx-mcp's endpoint and whatever is sent to it: wrong in shape, in size, in time, and from those who may not ask."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

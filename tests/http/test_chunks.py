@@ -1,7 +1,5 @@
 """Chunked bodies: what is taken is taken as h11 takes it, and nothing is decoded before it was asked for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import h11

@@ -4,8 +4,6 @@
 its answer, `now SECONDS` is the time at which limits are checked, and other words are calls of the connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -6,8 +6,6 @@ header that replaces the usual one, `-` for none, `session` for those of the ses
 address, `% JSON` the settings.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Turns of the event loop, a lock and places by principal: which request begins now, which later, and in which order."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """One tenant at its worst, over real HTTP: another's calls are answered, and nothing of its is evicted or refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The memory budget: who may hold how much, what each thing is charged, and that all of it is released."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

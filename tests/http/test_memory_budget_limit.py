@@ -1,7 +1,5 @@
 """A served file under `--memory-limit`: one principal at its worst, another that is answered, and nothing kept after."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

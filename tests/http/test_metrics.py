@@ -1,7 +1,5 @@
 """Metrics and spans: what is counted, in the format that Prometheus' own parser reads, and what a server that serves counts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

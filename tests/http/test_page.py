@@ -1,7 +1,5 @@
 """The page's files and headers, what is answered beside them, and that other files have nothing of it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

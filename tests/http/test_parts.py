@@ -1,7 +1,5 @@
 """The small parts of the HTTP transport, each by itself: bodies, replies, routes, addresses, rotation, measures, stamps."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """How many tools one caller may call in a period, by every way in; the time is ours."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

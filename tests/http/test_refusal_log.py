@@ -1,7 +1,5 @@
 """What who runs a server is told of refused requests and of errors that asyncio and uvicorn log: why, and nothing that was sent."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json

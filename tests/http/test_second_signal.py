@@ -1,7 +1,5 @@
 """A second SIGTERM ends the process whatever runs in it, and nothing is left."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`server.pyz serve`: what it refuses, how it is told where and for whom, how it ends, and the same under other servers."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

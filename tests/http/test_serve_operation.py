@@ -1,7 +1,5 @@
 """A served file as the person who runs it meets it: tokens that change, signals, lines on standard error, the call log."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

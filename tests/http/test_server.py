@@ -1,7 +1,5 @@
 """The embedded server in this process, and how `serve` begins: what it listens on, logs, refuses, and how it stops."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """The documents by which clients find a server: its card, valid and what the server says itself, and the catalog of cards."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

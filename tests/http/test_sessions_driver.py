@@ -1,7 +1,5 @@
 """What a driver over HTTP keeps: sessions, stored events, streams, leases and subscriptions, with a clock of the test."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Spans, made by OpenTelemetry's own SDK: their names, attributes, parents, and what handlers find of them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

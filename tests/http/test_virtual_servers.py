@@ -1,7 +1,5 @@
 """Several servers in one file: each has its path, its lists and its sessions, and nothing of the others."""
 
-from __future__ import annotations
-
 import functools
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The end of the language server: what a client sends after it is not read, whatever the project holds."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The runtime's bytecode in a file keeps no annotations and no docstrings."""
 
-from __future__ import annotations
-
 import dis
 from collections.abc import Iterator
 from pathlib import Path

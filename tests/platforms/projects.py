@@ -4,8 +4,6 @@ Run as a program (`python -m platforms.projects FOLDER`, in `tests`) it builds a
 mcpc itself cannot run tests these files, if TESTS_BUILT names the folder.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

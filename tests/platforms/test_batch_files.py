@@ -1,7 +1,5 @@
 """Batch files as executable tools, under Wine: their words arrive as they are, or are refused."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """mcpc itself on Windows, under Wine: its files are those of Linux, byte for byte, and its commands do the same."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Git's own Bash does not run under Wine, so `bash.exe` passes on to this machine's (`support/git_bash.py`).
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Collection, Iterator

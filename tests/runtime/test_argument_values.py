@@ -1,7 +1,5 @@
 """NAME=VALUE on a command line means what the tool's schema allows there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Ranges of an entry are read in place, and no byte outside of it."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A client that takes nothing is waited for, is not read from while it is far behind, and is given up once it has hung up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Bash functions through the fork server and through fresh shells: one contract, whatever way is there."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

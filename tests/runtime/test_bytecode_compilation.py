@@ -1,7 +1,5 @@
 """The runtime's modules in one entry: how they are found and run, and how they are compiled for another Python."""
 
-from __future__ import annotations
-
 import io
 import marshal
 import os

@@ -3,8 +3,6 @@
 `TESTS_CLIENT_FILES=10000` tries so many random files, each in a random situation.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter

@@ -1,7 +1,5 @@
 """What calls ask of their client in both eras, message by message, without a process."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

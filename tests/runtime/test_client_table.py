@@ -1,7 +1,5 @@
 """The table of clients against its page and its data; the Python that an entry names, and where clients keep settings."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """An error of the server's own is the answer to the request it happened in, is logged with its traceback, and ends nothing."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import json

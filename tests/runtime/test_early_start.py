@@ -1,7 +1,5 @@
 """When a program is started before its first call, decided with a clock that stands still."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

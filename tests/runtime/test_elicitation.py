@@ -1,7 +1,5 @@
 """What authors ask through a context: types in, forms out; answers in, values out."""
 
-from __future__ import annotations
-
 import enum
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal

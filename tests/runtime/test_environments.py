@@ -1,7 +1,5 @@
 """What handlers find of the environment: everything, or what every program needs and what is named."""
 
-from __future__ import annotations
-
 import os
 import posix
 from types import SimpleNamespace

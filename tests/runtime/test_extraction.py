@@ -1,7 +1,5 @@
 """The author's files on disk: where, with which rights, verified, and gone with the server."""
 
-from __future__ import annotations
-
 import hashlib
 import marshal
 import os

@@ -1,7 +1,5 @@
 """Errors that must not end what they happen in: each is logged with its traceback (see also `test_driver`)."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

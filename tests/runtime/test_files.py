@@ -1,7 +1,5 @@
 """Files below a folder: what is read lies there, whatever is put in its way; and nobody waits for a slow one."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

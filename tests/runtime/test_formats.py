@@ -1,7 +1,5 @@
 """The tests of formats: the official suite, hostile texts, others' judgement of the same, and each format at its limits."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Frames between the server and a worker: what each end writes and reads, and which calls can be taken back."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """The end of a client that is not read from is noticed, with `poll` as Linux has it and as macOS has it."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

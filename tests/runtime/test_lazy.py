@@ -1,7 +1,5 @@
 """Imports that are done late: the first use imports, and puts what is imported in the stand-in's place."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What a built server does when it is started: a command, or to serve, and the status it ends with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

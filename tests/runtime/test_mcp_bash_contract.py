@@ -1,7 +1,5 @@
 """The contract of mcp-bash: what a tool finds, what each way of ending means, and what it does when things go wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

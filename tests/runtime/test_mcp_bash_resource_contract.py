@@ -1,7 +1,5 @@
 """Prompts, resources and completions of mcp-bash where things go wrong: providers, the network, repositories, watching."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import os

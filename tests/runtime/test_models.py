@@ -1,7 +1,5 @@
 """The models of a server: found by name, made once, and given to functions and taken back as JSON."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Notes on the stream of errors: whatever the pieces, each note is one and everything else is an error."""
 
-from __future__ import annotations
-
 import pytest
 
 from mcpc_runtime.handlers.bash.standard_streams import PrefixedNotes

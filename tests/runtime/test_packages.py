@@ -1,7 +1,5 @@
 """What a server carries, found and extracted: only into a folder that is ours alone, verified, once, and by one of many."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import hashlib

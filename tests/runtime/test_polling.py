@@ -1,7 +1,5 @@
 """Descriptors that `poll` refuses on macOS: terminals and other devices are waited for by `select` there."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

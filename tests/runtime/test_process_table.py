@@ -1,7 +1,5 @@
 """The tables of processes: that of Linux and that of macOS, which is served by a fake of its documented functions."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import posix

@@ -1,7 +1,5 @@
 """The cache folder of native packages as Windows has it: by path, named by its digest, never changed in place."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Programs that handlers need: found as the handler would find them, asked for their versions, never waited for long."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

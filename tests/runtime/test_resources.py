@@ -1,7 +1,5 @@
 """Resources: every uri has the answer of its revision, and what handlers return becomes contents."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

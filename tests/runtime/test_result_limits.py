@@ -1,7 +1,5 @@
 """Results that are longer than a model should read: what is left of them fits, is valid and says what was cut."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """What a block opened or began is undone if the block fails, and only then."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

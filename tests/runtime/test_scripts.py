@@ -1,7 +1,5 @@
 """Scripts in children of a fork server: what they write, and how they end, is what a process of their own would do."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Values of settings: where they come from, what is valid, and what is told of those that are not."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tokens that a client keeps: nothing of them can be changed, and any process with the key can read them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests of skills as clients ask for them: the list, one entry, folders, and the bytes that the digests are of."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from base64 import b64decode

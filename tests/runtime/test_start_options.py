@@ -1,7 +1,5 @@
 """Options of serving: which tools are chosen, in every revision, and which words and variables are refused."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

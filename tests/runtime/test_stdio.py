@@ -1,7 +1,5 @@
 """The client's channel: the same lines however the bytes arrive, and no write that blocks or costs more than its limit."""
 
-from __future__ import annotations
-
 import errno
 import os
 import select

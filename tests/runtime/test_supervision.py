@@ -1,7 +1,5 @@
 """Processes through the supervisor: how they start, that they end, and that nothing survives whoever is killed."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """The supervisor where the system has no room for a process, what it never does to others, and its messages with descriptors."""
 
-from __future__ import annotations
-
 import _socket
 import errno
 import os

@@ -1,7 +1,5 @@
 """What the system offers, what is switched off, and what a full table of files says about neither."""
 
-from __future__ import annotations
-
 import errno
 import os
 import posix

@@ -1,7 +1,5 @@
 """The process of ToolBox tools under every fault there is: built servers, real processes, real signals."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

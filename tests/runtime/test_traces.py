@@ -1,7 +1,5 @@
 """A request's trace reaches the programs that a handler starts, and only what has the form of one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The expander here is the specification's table, and nothing of ours.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

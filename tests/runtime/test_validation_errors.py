@@ -1,7 +1,5 @@
 """What a model is told about arguments that a schema refuses."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

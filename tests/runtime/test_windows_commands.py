@@ -1,7 +1,5 @@
 """What a process is given on Windows: its command line, its variables, paths, and what runs a script; on every system."""
 
-from __future__ import annotations
-
 import ast
 import shutil
 import subprocess

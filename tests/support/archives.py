@@ -1,7 +1,5 @@
 """Built files that are made by hand: facts, lists and entries as a test wants them, without the compiler."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The argument editor in a tab of Chromium: opened on a schema, used as a user does, or given very many cases at once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@
 artifact is found by the digest of all its inputs, as in the cache of `mcpc` itself.
 """
 
-from __future__ import annotations
-
 import atexit
 import fcntl
 import io

@@ -1,7 +1,5 @@
 """An HTTP client of an ASGI application in this process: complete responses, and streams that are read incrementally."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

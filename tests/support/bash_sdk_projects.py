@@ -4,8 +4,6 @@
 with what it was built from.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Every request of a page to another host than the loopback fails the test, and so does an error on the console.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from asyncio import AbstractEventLoop

@@ -1,7 +1,5 @@
 """A project with everything that carriers show, and the official schemas of what they are."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A root folder with nothing but BusyBox, as Alpine's container images have it, and programs run in it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

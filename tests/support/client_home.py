@@ -1,7 +1,5 @@
 """A home folder without files of any client but those that a test writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

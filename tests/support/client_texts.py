@@ -4,8 +4,6 @@ Each text is valid in its format, and says what its oracle reads: JSON with comm
 standard library after both were removed by a scanner of characters.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from random import Random

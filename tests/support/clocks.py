@@ -1,7 +1,5 @@
 """A clock for what is handed one."""
 
-from __future__ import annotations
-
 import time
 
 

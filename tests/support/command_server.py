@@ -4,8 +4,6 @@ Each run has the arguments, the environment and the working folder of a process 
 files.  The parent runs nothing itself: what one run changes, no other one sees.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib

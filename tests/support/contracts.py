@@ -4,8 +4,6 @@ A case is a call with `end`, its result, or without, which shows the invocation.
 Latin-1.  The golden file of a contract has each case and what became of it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from types import FunctionType, SimpleNamespace

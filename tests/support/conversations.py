@@ -9,19 +9,15 @@ text is. While a response is pending, only answers to the server's requests are 
 known before; in the text they are `asked-1`, `asked-2` and so on.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.machines import Machine
+from support.machines import Machine
 
 VARIABLE, SAID, HEARD = "# ", "--> ", "<-- "
 OURS = ("MCP_", "MCPBASH_", "MCPC_", "TOOLBOX_")

@@ -4,8 +4,6 @@ A server stops what still runs two seconds after its input has ended, and on a b
 begin.  A request that is never answered delays the end of the input by SILENCE.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import threading

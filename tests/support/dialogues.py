@@ -1,7 +1,5 @@
 """A client of a server in memory: each message gives the effects of the session, as lines that a golden file holds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

@@ -4,8 +4,6 @@ A step is (action, name, text): `fill` types into the field of that label, `choo
 chooses how a value is given, `click` presses a button, `key` presses keys in a field.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 Json = Any

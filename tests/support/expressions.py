@@ -9,8 +9,6 @@ A line after `>>> ` is an expression or a statement, continued by `... `.  Other
 An exception is written after `! `, and a `Display` without quotes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType

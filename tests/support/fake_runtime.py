@@ -1,7 +1,5 @@
 """A reactor with a clock of its own, and a supervisor that starts nothing: runners are tested turn by turn."""
 
-from __future__ import annotations
-
 import os
 import select
 from collections.abc import Callable, Mapping

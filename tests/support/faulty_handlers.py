@@ -3,8 +3,6 @@
 A row is the name of the fault, the parameters and the result of a function, and both bodies.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

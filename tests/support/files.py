@@ -1,7 +1,5 @@
 """Projects of tests, written to disk."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

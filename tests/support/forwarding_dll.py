@@ -3,8 +3,6 @@
 Wine 8 has no `bcryptprimitives.dll`, from which native packages written in Rust take random bytes.
 """
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

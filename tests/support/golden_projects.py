@@ -1,7 +1,5 @@
 """Projects of the golden files, and values of the compiler as text that shows all of them."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import marshal

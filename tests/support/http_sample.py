@@ -1,7 +1,5 @@
 """A small server for tests over HTTP, built once: quick tools, slow ones, and those that log, ask and publish."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import shutil

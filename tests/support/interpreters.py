@@ -4,8 +4,6 @@ Run as a program it prints them, a line each: version, a tab, path.  A version m
 interpreter, because otherwise the shim would be measured; a broken shim is ignored.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An authorization server for tests: real keys, real HTTP on this machine, and faults on demand."""
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

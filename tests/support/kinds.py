@@ -1,7 +1,5 @@
 """Kinds of schemas that are hard on a generator of models: each with arguments it accepts, and some it refuses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

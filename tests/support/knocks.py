@@ -3,8 +3,6 @@
 A table's headers are pairs that replace the usual ones of the same name; the value "-" takes one away.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

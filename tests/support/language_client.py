@@ -3,8 +3,6 @@
 One process serves all tests of a module: each test opens its own folder.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -3,8 +3,6 @@
 They are real C functions to the caller: pointers, sizes and structs pass through the C library's calling convention.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p

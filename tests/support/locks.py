@@ -1,7 +1,5 @@
 """What tests of locks share: a project, and mcpc with an index and a cache of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

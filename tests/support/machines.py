@@ -6,8 +6,6 @@ kept while tests run, so that the others start at once.  These services inherit 
 end of an output may come long after the end of a program.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Projects of mcp-bash for tests, and a client that talks to what is built of them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping

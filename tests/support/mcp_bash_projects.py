@@ -1,7 +1,5 @@
 """Small projects of mcp-bash for tests, and what the front end makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any

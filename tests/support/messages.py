@@ -1,7 +1,5 @@
 """The protocol's own schemas in tests: what a server says has to be what its revision says."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

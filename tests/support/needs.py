@@ -1,7 +1,5 @@
 """What a test wants of the machine; without it the test is skipped by name, and fails where nothing may be skipped."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ A connection through a router that was cut hears nothing more, no FIN and no err
 and `ip` of iproute2; everything is gone when the block ends.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Packages of npm for tests, installed as a lock says, once for all test processes."""
 
-from __future__ import annotations
-
 import fcntl
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ but leaves out what they get wrong, and they then judge as mcpc does; or, for th
 the value hold what it gets wrong, and the faster judges as mcpc does.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The runtime as built files have it, in a folder: a program in another Python imports it from there."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp

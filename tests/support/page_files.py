@@ -1,7 +1,5 @@
 """A folder of the page over HTTP on the loopback, with the page's content security policy and an empty document."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

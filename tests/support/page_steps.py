@@ -1,7 +1,5 @@
 """What a person does on the page of a server, as steps of tests in Chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

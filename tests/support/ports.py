@@ -1,7 +1,5 @@
 """Ports for servers that have to be told theirs, or keep it when they start again."""
 
-from __future__ import annotations
-
 import socket
 
 

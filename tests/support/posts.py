@@ -1,7 +1,5 @@
 """Requests to a server over HTTP, one at a time, by urllib: an error status is a response like any other."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

@@ -1,7 +1,5 @@
 """Processes in tests: a token by which everything that a test started is found, and waiting with a deadline."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ A test's time is that of its process and of all that it has started, waited for 
 itself, as the services of Wine do, is nobody's.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator

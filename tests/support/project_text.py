@@ -4,8 +4,6 @@ After the path may stand a mode (`755`), `-> TARGET` for a link, `removed`, or `
 for bytes that are no text.  `options: {…}` before the first file are the options of the build, as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Small projects for tests: files as text in, whatever a stage makes of them out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Servers in memory for golden dialogues: one has a definition of every kind, others change its index."""
 
-from __future__ import annotations
-
 import json
 import marshal
 from functools import cache

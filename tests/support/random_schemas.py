@@ -4,8 +4,6 @@ A schema is made of rows, one a keyword.  References lead to definitions `p` to 
 pointer, an anchor, a resource of their own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Random values that often fit a schema, and almost fit it more often."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ command's module.  What is imported by a name in a string counts as imported.  W
 O(files), half a second: imports are read by expressions, not by a parser.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterable, Iterator

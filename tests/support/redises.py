@@ -1,7 +1,5 @@
 """A separate Redis or Valkey for a test: a real server on a free port, which can be stopped and started again."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import socket

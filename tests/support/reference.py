@@ -3,8 +3,6 @@
 All of it is in `tests/data`, whose README names origins and licences: no test is weaker on another machine.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -3,8 +3,6 @@
 `TESTS_HISTORY` names the file of earlier runs, a line of JSON each: the tests that were run once more.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

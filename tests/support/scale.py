@@ -4,8 +4,6 @@ Which cases stand for the others changes with the number of commits, and random 
 prints both (tests/conftest.py), and the variables that it prints repeat it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Random pairs of schemas, an old one and what a release may have made of it, and values on which they differ."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any

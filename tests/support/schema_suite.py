@@ -4,8 +4,6 @@ A factory takes a schema and a `Context` and returns what judges instances; a te
 `draft/group/file/case/test`, with what became of it.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Schemas in tests: plain values in, the two functions that judge by them out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -8,8 +8,6 @@
 A script is a line after `$ `, continued by `> `.  Other input lines are empty or begin with `#`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple

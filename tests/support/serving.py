@@ -1,7 +1,5 @@
 """A built server over HTTP, in a separate process: on a free port, until a test is done with it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A package index over HTTP (PEP 691) of the wheels and sources of a folder, which counts what it is asked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Factor for time limits on a loaded machine."""
 
-from __future__ import annotations
-
 import os
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

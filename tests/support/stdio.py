@@ -1,7 +1,5 @@
 """Clients of a server over standard input and output: one that talks, and one that says all at once."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -3,8 +3,6 @@
 Predicate and collector are both asked about every instance, and have to agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ and `restart`, and of a unit what `mcpc ship systemd` writes: how it is started,
 `nginx` and `valkey` are started by their programs with the files below /etc.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Raw sockets to a served file, a project to serve, and requests as bytes: what no HTTP library would send."""
 
-from __future__ import annotations
-
 import json
 import socket
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Tenants of one server over HTTP: a project with tools of every kind, and clients that have a token each."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import select

@@ -1,7 +1,5 @@
 """Whether the time that a comparison takes tells how much of a guess was right: Welch's t, in three rounds."""
 
-from __future__ import annotations
-
 import random
 import statistics
 import time

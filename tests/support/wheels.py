@@ -1,7 +1,5 @@
 """Wheels made on the spot, and uv told to look for wheels nowhere else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -3,8 +3,6 @@
 A file of cases has `##### NAME [OPTION=VALUE …]` before each project, and `===== PATH [| base64 MODE]` before each of its files.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 What a command and the programs that it starts write goes to files, by the descriptors of the standard streams.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -3,8 +3,6 @@
 One process runs all commands of a test run, since opening the compiler's files takes seconds under Wine.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 The copy shares the files of the system by hard links, so it takes no time and no space.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

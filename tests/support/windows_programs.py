@@ -1,7 +1,5 @@
 """An archive behind the launcher that reports how it was started, in place of a server."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ Three out of four projects hold nothing that a definition must not hold, so that
 anything.  Each attack, were it ever obeyed, would leave a mark: an attribute of `builtins`, or a file.
 """
 
-from __future__ import annotations
-
 import builtins
 import json
 import keyword

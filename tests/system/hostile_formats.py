@@ -5,8 +5,6 @@ a project may be cut short, hold any bytes, be a folder, a pipe, a device or a l
 changed only where it holds plain values, so that nothing that is run was made up.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Ordinary looking schemas, and for each the argument of a megabyte that takes `re`, or a set, longest to judge."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each is JSON text of one tool's input schema, made when it is asked for: some are as large as a file may be.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A project with a little of everything, for tests of whole builds: Python and Bash tools, folders, prompts, data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Handlers of built servers that ask their client, over standard input and output, in both eras and every form."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Bash tools of built servers, over the protocol: arguments, notes, other tools, files beside the library."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Whatever goes wrong in a build is said in words, and what was built before stays as it was."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """`mcpc build --verify` writes a file only if a second build, with everything changed, has the same bytes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A Python that a file has no bytecode for compiles it once, and never runs what another user could have written."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

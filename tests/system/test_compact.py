@@ -1,7 +1,5 @@
 """`mcpc build --compact`: less than half the size, the same start, and the same answers."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """Completion in real shells: `mcpc` and a built file, each by its own script."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """What a server and `mcpc` say to a person at a terminal: hints for slips, help where it is looked for, and Ctrl-C."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

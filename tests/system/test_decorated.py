@@ -1,7 +1,5 @@
 """FastMCP's files with another import, built and called: they offer, take, refuse and answer the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

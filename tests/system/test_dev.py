@@ -1,7 +1,5 @@
 """`mcpc dev`: one conversation across builds that take each other's place, and what may go wrong on the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`mcpc diff` and `mcpc diff --notes` over everything that they read: projects, files, snapshots, commands and addresses."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The distribution is `mcp-compiler`: PyPI's `mcpc`, another project with a package of that name, is told apart."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

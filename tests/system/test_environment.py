@@ -1,7 +1,5 @@
 """What handlers of each kind find of the environment, in a built server; and that no value of it is in the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A project that requires another Python than that of mcpc is built with one that is on this machine."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

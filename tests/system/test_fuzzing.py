@@ -1,7 +1,5 @@
 """Tests of `mcpc test --fuzz`: a fault in each of twenty handlers is found, and none in their twins without it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

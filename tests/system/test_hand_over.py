@@ -1,7 +1,5 @@
 """Handing a call to its process where files in memory cannot be written, or not to their whole length."""
 
-from __future__ import annotations
-
 import json
 import resource
 from collections.abc import Iterator

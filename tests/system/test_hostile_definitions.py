@@ -3,8 +3,6 @@
 `TESTS_HOSTILE` sets how many projects are made (100); all are compiled in this process, and differ only by their seed.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json

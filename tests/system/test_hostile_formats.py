@@ -5,8 +5,6 @@ the protocol's own schema.  `TESTS_HOSTILE` sets how many projects are made (100
 programs are fewer, for they take longer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

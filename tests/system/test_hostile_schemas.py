@@ -3,8 +3,6 @@
 A schema that is refused has a diagnostic; one that is built gives a server that answers without delay.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`mcpc new --import`: what is written builds, and answers as what it was written from."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

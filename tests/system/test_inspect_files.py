@@ -1,7 +1,5 @@
 """`mcpc inspect --files` lists what is packed: path, size and why, of a project and of a built file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

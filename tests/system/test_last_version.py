@@ -3,8 +3,6 @@
 `tests/data/last-version` has the file and its project; CONTRIBUTING says how a release renews them.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """Servers that carry packages: built as a user builds them, moved, started by other Pythons, and the same every time."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

@@ -1,7 +1,5 @@
 """What happens while a handler runs: others are served, progress, tools that call tools, and a slow client."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

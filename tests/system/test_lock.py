@@ -1,7 +1,5 @@
 """Locks: exact text, builds from nothing else, and refusals with one message."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Locks with source distributions: what has no wheel is locked as sources, and built if that is allowed, only then."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Tools of mcp-bash in a built server: what the project and the client say first, and what goes wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Packages from places that a project names: a registry of uv's tables on the loopback, and a git repository."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import os

@@ -1,7 +1,5 @@
 """A server over pipes ends with the process that started it, even if another one keeps its input open; others do not."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@ The bounds are wide, for slow machines; without a guard each row takes from ten 
 measures.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The start of programs in built files: their bytecode, and the start before the first call."""
 
-from __future__ import annotations
-
 import marshal
 import zipfile
 from pathlib import Path

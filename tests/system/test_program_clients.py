@@ -1,7 +1,5 @@
 """Programs that use other servers, as clients and as proxies: built files have the framework itself."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

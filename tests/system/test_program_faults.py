@@ -1,7 +1,5 @@
 """Programs that cannot be described: each is a diagnostic with its place and advice, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Lists of programs that are made at run time: in every revision, over pipes and over HTTP, with real processes."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Programs that need variables or arguments to start, of which none is packed; and those that ask their server themselves."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Programs that are built with their framework (`--framework original`): the lists are compiled, calls are forwarded."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A built file of a FastMCP project whose components come from providers, through transforms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """HTTP routes of programs, and what their tools see of HTTP, in built files that serve it."""
 
-from __future__ import annotations
-
 import urllib.error
 import urllib.request
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What programs read of their environment is declared in the built file; the file has no value of a build."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs for the official SDK in built files: calls, questions, lifespans, sessions and ends, with real processes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What code of a project finds beside itself in a built file: as in the project's folder, and as in an installation."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

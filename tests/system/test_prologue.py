@@ -1,7 +1,5 @@
 """A built file starts by its own first lines: under every shell, wherever it lies, and with the right Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

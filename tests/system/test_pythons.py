@@ -1,7 +1,5 @@
 """A built file serves under every Python it supports, however it was started, wherever it lies, whatever is missing."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

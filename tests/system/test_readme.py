@@ -3,8 +3,6 @@
 Every command of the page is run in its order, or is a target of the Makefile; what the page shows is what is printed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 A Bash tool and a Python tool, asked in every revision of the protocol.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -1,7 +1,5 @@
 """`mcpc release` writes the same every time, or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

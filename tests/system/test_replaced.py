@@ -1,7 +1,5 @@
 """A server's file that is written to while it runs: what is served comes from what was opened, or is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

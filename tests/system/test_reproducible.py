@@ -1,7 +1,5 @@
 """One project makes one file: whoever builds it, wherever, whenever, and whatever was built before."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Resources and completions of a built server, in every language, over its real pipes and in both eras."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

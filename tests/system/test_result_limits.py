@@ -1,7 +1,5 @@
 """Limits of results from end to end: handlers of every kind, both eras, over pipes and over HTTP."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a handler can learn of the server that it belongs to, where both run as one user without privileges."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

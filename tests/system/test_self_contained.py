@@ -1,7 +1,5 @@
 """A self-contained file serves where there is neither a Python nor anything else, and is an archive as any built file."""
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """A self-contained file with a relocatable Python unpacks it once, verified, and serves packages with machine code."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

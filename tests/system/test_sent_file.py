@@ -3,8 +3,6 @@
 Every command is a process with an empty home.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pty

@@ -1,7 +1,5 @@
 """Settings of built files: handlers of every kind get them, and calls tell what is missing while the server lives on."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """A file with bytecode for several Pythons: each runs its own, whichever compiled it, and nothing from the sources."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -1,7 +1,5 @@
 """Signing: the recipes in docs/trust.md, run as they are written; what they sign; and the bill of materials of a built file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

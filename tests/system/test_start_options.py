@@ -1,7 +1,5 @@
 """Options of serving a built file: from its command line to the calls of its handlers, over pipes and over HTTP."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests of `mcpc test`: cases in every era over every transport, at a time and one by one, and every report says what failed."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

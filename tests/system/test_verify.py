@@ -1,7 +1,5 @@
 """`mcpc attest verify` says whether a project is the source of a file, and why not: a case for each kind of cause."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -3,8 +3,6 @@
 Left out are the steps that need a registry or the forge.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """The file `.env` beside a project: what is read of it, and that the environment counts more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Source of typed clients: golden modules of nasty schemas, and the parts from which they are made."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Whole replies of bx-mcp's endpoint, status, headers and body, as a golden file; and its conversions."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -3,8 +3,6 @@
 `commands.steps` has the steps: `$ COMMAND`, `< TEXT` on standard input, and `% terminal COLUMNS` or `% project NAME`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import platform

@@ -1,7 +1,5 @@
 """The checks of a built file: each finds its fault, names it, and finds nothing in a file that is well."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import zipfile

@@ -1,7 +1,5 @@
 """Capture of outputs and notes at their limits, with limits that a test can read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from errno import EBADF, ENOMEM

@@ -1,7 +1,5 @@
 """Programs as handlers, played by the test: their descriptors, inputs and outputs, and their end."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from errno import EIO, EMFILE

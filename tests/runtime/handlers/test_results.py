@@ -1,7 +1,5 @@
 """The contracts of handlers: what each call gives its runner, and the checks before a handler's value is passed on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

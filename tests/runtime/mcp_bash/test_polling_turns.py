@@ -1,7 +1,5 @@
 """Polling of subscribed resources turn by turn, completion scripts, embedded files and roots of mcp-bash."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from errno import EMFILE

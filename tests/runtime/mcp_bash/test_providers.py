@@ -1,7 +1,5 @@
 """Providers of mcp-bash resources: which one serves a uri, with which request, and what each says of a failure."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A tool of mcp-bash from its start to its result, turn by turn: the test plays its processes and the client."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What tests of bundled packages share: import paths that are as before afterwards."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bundled packages read in place: what the import system is told of them (`*.txt`), in this process."""
 
-from __future__ import annotations
-
 import importlib
 import marshal
 import os

@@ -3,8 +3,6 @@
 The same files are in an archive and in a folder; each expression is evaluated with both.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import marshal

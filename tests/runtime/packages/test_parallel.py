@@ -1,7 +1,5 @@
 """Work in several threads: what a finder of modules extracts while Python holds the import lock."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterable

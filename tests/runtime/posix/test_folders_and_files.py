@@ -1,7 +1,5 @@
 """Files and folders on POSIX systems: who may change them, where they are looked for, and how they are replaced."""
 
-from __future__ import annotations
-
 import os
 import posix
 import signal

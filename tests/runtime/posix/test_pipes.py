@@ -1,7 +1,5 @@
 """Pipes between processes, streams of notes, what a process is set up with, and writing that never waits, on POSIX systems."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

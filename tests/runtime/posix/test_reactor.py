@@ -1,7 +1,5 @@
 """The poll loop, and the same interface over asyncio: what is ready, what is due, and who is woken."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

@@ -1,7 +1,5 @@
 """Each module of the protocol: what its functions return, and what sessions that need it answer (`*.txt`)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

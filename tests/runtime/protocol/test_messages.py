@@ -1,7 +1,5 @@
 """Messages of the protocol core: their answers, completion, what is forwarded, and arguments that are corrected."""
 
-from __future__ import annotations
-
 import copy
 import json
 from functools import cache

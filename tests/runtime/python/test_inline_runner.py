@@ -1,7 +1,5 @@
 """Python handlers in the server's own process, and how any handler is executed, without a server around it."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os

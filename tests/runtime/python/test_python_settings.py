@@ -1,7 +1,5 @@
 """A project's `Settings`: what its attributes are, with checked texts from the environment or the defaults."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

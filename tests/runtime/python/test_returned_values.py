@@ -1,7 +1,5 @@
 """What a handler returns is written as pydantic writes it; what has no JSON form is refused with its place."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import datetime

@@ -3,8 +3,6 @@
 Handlers do only what a file says, and time passes only there.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A fork server and the process that passes descriptors to it, both played by the test."""
 
-from __future__ import annotations
-
 import _socket
 import os
 from collections.abc import Iterator

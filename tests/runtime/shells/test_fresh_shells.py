@@ -1,7 +1,5 @@
 """Fresh shells: what each is started with, without starting one, and which calls have one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from errno import EMFILE, ENOEXEC

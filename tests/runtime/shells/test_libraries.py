@@ -1,7 +1,5 @@
 """What a shell reads and finds before a call: texts and environments, names in messages, and the encoding of replies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The supervisor process, in this process: its messages, its retries and its end, with programs that the test starts."""
 
-from __future__ import annotations
-
 import _socket
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which processes belong to a call, in a table of processes that the test makes; no signal is really sent."""
 
-from __future__ import annotations
-
 import os
 from signal import SIGCONT, SIGKILL, SIGTERM
 from typing import Any

@@ -1,7 +1,5 @@
 """Stores of tasks, and requests about tasks, with a clock of the test's (`*.txt`); all stores do the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path

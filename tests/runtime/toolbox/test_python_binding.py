@@ -1,7 +1,5 @@
 """ToolBox tools: the contracts in JavaScript and in Python, and results, errors and the log of calls of those in Python."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """The server's side of a worker: what it sends and when, and that each call is completed or given back exactly once."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import os

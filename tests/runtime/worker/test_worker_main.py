@@ -1,7 +1,5 @@
 """The worker: what each call and each control message makes it write, in this process and over pipes of the test."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import marshal

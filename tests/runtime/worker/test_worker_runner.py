@@ -1,7 +1,5 @@
 """The pools of workers: which worker gets a call, and what becomes of calls when workers stop responding, leave or end."""
 
-from __future__ import annotations
-
 import marshal
 import os
 from errno import EMFILE

@@ -1,7 +1,5 @@
 """The Node process of ToolBox tools, played by the test: lines both ways, liveness, its end, and its folders."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
