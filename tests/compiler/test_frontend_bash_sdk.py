@@ -101,5 +101,7 @@ def test_the_list_of_tools_is_the_file_that_is_named(written: str) -> None:
     listed = files.pop("assets/demo_tools.json")
     assert isinstance(listed, str)
     files[NAMED[written]] = tools_json("one")
+    if written:  # of files whose paths end so, the nearest is meant
+        files[f"aside/{NAMED[written]}"] = tools_json("two")
     files["server.sh"] = f"#!/bin/bash\n{written}\n{begin}\n{ONE}{END}"
     assert list(facts(sound(files))) == ["one"]

@@ -49,10 +49,15 @@ def test_a_warning_does_not_keep_a_schema_from_compiling() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["x-requires", "nullable", "order", "discriminator", "xml", "note", "id", "propertyOrdering"]
+    "key", ["x-requires", "x-items", "nullable", "order", "discriminator", "xml", "note", "id", "propertyOrdering"]
 )
 def test_unknown_keywords_are_annotations(key: str) -> None:
     assert problems_of({key: 1}) == ()
+
+
+@pytest.mark.parametrize(("unknown", "reported"), [(49, 1), (50, 0)])
+def test_so_many_unknown_keywords_are_compared_with_known_ones(unknown: int, reported: int) -> None:
+    assert len(problems_of({**{f"q{number}": 1 for number in range(unknown)}, "proprties": {}})) == reported
 
 
 def test_a_cycle_that_steps_into_the_value_is_fine() -> None:

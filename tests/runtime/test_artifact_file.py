@@ -1,12 +1,14 @@
-"""Ranges of an entry are read in place, and no byte outside of it."""
+"""Ranges of an entry are read in place, and no byte outside of it; an archive that was written to is not imported from."""
 
 import os
 import zipfile
+import zipimport
 from pathlib import Path
 from zipimport import zipimporter
 
 import pytest
 
+from mcpc_runtime.transports.platforms import artifact_file
 from mcpc_runtime.transports.platforms.artifact_file import entry_reader, file_state
 
 
@@ -24,3 +26,17 @@ def test_a_range_ends_with_its_entry(tmp_path: Path) -> None:
                 read(offset, length)
     finally:
         os.close(descriptor)
+
+
+def test_an_archive_that_was_written_to_is_not_imported_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipimport, "_get_data", zipimport._get_data)  # type: ignore[attr-defined]
+    monkeypatch.setattr(artifact_file, "watched", {})
+    path = tmp_path / "server.pyz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("entry", b"served")
+    importer = zipimporter(str(path))
+    artifact_file.watch_archive(str(path))
+    assert importer.get_data(f"{path}/entry") == b"served"
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(artifact_file.FileChangedError):
+        importer.get_data(f"{path}/entry")

@@ -361,12 +361,6 @@ def test_nothing_of_the_environment_has_a_hand_in_it(shells, monkeypatch: pytest
     assert seen(each.one()) == (0, b"hellono\n", b"")
 
 
-def test_a_daemon_that_holds_the_outputs_holds_no_answer(shells) -> None:
-    each = shells("tool() { sleep 1000 & echo $!; exit 0; }")
-    done = each.one()
-    each.turn_until(lambda: not is_alive(int(done.printed)))
-
-
 STUBBORN = {
     "plain": "echo $BASHPID >{0}; sleep 100",
     "ignores a signal": "trap '' TERM; echo $BASHPID >{0}; sleep 100 & wait; sleep 100",

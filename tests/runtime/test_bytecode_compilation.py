@@ -269,6 +269,7 @@ def left(cache: Any, folder: Path, files: dict[str, tuple[float, int]]) -> set[s
 
 
 def test_what_was_written_first_is_removed_first(cache: Any, tmp_path: Path) -> None:
+    assert (MAX_FILES, MAX_BYTES) == (64, 64 << 20)
     for count in (MAX_FILES - 1, MAX_FILES, MAX_FILES + 3):
         files = {f"f{number}": (float(number), 10) for number in range(count)}
         assert left(cache, tmp_path, files) == {"new", *list(files)[: MAX_FILES - 1]}

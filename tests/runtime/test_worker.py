@@ -2,7 +2,6 @@
 
 import os
 import posix
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.transports.platforms.posix import system_features as ways
 from mcpc_runtime.transports.platforms.reactor import Reactor
 from support.clocks import Clock
-from support.processes import is_alive, turn_until, until
+from support.processes import is_alive, turn_until
 
 DATA = yaml.safe_load(Path(__file__).with_name("worker.yaml").read_text("utf-8"))
 HANDLERS = DATA["HANDLERS"]
@@ -134,22 +133,6 @@ def test_what_is_raised_is_told_and_the_worker_lives(
     assert server.run(("process", {}))[0].value == first.value
 
 
-@pytest.mark.parametrize("function", ["slow", "soon"])
-@pytest.mark.sampled(2)
-def test_calls_run_beside_each_other(server: Server, function: str) -> None:
-    server.run(("echo", {}), (function, {"seconds": 0}))
-    started = time.monotonic()
-    returned = server.run(*((function, {"seconds": 2}) for _ in range(200)), ("echo", {"a": 1}))
-    assert [each.value for each in returned] == [2] * 200 + [{"a": 1}]
-    assert time.monotonic() - started < 12
-
-
-def test_a_handler_that_closes_everything_takes_only_its_worker_with_it(server: Server) -> None:
-    (returned,) = server.run(("close_all", {}))
-    assert returned.problem
-    assert server.value("echo", a=1) == {"a": 1}
-
-
 @pytest.mark.parametrize("function", ["spin", "soon", "watch", "ask", "ask_async", "say_for_ever"])
 @pytest.mark.sampled(6)
 def test_a_stopped_call_ends_and_the_worker_stays(each_way: Server, function: str, monkeypatch) -> None:
@@ -182,19 +165,6 @@ def test_a_worker_that_gives_up_ends_with_its_calls_and_gets_no_new_ones(each_wa
     assert not is_alive(first)
 
 
-@pytest.mark.sampled(3)
-def test_a_handler_that_lets_nothing_else_run_holds_up_nobody(each_way: Server) -> None:
-    first = each_way.value("process")
-    held: list[FunctionResult] = []
-    each_way.start("hold", {"seconds": 5}, held.append)
-    returned = each_way.run(*(("count", {"value": number}) for number in range(50)), ("process", {}))
-    assert not held
-    assert sorted(each.value for each in returned[:50]) == list(range(1, 51))
-    assert returned[50].value != first
-    each_way.wait(lambda: held)
-    assert each_way.value("process") == first
-
-
 @pytest.mark.parametrize("function", ["hold_and_die", "hold"])
 @pytest.mark.sampled(3)
 def test_no_call_is_lost_and_none_runs_twice(each_way: Server, function: str, tmp_path: Path) -> None:
@@ -220,10 +190,3 @@ def test_what_waits_for_an_answer_beside_a_cancelled_call_is_cancelled(server: S
     server.runner.stop(job)
     server.wait(lambda: path.exists() and path.read_text())
     assert path.read_text() == "CancelledError"
-
-
-def test_close_leaves_no_process(each_way: Server) -> None:
-    pid = each_way.value("process")
-    each_way.runner.close()
-    each_way.host.close()
-    until(lambda: not is_alive(pid))

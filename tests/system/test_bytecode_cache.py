@@ -262,33 +262,6 @@ def test_another_server_has_its_own(server: Path, other: Path, tmp_path: Path) -
     assert len({path.name.partition("-")[0] for path in (tmp_path / "bytecode").iterdir()}) == 2
 
 
-@pytest.mark.parametrize(("number", "size"), [(80, 10), (10, 16 << 20)], ids=["number", "size"])
-def test_it_is_bounded(number: int, size: int, server: Path, other: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "bytecode"
-    folder.mkdir(mode=0o700)
-    for each in range(number):
-        with (folder / f"old{each}.start").open("wb") as file:
-            file.truncate(size)
-        os.utime(folder / f"old{each}.start", (10_000 + each,) * 2)
-    assert_answers(start(server, other, tmp_path))
-    kept = [path for path in folder.iterdir() if path.name.startswith("old")]
-    assert len(list(folder.iterdir())) <= 64
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 64 << 20
-    assert 0 < len(kept) < number
-    assert (folder / f"old{number - 1}.start") in kept
-    assert (folder / "old0.start") not in kept
-
-
-def test_what_was_never_finished_is_removed_after_a_while(server: Path, other: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "bytecode"
-    folder.mkdir(mode=0o700)
-    (folder / ".new-1-old").write_bytes(b"x")
-    os.utime(folder / ".new-1-old", (1, 1))
-    (folder / ".new-2-young").write_bytes(b"x")
-    assert_answers(start(server, other, tmp_path))
-    assert [path.name for path in folder.iterdir() if path.name.startswith(".new")] == [".new-2-young"]
-
-
 def test_first_starts_at_the_same_time_do_not_disturb_each_other(server: Path, other: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(6) as pool:
         for done in pool.map(lambda _: start(server, other, tmp_path), range(6)):

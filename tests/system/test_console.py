@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from mcpc.cli import cli
 from support.artifact import SOURCES, build
 from support.processes import run_program
 
@@ -172,19 +170,3 @@ def test_ctrl_c_ends_a_call_without_a_word(by: str, server: Path, project: Path,
     out, said = process.communicate(timeout=20)
     assert (process.returncode, out) == (INTERRUPTED, b"")
     assert [line for line in said.decode().splitlines() if not line.startswith("mcpc: ")] == []
-
-
-def test_a_project_that_finds_no_room_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, written = Path.write_bytes, []
-
-    def fails_at_the_third(path: Path, data: bytes) -> int:
-        written.append(path)
-        if len(written) == 3:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        return write(path, data)
-
-    monkeypatch.setattr(Path, "write_bytes", fails_at_the_third)
-    done = CliRunner().invoke(cli, ["new", str(tmp_path / "new"), "--template", "bash"], prog_name="mcpc")
-    assert done.exit_code == USAGE
-    assert done.stderr.splitlines()[-1] == f"Error: cannot write {tmp_path / 'new'}: No space left on device"
-    assert list((tmp_path / "new").iterdir()) == []

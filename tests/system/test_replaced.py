@@ -82,17 +82,6 @@ def test_pipes_refuse_what_is_not_known_yet(change: tuple[Path, bytes]) -> None:
         assert server.ask(method="ping", params={"_meta": META})
 
 
-def test_a_file_that_takes_the_name_changes_nothing(artifacts: tuple[Path, Path], tmp_path: Path) -> None:
-    file = tmp_path / "server.pyz"
-    file.write_bytes(artifacts[0].read_bytes())
-    with StdioClient(file) as server:
-        server.ask(**LIST)
-        (tmp_path / "new").write_bytes(artifacts[1].read_bytes())
-        (tmp_path / "new").rename(file)
-        assert len(server.ask(**LIST)["result"]["tools"]) == 2
-        assert server.ask(**calling("later"))["result"]["content"][0]["text"] == "firstx"
-
-
 @pytest.mark.parametrize("begun", [False, True])
 def test_http_refuses_and_is_not_ready(change: tuple[Path, bytes], begun: bool) -> None:
     with served(change[0]) as server:

@@ -451,6 +451,7 @@ def test_a_new_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, mon
     (tmp_path / "p").mkdir()
     done = run("new", tmp_path / "p")
     assert (done.exit_code, [*(tmp_path / "p").iterdir()]) == (2, [])
+    assert done.stderr.splitlines()[-1].startswith(f"Error: cannot write {tmp_path / 'p'}: ")
 
 
 def test_options_of_a_build_are_for_a_project_that_is_converted(tmp_path: Path) -> None:

@@ -22,5 +22,4 @@ tool_calls() {
 }
 tool_alone() { more; }
 tool_place() { "$(dirname "${BASH_SOURCE[0]}")/bin/helper" "$MORE"; }
-tool_ends() { kill -TERM $BASHPID; }
 tool_loops() { mcpc_call loops '{}'; }
