@@ -29,6 +29,10 @@ ENTRY_KEY = "mcpc.entry"
 """The entry that a path on the command line names, among the data of a command."""
 PROGRAM = re.compile(r"(?P<file>.+\.py)(?P<object>:[\w.]+(?:\(\))?)?")
 SOURCE = ".py"
+DOCUMENT = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]""", re.MULTILINE)
+DOCUMENTS = (".yaml", ".yml", ".json")
+BEGINNING = 4_096
+"""How much of a file tells whether it is an API document."""
 PROJECT_FILE = "pyproject.toml"
 
 
@@ -40,10 +44,12 @@ class ProjectPath(click.Path):
     def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the folder; raise a usage error that names what is near."""
         path, program = Path(value), PROGRAM.fullmatch(os.fspath(value))
+        option = param.opts[0] if isinstance(param, click.Option) else ""
+        if is_document(path):
+            return folder_of(path, "", ctx, option)
         if self.is_fit(path):
             return path
         if program is not None and Path(program["file"]).is_file():
-            option = param.opts[0] if isinstance(param, click.Option) else ""
             return folder_of(Path(program["file"]), program["object"] or "", ctx, option)
         if path.exists():
             raise click.UsageError(messages.FOLDER_OF_FILE_EXPECTED.format(path=path, folder=path.parent))
@@ -68,8 +74,16 @@ class TargetPath(ProjectPath):
 PROJECT, TARGET = ProjectPath(), TargetPath()
 
 
+def is_document(path: Path) -> bool:
+    """Tell whether a path is that of an API document."""
+    if path.suffix not in DOCUMENTS or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return DOCUMENT.search(file.read(BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
+
+
 def folder_of(file: Path, name: str, ctx: click.Context | None, option: str = "") -> Path:
-    """Return the folder of a Python file, and keep the file as its entry; refuse a file inside of a larger project.
+    """Return the folder of a file that makes a server, and keep it as the entry; refuse one inside of a larger project.
 
     `option`: the option that names the file, if no argument does.
     """

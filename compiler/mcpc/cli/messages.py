@@ -4,6 +4,8 @@ from __future__ import annotations
 
 ADDRESS_EXPECTED = "expected PORT or HOST:PORT, with a port from 1 to {most}"
 ALREADY_EXISTS = "{path} already exists; expected a new or an empty folder"
+DOCUMENT_EXPECTED = "expected an API document with `--template openapi`, and only with it: mcpc new PROJECT FILE"
+NO_DOCUMENT = "{path} is not an API document: expected OpenAPI 3 or Swagger 2.0, as JSON or YAML"
 OUTPUT_EXISTS = "{path} already exists; remove it, or name another folder with `-o`"
 BUILT_WITHOUT_HTTP = "{path} was built without HTTP support; build it with `mcpc build --http`"
 BUILT_WITHOUT_REDIS = "{path} was built without Redis support; for --valkey build it with `mcpc build --http --redis`"

@@ -18,19 +18,23 @@ from mcpc.sandbox.platforms import quoted_word, start_of_file
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TEMPLATES = ("bash", "functions", "python")
-"""Bash functions with JSON; decorated Python functions; Python functions with JSON."""
+TEMPLATES = ("bash", "functions", "openapi", "python")
+"""Bash functions with JSON; decorated Python functions; an API document; Python functions with JSON."""
 
+OPENAPI = "openapi"
 TEMPLATE_SERVER_NAME = "my-server"
 """The server name in every template; replaced by the folder's name if that is a plain name."""
 NEXT = """next: mcpc build {project} -o server.pyz
       {call} call greet name=Ada
       mcpc test {project}"""
+NEXT_OF_DOCUMENT = """next: mcpc check {project}
+      mcpc build {project} -o server.pyz"""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @command_options.command()
 @click.argument("project", type=click.Path(path_type=Path))
+@click.argument("document", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
 @click.option(
     "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="Style of the project."
 )
@@ -44,8 +48,12 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 )
 @command_options.build_options
 @command_options.FORMAT_OPTION
-def command(project: Path, template: str, source: Path | None, output: str, **given: Any) -> None:
+def command(
+    project: Path, document: Path | None, template: str, source: Path | None, output: str, **given: Any
+) -> None:
     """Create a project in the folder PROJECT: a working server with a tool and a prompt, its tests and a README.
+
+    With --template openapi, it is a server of the API document DOCUMENT, and a file that says what of it is offered.
 
     With --import, the new project builds to a server with the same tools, prompts and resources as the other one, which
     is not changed; IMPORT.md lists how each definition was converted.
@@ -59,7 +67,10 @@ def command(project: Path, template: str, source: Path | None, output: str, **gi
         raise click.UsageError(messages.IMPORT_EXPECTED)
     if project.exists() and (not project.is_dir() or any(project.iterdir())):
         raise click.UsageError(messages.ALREADY_EXISTS.format(path=project))
-    files = template_files(template, project.resolve().name)
+    if (document is not None) != (template == OPENAPI):
+        raise click.UsageError(messages.DOCUMENT_EXPECTED)
+    name = project.resolve().name
+    files = template_files(template, name) if document is None else document_files(document, name)
     try:
         for path, data in files.items():
             (project / path).parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +82,9 @@ def command(project: Path, template: str, source: Path | None, output: str, **gi
         ) from None
     for path in files:
         click.echo(visible(str(project / path)), err=True)
-    commands = NEXT.format(project=quoted_word(str(project)), call=start_of_file("server.pyz"))
+    commands = (NEXT if document is None else NEXT_OF_DOCUMENT).format(
+        project=quoted_word(str(project)), call=start_of_file("server.pyz")
+    )
     click.echo("\n".join(map(visible, f"\n{commands}".split("\n"))), err=True)
 
 
@@ -80,6 +93,18 @@ def template_files(template: str, name: str) -> dict[str, bytes]:
     folder = template_folder() / "new" / template
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): rename_server(name, path.read_bytes()) for path in paths}
+
+
+def document_files(document: Path, name: str) -> dict[str, bytes]:
+    """Return the files of a new project of an API document."""
+    from mcpc.frontends.openapi.beginning import new_project  # noqa: PLC0415 - only for such a project
+    from mcpc.reading import Source  # noqa: PLC0415 - as above
+
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "api"
+    files = new_project(Source(document.name, document.read_bytes()), plain)
+    if files is None:
+        raise click.UsageError(messages.NO_DOCUMENT.format(path=document))
+    return files
 
 
 def remove_files(project: Path, files: Iterable[str]) -> None:

@@ -41,7 +41,7 @@ def project_tool(definition: Tool, revision: Revision) -> dict[str, Json]:
     """Return a tool as `tools/list` of this revision shows it."""
     own: dict[str, Json] = {
         "name": definition.name,
-        "inputSchema": definition.input.value,
+        "inputSchema": definition.input.listed,
         "annotations": definition.annotations.fields(),
     }
     if definition.output is not None:

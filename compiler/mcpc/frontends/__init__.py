@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.model import did_you_mean, quoted
-from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, toolbox
+from mcpc.frontends import bash_sdk, blueprints, bx, fastmcp, mcp_bash, native, openapi, toolbox
 from mcpc.frontends.external_handlers import attach_external_handlers
 from mcpc.frontends.frontend import BuildOutcome, Frontend, ReloadTool
 from mcpc.frontends.introspection import build_inputs as describing_packages
@@ -85,6 +85,7 @@ FRONTENDS: tuple[Frontend, ...] = (
         dialect_traits=mcp_bash.DIALECT_TRAITS,
         passes=(mcp_bash.allowed_tools,),
     ),
+    Frontend(openapi.FORMAT, ("swagger",), openapi.recognises, openapi.parse, openapi.LOOKS_FOR, folder_name),
     Frontend(
         "toolbox",
         (),
@@ -216,9 +217,10 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
 
 
 def _names_unread_file(tree: SourceTree, options: Options, frontends: Sequence[Frontend]) -> bool:
-    """Tell whether the entry is a file that no format reads: only programs have other files than definitions."""
+    """Tell whether the entry is a file that no format reads: programs and API documents may have any name."""
     path = options.entry.partition(":")[0]
-    is_read = f"`{path}`" in DEFINITION_FILES or fastmcp.FORMAT in {frontend.name for frontend in frontends}
+    programs = {fastmcp.FORMAT, openapi.FORMAT} & {frontend.name for frontend in frontends}
+    is_read = f"`{path}`" in DEFINITION_FILES or bool(programs)
     return tree.get(path) is not None and not is_read
 
 

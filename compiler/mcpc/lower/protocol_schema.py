@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import nearest, quoted
-from mcpc.model.definitions import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY, kind_mismatch
+from mcpc.model.definitions import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY, SHOWN_KEY, kind_mismatch
 from mcpc.model.ir.project import SETTING_TYPES
 from mcpc.reading.selection import FILES, SETTINGS
 
@@ -139,7 +139,10 @@ PROMPT_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKIN
 READ_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_CONTENTS}, reserved=""))
 SILENT_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**CALLED, **CONTRACT}, reserved=""))
 TOOL_META = ObjectShape(
-    "`_meta`", {DEFAULTS_KEY: BOOLEAN, HANDLER_KEY: TOOL_HANDLING}, others=True, reserved=COMPILER_PREFIX
+    "`_meta`",
+    {DEFAULTS_KEY: BOOLEAN, HANDLER_KEY: TOOL_HANDLING, SHOWN_KEY: OBJECT},
+    others=True,
+    reserved=COMPILER_PREFIX,
 )
 PROMPT_META = ObjectShape("`_meta`", {HANDLER_KEY: PROMPT_HANDLING}, others=True, reserved=COMPILER_PREFIX)
 READ_META = ObjectShape("`_meta`", {HANDLER_KEY: READ_HANDLING}, others=True, reserved=COMPILER_PREFIX)

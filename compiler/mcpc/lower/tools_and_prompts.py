@@ -25,7 +25,7 @@ from mcpc.lower.metadata import (
     user_interface,
 )
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL, check_fields
-from mcpc.model.definitions import DEFAULTS_KEY, HANDLERS_KEY, options_node
+from mcpc.model.definitions import DEFAULTS_KEY, HANDLERS_KEY, SHOWN_KEY, options_node
 from mcpc.model.ir import ExternalHandler, Prompt, PromptArgument, PythonFunction, Schema, Tool
 from mcpc.model.ir.handlers import default_options
 from mcpc.model.revisions import REVISIONS
@@ -222,6 +222,7 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
         input=replace(
             _input(node, schema, choices, handler.arguments if isinstance(handler, ExternalHandler) else "closed"),
             unchecked=_unchecked(handler),
+            shown=member_of(member_of(node, "_meta", "object"), SHOWN_KEY, "object"),
         ),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
         handler=handler,

@@ -139,45 +139,57 @@ OUTPUT = ClientLimit(
 
 def check_client_limits(server: Server) -> Diagnostics:
     """Report what some clients refuse, once a tool for each limit.  O(bytes of the schemas)."""
+    rows: dict[str, list[tuple[Tool, ClientLimit, list[Node]]]] = {}
+    for tool in server.tools:
+        for limit, places in _refused_parts(tool):
+            rows.setdefault(limit.message, []).append((tool, limit, places))
     return (
-        *(problem for tool in server.tools for problem in _tool_problems(tool)),
+        *(problem for refused in rows.values() for problem in _problems(refused)),
         *_long_names(server),
         *_long_list(server),
     )
 
 
-def _tool_problems(tool: Tool) -> Iterator[Diagnostic]:
+FEW = 3
+"""Of more tools with one fault the first is reported, and how many there are."""
+
+
+def _refused_parts(tool: Tool) -> Iterator[tuple[ClientLimit, list[Node]]]:
+    """Yield what clients refuse of a tool, each with its places."""
     search = SubschemaCollector(tool.input.node, PLAIN)
     search.run()
     objects = sorted((node for node in search.schemas if node.kind == "object"), key=lambda node: node.span)
-    for limit in INPUTS:
-        yield from _problem(tool, limit, [place for node in objects for place in limit.find(node)])
-    yield from _problem(tool, ROOT, [*ROOT.find(tool.input.node)])
+    parts = [(limit, [place for node in objects for place in limit.find(node)]) for limit in INPUTS]
+    parts.append((ROOT, [*ROOT.find(tool.input.node)]))
     if tool.output:
-        yield from _problem(tool, OUTPUT, [*OUTPUT.find(tool.output.node)])
+        parts.append((OUTPUT, [*OUTPUT.find(tool.output.node)]))
+    yield from ((limit, places) for limit, places in parts if places)
 
 
-def _problem(tool: Tool, limit: ClientLimit, places: list[Node]) -> Iterator[Diagnostic]:
-    if places:
-        more = f" (in {len(places)} places)" if len(places) > 1 else ""
-        yield diagnose("MCP161", places[0].span, f"`{tool.name}` has {limit.message}{more}", "", limit.hint)
+def _problems(refused: list[tuple[Tool, ClientLimit, list[Node]]]) -> Iterator[Diagnostic]:
+    """Yield the tools that have one fault; of very many only the first."""
+    for tool, limit, places in refused if len(refused) <= FEW else refused[:1]:
+        others = f" and {len(refused) - 1} other tools have" if len(refused) > FEW else " has"
+        more = f" (in {len(places)} places)" if len(places) > 1 and len(refused) <= FEW else ""
+        yield diagnose("MCP161", places[0].span, f"`{tool.name}`{others} {limit.message}{more}", "", limit.hint)
 
 
 def _long_names(server: Server) -> Iterator[Diagnostic]:
-    for tool in server.tools:
-        length = len(server.name) + len(tool.name) + 1
-        if length > CURSOR_NAME and len(tool.name) <= LONG_NAME:
-            message = (
-                f"`{tool.name}` and the name of the server have {length} characters: Cursor does not offer the tool"
-            )
-            yield diagnose("MCP161", tool.span, message, "", f"at most {CURSOR_NAME} together with a separator")
+    lengths = ((tool, len(server.name) + len(tool.name) + 1) for tool in server.tools)
+    long = [(tool, length) for tool, length in lengths if length > CURSOR_NAME and len(tool.name) <= LONG_NAME]
+    for tool, length in long if len(long) <= FEW else long[:1]:
+        others = f", as those of {len(long) - 1} other tools" if len(long) > FEW else ""
+        message = (
+            f"`{tool.name}` and the name of the server have {length} characters{others}: Cursor does not offer the tool"
+        )
+        yield diagnose("MCP161", tool.span, message, "", f"at most {CURSOR_NAME} together with a separator")
 
 
 def _long_list(server: Server) -> Iterator[Diagnostic]:
     if len(server.tools) > VS_CODE_TOOLS:
         message = f"the server has {len(server.tools)} tools: VS Code sends at most {VS_CODE_TOOLS} of all servers"
         yield diagnose("MCP161", server.node.span, message, "", "offer fewer, or say which may be left out")
-    sizes = (len(json.dumps([tool.name, tool.metadata.description, tool.input.value])) for tool in server.tools)
+    sizes = (len(json.dumps([tool.name, tool.metadata.description, tool.input.listed])) for tool in server.tools)
     tokens = sum(sizes) // BYTES_PER_TOKEN
     if tokens > CLAUDE_CODE_TOKENS:
         message = f"the list of tools has about {tokens} tokens: Claude Code warns of more than {CLAUDE_CODE_TOKENS}"

@@ -271,6 +271,7 @@ def yaml_mistake(problem: yaml.YAMLError, text: str) -> YamlMistake:
 
 MAX_NODES = 10_000
 MAX_DEPTH = 64
+MAX_LARGE_NODES, MAX_LARGE_DEPTH = 2_000_000, 150
 FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 CORE: tuple[tuple[str, re.Pattern[str], str | None], ...] = (
     ("null", re.compile(r"(?:~|null|Null|NULL|)\Z"), None),
@@ -293,8 +294,15 @@ class _CoreLoader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as the base has it
 
 
+class _FastLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # not every build has libyaml
+    """The same by libyaml, ten times as fast; it does not say well what is wrong."""
+
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as the base has it
+
+
 for _tag, _pattern, _first in CORE:
-    _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list(_first) if _first else None)
+    for _loader in (_CoreLoader, _FastLoader):
+        _loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list(_first) if _first else None)
 
 
 class YamlError(Exception):
@@ -325,6 +333,20 @@ def read_yaml(text: str, path: str, start: int = 0, most: int = MAX_NODES) -> No
         raise YamlError(start, start + 1, str(problem) or "it cannot be read", is_syntax=True) from None
 
 
+def read_large_yaml(text: str, path: str) -> Node:
+    """Return a document of megabytes as a node, as `read_yaml` does of a small one; a key such as `200` is its text."""
+    try:
+        node = yaml.compose(text, Loader=_FastLoader)
+    except (yaml.YAMLError, ValueError):
+        return read_yaml(text, path, most=MAX_LARGE_NODES)
+    if node is None:
+        return Node(None, path, 0, 0)
+    try:
+        return _Reading(path, 0, MAX_LARGE_NODES, MAX_LARGE_DEPTH, any_key=True).node(node)
+    except (ValueError, RecursionError) as problem:
+        raise YamlError(0, 1, str(problem) or "it is nested too deeply", is_syntax=True) from None
+
+
 @dataclass(slots=True)
 class _Reading:
     """State of converting a document: each node counts as often as it is referred to."""
@@ -332,13 +354,15 @@ class _Reading:
     path: str
     start: int
     most: int
+    deepest: int = MAX_DEPTH
+    any_key: bool = False
     nodes: int = 0
     above: list[yaml.Node] = field(default_factory=list)
 
     def node(self, node: yaml.Node) -> Node:
         """Return a node of YAML as one of JSON."""
         self.nodes += 1
-        if self.nodes > self.most or len(self.above) > MAX_DEPTH or node in self.above:
+        if self.nodes > self.most or len(self.above) > self.deepest or node in self.above:
             raise self.refusal(node, "it is too large, or contains itself")
         kind = node.tag.removeprefix("tag:yaml.org,2002:")
         if kind not in KINDS[type(node)]:
@@ -366,7 +390,7 @@ class _Reading:
 def _mapping(reading: _Reading, node: yaml.Node, _kind: str) -> Node:
     members: dict[str, Member] = {}
     for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
+        if not isinstance(key, yaml.ScalarNode) or not (reading.any_key or key.tag.endswith(":str")):
             raise reading.refusal(key, "a key is not a string")
         if key.value in members:
             raise reading.refusal(key, f"duplicate key `{key.value}`")

@@ -46,6 +46,8 @@ HANDLERS_KEY = "mcpc/handlers"
 """The key in the server's `_meta`: options of all handlers."""
 DEFAULTS_KEY = "mcpc/defaults"
 """The key in a tool's `_meta` that sets whether defaults are filled in."""
+SHOWN_KEY = "mcpc/shown"
+"""The key in a tool's `_meta` with the input schema that clients see, where calls are checked by a larger one."""
 CONTENT_KEYS = ("text", "blob", "file", "root", "values")
 """Members with which a resource, a template or a completion needs no handler."""
 STATIC_RESULT_KEYS = ("content", "messages", "contents")

@@ -29,7 +29,7 @@ class Schema:
 
     `closed`: refuse arguments that the root does not name, even if it allows them. `assert_formats`: enforce `format`.
     `completes`: fill in defaults. `decides`: enforce the schema; else it is only shown to clients. `unchecked`: the
-    properties whose values the handler judges.
+    properties whose values the handler judges. `shown`: what clients see, if it is not all.
     """
 
     node: Node
@@ -38,6 +38,7 @@ class Schema:
     completes: bool = False
     decides: bool = True
     unchecked: frozenset[str] = frozenset()
+    shown: Node | None = None
 
     @property
     def enforced(self) -> Self:
@@ -56,6 +57,11 @@ class Schema:
     def value(self) -> Json:
         """The schema as plain JSON."""
         return self.node.value
+
+    @property
+    def listed(self) -> Json:
+        """What clients see of it, as plain JSON."""
+        return (self.shown or self.node).value
 
     @property
     def type(self) -> Json:

@@ -1,0 +1,185 @@
+"""The tools of an API: for each selected operation a definition as in `tools.json`, with its request as data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from mcpc.frontends.openapi.arguments import PLACE, OperationArguments
+from mcpc.frontends.openapi.budget import shown_schema
+from mcpc.frontends.openapi.names import tool_names
+from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
+from mcpc.frontends.openapi.schemas import parts_of
+from mcpc.frontends.openapi.servers import SAFE
+from mcpc.frontends.openapi.texts import clean_text, has_hidden, one_line
+from mcpc.model.definitions import DEFAULTS_KEY, HANDLER_KEY, SHOWN_KEY, ToolDefinition
+from mcpc.reading.json_tree import implied_node
+from mcpc.schema.compilation import compile_schema
+from mcpc.schema.subschemas import CompileRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcpc.frontends.openapi.operations import Operation, Reader
+    from mcpc.frontends.openapi.problems import Problems
+    from mcpc.frontends.openapi.schemas import Schemas
+    from mcpc.frontends.openapi.selection import Api
+    from mcpc.frontends.openapi.servers import Security, Servers
+
+READING = ("GET", "HEAD", "OPTIONS", "TRACE", "QUERY")
+REMOVING = re.compile(r"(?:^|[^a-z])(?:delete|remove|cancel|revoke|purge|destroy|erase|drop)", re.IGNORECASE)
+LONGEST_TITLE = 120
+IDEMPOTENCY = "idempotency-key"
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@dataclass(slots=True)
+class Tools:
+    """Makes the tools of one API."""
+
+    api: Api
+    reader: Reader
+    schemas: Schemas
+    problems: Problems
+    servers: Servers
+    security: Security
+    asserts_formats: bool = False
+
+    def of(self, operations: list[Operation]) -> Iterator[ToolDefinition]:
+        """Yield a tool for each operation that can be had; report the others."""
+        said = [self._said(operation) for operation in operations]
+        given = (row.get("name") for row in said)
+        names = tool_names(
+            (operation, name if isinstance(name, str) else "")
+            for operation, name in zip(operations, given, strict=True)
+        )
+        for operation, row, name in zip(operations, said, names, strict=True):
+            try:
+                yield self._tool(operation, row, name)
+            except UnusableError as wrong:
+                self.problems.leave_out(operation.called, wrong)
+
+    def _said(self, operation: Operation) -> dict[str, Any]:
+        """Return what the document's extensions and the API's file say about a tool."""
+        said: dict[str, Any] = {}
+        for key in ("x-speakeasy-mcp", "x-mcp"):
+            written = operation.place.value.get(key)
+            said |= written if isinstance(written, dict) else {}
+        return said | self._own(operation)
+
+    def _own(self, operation: Operation) -> dict[str, Any]:
+        """Return what the API's file says about a tool."""
+        return {**self.api.tools.get(operation.identifier, {}), **self.api.tools.get(operation.key, {})}
+
+    def _tool(self, operation: Operation, said: dict[str, Any], name: str) -> ToolDefinition:
+        arguments = OperationArguments(self.schemas, self.api.arguments)
+        path = self._path(operation, arguments)
+        body = self.reader.body(operation)
+        if body is not None:
+            arguments.add_body(body)
+        plan = self._plan(operation, arguments, path)
+        schema = arguments.schema()
+        span = operation.place.document.key_span(operation.place.path)
+        node = implied_node(schema, span)
+        compiled, wrong = compile_schema(node, CompileRequest(closed=True, assert_formats=self.asserts_formats))
+        if compiled is None:
+            raise UnusableError(operation.place, wrong[0].message if wrong else "its arguments cannot be checked")
+        tool: dict[str, Any] = {
+            "name": name,
+            **self._texts(operation, said),
+            "inputSchema": schema,
+            "annotations": hints_of(operation, said.get("hints")),
+            "_meta": {HANDLER_KEY: {"http": plan}, DEFAULTS_KEY: False},
+        }
+        shown = shown_schema(schema, self.api.budget)
+        if shown is not schema:
+            tool["_meta"][SHOWN_KEY] = shown
+        if any(map(has_hidden, texts_in(tool))):
+            raise UnusableError(operation.place, "a name or a value has characters that nobody sees")
+        return ToolDefinition(implied_node(tool, span))
+
+    def _path(self, operation: Operation, arguments: OperationArguments) -> str:
+        """Add the parameters; return the path, whose places are all parameters."""
+        path, _, query = operation.path.partition("#")[0].partition("?")
+        plain = unquote(unquote(PLACE.sub("x", path)))
+        if not path.startswith("/") or any(part in (".", "..") for part in re.split(r"[/\\]", plain)):
+            raise UnusableError(operation.item, "its path is not one below the address of the API", "begin it with `/`")
+        names = set(PLACE.findall(path))
+        for pair in query.split("&") if query else ():
+            key, _, value = pair.partition("=")
+            arguments.plan.setdefault("query", {})[key] = value
+        for parameter in self.reader.parameters(operation):
+            if parameter.where == "path" and parameter.name not in names:
+                self.problems.repair(parameter.place, "a parameter of the path is not in the path: left out")
+                continue
+            names.discard(parameter.name) if parameter.where == "path" else None
+            if parameter.where == "header" and parameter.name.lower() == IDEMPOTENCY:
+                arguments.plan["idempotencyKey"] = parameter.name
+                continue
+            arguments.add_parameter(parameter)
+        for name in sorted(names, key=path.index):
+            self.problems.repair(operation.item, "a place of the path is no parameter: it takes a text")
+            key = arguments._add("path", name, {"type": "string"}, is_required=True)
+            arguments.plan.setdefault("places", {})[name] = {"argument": key}
+        pieces = PLACE.split(path)
+        return "".join(f"{{{piece}}}" if at % 2 else quote(piece, safe=SAFE) for at, piece in enumerate(pieces))
+
+    def _plan(self, operation: Operation, arguments: OperationArguments, path: str) -> dict[str, Any]:
+        """Return the request of an operation as data."""
+        base, path = self.servers.base_and_path(operation, path)
+        plan: dict[str, Any] = {"method": operation.method, "base": base, "path": path, **arguments.plan}
+        if accepted := self.reader.accepts(operation):
+            plan["headers"] = {**plan.get("headers", {}), "Accept": ", ".join(accepted[:4])}
+        if alternatives := self._own_auth() or self.security.of(operation):
+            plan["security"] = alternatives
+        own = self._own(operation)
+        return {**plan, **{key: own[key] for key in ("fields", "pages") if key in own}}
+
+    def _own_auth(self) -> list[list[dict[str, Any]]]:
+        """Return the security that the API's file says instead of the document's."""
+        auth = self.api.auth
+        if "bearer" in auth:
+            return [[{"bearer": auth["bearer"]}]]
+        if "basic" in auth:
+            return [[{"basic": list(auth["basic"])}]]
+        return [[{key: auth[key], "setting": auth["setting"]}] for key in ("header", "query") if key in auth]
+
+    def _texts(self, operation: Operation, said: dict[str, Any]) -> dict[str, str]:
+        """Return title and description."""
+        value = operation.place.value
+        title = one_line(said.get("title") or value.get("summary"), LONGEST_TITLE)
+        text = clean_text(said.get("description") or value.get("description")) or title or operation.key
+        for key in ("summary", "description"):
+            if has_hidden(value.get(key)):
+                self.problems.repair(operation.place.at(key), HIDDEN)
+        text = f"Deprecated. {text}" if value.get("deprecated") is True else text
+        return {"title": title, "description": text} if title and title != text else {"description": text}
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in plain JSON, its keys among them."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            yield from each
+        waiting += parts_of(each)
+
+
+def hints_of(operation: Operation, said: object) -> dict[str, bool]:
+    """Return what clients may expect of a call, by its method; what the document says counts first."""
+    method = operation.method
+    removes = REMOVING.search(operation.identifier) or REMOVING.search(operation.path.rpartition("/")[2])
+    hints: dict[str, bool] = {"readOnlyHint": True} if method in READING else {}
+    if method in ("POST", "PATCH"):
+        hints["destructiveHint"] = bool(removes)
+    if method == "DELETE":
+        hints["destructiveHint"] = True
+    if method in ("PUT", "DELETE"):
+        hints["idempotentHint"] = True
+    own = {key: value for key, value in said.items() if key in HINTS} if isinstance(said, dict) else {}
+    return {**hints, "openWorldHint": True, **{key: value for key, value in own.items() if isinstance(value, bool)}}
