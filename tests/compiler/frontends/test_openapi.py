@@ -110,6 +110,23 @@ def test_documents_that_are_too_deep(text: str) -> None:
         assert [problem.code for problem in problems] == [code]
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('{"openapi": "3.0.0", "x": NaN}', "MCP002"),
+        ('{"openapi": "3.0.0", "x": 1e400}', "MCP007"),
+        ('{"openapi": "3.0.0", "paths": {"/\\ud800": {"get": {}}}}', "MCP171"),
+        ('{"swagger": "2.0", "schemes": 1, "host": "h", "paths": {"/a": {"get": {"tags": 1}}}}', ""),
+        ('{"openapi": "3.0.0", "servers": {}, "security": 1, "paths": {"/a": {"get": {"parameters": 1}}}}', ""),
+    ],
+)
+def test_values_of_other_kinds(text: str, code: str) -> None:
+    definition, problems = openapi.parse(tree({"openapi.json": text}), Options())
+    assert definition is not None
+    assert [problem.code for problem in problems] == [code] * bool(code)
+    assert len(definition.tools) == (not code)
+
+
 def test_references_that_double_at_each_step() -> None:
     def reference(number: int) -> dict[str, str]:
         return {"$ref": f"#/components/schemas/s{number}"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_TAGS = 20
 CHOSEN = """\
-# What of the document is offered, and how: `mcpc explain MCP173` lists all keys.
+# What of the document is offered, and how: `mcpc help MCP173` lists all keys.
 document = {document}
 # include = ["tag:NAME", "GET /search/*"]
 # exclude = ["deprecated"]

@@ -11,6 +11,7 @@ fetched.
 from __future__ import annotations
 
 import json
+import math
 import posixpath
 import re
 from dataclasses import dataclass, field
@@ -142,13 +143,24 @@ def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+def _finite_number(text: str) -> float:
+    """Return a number; raise ValueError for one that JSON does not have, or that is too large."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
 def read_document(source: Source) -> tuple[ApiDocument | None, tuple[Diagnostic, ...]]:
     """Return a document, or None and why it cannot be read."""
     if source.path.endswith(YAML_ENDINGS):
         return _read_yaml(source)
     try:
         text = source.data.decode("utf-8").removeprefix("\ufeff")
-        return ApiDocument(source, json.loads(text, object_pairs_hook=_members_once)), ()
+        value = json.loads(
+            text, object_pairs_hook=_members_once, parse_constant=_finite_number, parse_float=_finite_number
+        )
+        return ApiDocument(source, value), ()
     except (ValueError, RecursionError):
         node, problems = parse_json(source)
     if node is None or has_errors(problems):

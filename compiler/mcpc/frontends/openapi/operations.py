@@ -295,7 +295,7 @@ def collection_style(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the style that `collectionFormat` says; without one a list is separated by commas."""
     if value.get("type") != "array":
         return {}
-    collection, where = value.get("collectionFormat", "csv"), value.get("in")
+    collection, where = str(value.get("collectionFormat", "csv")), value.get("in")
     if collection == "multi":
         return {"explode": True}
     style = {"style": COLLECTIONS[collection]} if collection in COLLECTIONS and where in ("query", "formData") else {}

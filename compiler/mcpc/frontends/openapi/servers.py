@@ -95,7 +95,8 @@ class Servers:
         path = path.rstrip("/") if isinstance(path, str) else ""
         if not isinstance(host, str):
             return path
-        schemes = [each for each in value.get("schemes") or () if each in ("http", "https")]
+        written = value.get("schemes")
+        schemes = [each for each in written if each in ("http", "https")] if isinstance(written, list) else []
         scheme = "https" if "https" in schemes or not schemes else schemes[0]
         return self._judged(self._root.at("host"), f"{scheme}://{host}{path}")
 

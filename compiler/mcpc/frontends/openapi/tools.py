@@ -102,6 +102,8 @@ class Tools:
 
     def _path(self, operation: Operation, arguments: OperationArguments) -> str:
         """Add the parameters; return the path, whose places are all parameters."""
+        if has_hidden(operation.path):
+            raise UnusableError(operation.item, "its path has characters that nobody sees")
         path, _, query = operation.path.partition("#")[0].partition("?")
         plain = unquote(unquote(PLACE.sub("x", path)))
         if not path.startswith("/") or any(part in (".", "..") for part in re.split(r"[/\\]", plain)):
