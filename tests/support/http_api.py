@@ -31,6 +31,8 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "image": (200, {"Content-Type": "image/png"}, b"\x89PNG"),
     "latin": (200, {"Content-Type": "text/plain; charset=iso-8859-1"}, "tä".encode("latin-1")),
     "lines": (200, {"Content-Type": "application/x-ndjson"}, b'{"a":1}\n{"a":2}\n'),
+    "many": (200, JSON, json.dumps([{"id": number} for number in range(10_000)]).encode()),
+    "nested": (200, JSON, b'{"days":[{"date":1,"high":{"c":2},"low":3},{"date":3}],"city":{"name":"B","id":4},"more":5}'),
     "problem": (422, {"Content-Type": "application/problem+json"},
                 b'{"type":"x","title":"Bad","detail":"`Time<` is wrong","status":422,"errors":["e"]}'),
     "redirect": (302, {"Location": "/landed?x=1"}, b""),
@@ -114,6 +116,11 @@ class ApiHandler(BaseHTTPRequestHandler):
     def _page(self, number: int) -> None:
         link = {"Link": f'<{self.server.url}/v1/do/page?page={number + 1}>; rel="next"'} if number < 3 else {}
         self.reply(200, {**JSON, **link}, json.dumps([{"id": number}]).encode())
+
+    def do_cursor(self) -> None:
+        is_last = "after=c%262" in self.path
+        cursor = b'null,"x":1' if is_last else b'"c&2"'
+        self.reply(200, JSON, b'{"meta":{"next":%b},"data":[%d]}' % (cursor, 1 + is_last))
 
     def do_token(self) -> None:
         with self.server.lock:

@@ -93,6 +93,7 @@ BODY = ObjectShape(
     },
     reserved="",
 )
+PAGING = ObjectShape("`paging`", dict.fromkeys(("next", "items", "query"), STRING), reserved="")
 REQUEST = ObjectShape(
     "`http`",
     {
@@ -105,6 +106,7 @@ REQUEST = ObjectShape(
         "security": Field("array"),
         "fields": Field("array", items=STRING),
         **dict.fromkeys(("pages", "maxRead"), Field("number")),
+        "paging": Field("object", shape=PAGING),
         "idempotencyKey": STRING,
     },
     reserved="",

@@ -73,6 +73,7 @@ class RequestReader(RequestValues):
         plan["fields"] = self._fields()
         plan["max_read"] = self._number("maxRead", MAX_READ)
         plan["pages"] = self._number("pages", MAX_PAGES)
+        plan["paging"] = self._paging()
         header = member_of(node, "idempotencyKey", "string")
         if header is not None:
             self.check_header(str(header.value), header.span)
@@ -172,6 +173,17 @@ class RequestReader(RequestValues):
             self.refuse(node, f"`{key}` is {node.value}", f"an integer from 1 to {most:,}")
             return 0
         return node.value
+
+    def _paging(self) -> Plan:
+        """Return where the next page and the items are, as JSON Pointers, and the query that takes a cursor."""
+        paging: Plan = {}
+        for key in ("next", "items", "query"):
+            node = member_of(member_of(self._node, "paging", "object"), key, "string")
+            if node is not None and key != "query" and not str(node.value).startswith("/"):
+                self.refuse(node, f"`{node.value}` is not a JSON Pointer", "one such as `/meta/next`")
+            elif node is not None:
+                paging[key] = str(node.value)
+        return paging
 
     def _fields(self) -> Plan:
         """Return which members of an answer are kept: by name, None for all of one, or what is kept in it."""

@@ -59,13 +59,26 @@ def limited(request: Request, tool: Definition, outcome: Outcome) -> Outcome:
         if is_mirrored:
             cut.content = [text(encode(part).decode())]
     if whole > limit and not is_mirrored:
-        cut.content = cut_content(outcome.content, limit - MARK_ROOM)
+        cut.content = fewer_items_of_text(outcome.content, structured, limit) or cut_content(
+            outcome.content, limit - MARK_ROOM
+        )
     visible_size = text_size(cut.content)
     # The texts were short enough; what is cut is the structured content, so its sizes are named.
     if visible_size == whole:
         visible_size, whole = len(encode(cut.structured)), len(encoded)  # type: ignore[arg-type]
     cut.content = [*marked(cut.content, MARK.format(shown=visible_size, whole=whole, advice=advice)), *link]
     return cut
+
+
+def fewer_items_of_text(content: list[Json], structured: object, limit: int) -> list[Json]:
+    """Return content that is the JSON of structured content which a client is not shown, cut between items.
+
+    An empty list if it is anything else, or cannot be cut so.
+    """
+    if structured is ABSENT or not mirrors(content[:1], structured):
+        return []
+    part = encode(shortened(structured, limit - MARK_ROOM, DEPTH))  # type: ignore[arg-type]
+    return [text(part.decode()), *content[1:]] if len(part) <= limit else []
 
 
 def texts(content: list[Json]) -> Iterator[tuple[int, str]]:

@@ -59,8 +59,14 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         "security": "Ways to authenticate: lists of schemes; the first whose settings are set is used.",
         "fields": "What is kept of a JSON answer: paths such as `days[].{date,high}`.",
         "pages": "How many pages of a list are gathered in one answer (1 by default).",
+        "paging": "Where the next page is, if the answer has no `Link` header.",
         "maxRead": "The largest answer that is read, in bytes (10 MiB by default).",
         "idempotencyKey": "The header that gets a new value for each call, so that a POST can be sent again.",
+    },
+    "`paging`": {
+        "next": "The JSON Pointer of the address of the next page, or of its cursor.",
+        "items": "The JSON Pointer of the list in an answer; the answer itself without it.",
+        "query": "The query parameter that takes the cursor.",
     },
     "`body`": {
         "json": "A value, or the members of an object: `{members: {name: value}}`.",

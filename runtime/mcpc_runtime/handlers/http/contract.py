@@ -38,9 +38,11 @@ class RequestInvocation:
         """Return the result of a request without an answer."""
         return text_outcome(reason, is_error=True)
 
-    def answered(self, request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts) -> Outcome:
+    def answered(self, request: OutgoingRequest, answer: HttpAnswer, more: str, secrets: SecretTexts) -> Outcome:
         """Return the result of an answer; made in the thread of the request, for an answer may be large."""
-        return outcome_of(request, answer, secrets)
+        outcome = outcome_of(request, answer, secrets, self.plan.get("fields", {}))
+        outcome.content += [text(secrets.hide(more))] if more else []
+        return outcome
 
 
 def build_invocation(call: Call, image: Image) -> RequestInvocation:

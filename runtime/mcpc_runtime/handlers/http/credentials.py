@@ -90,9 +90,9 @@ class Credentials:
         if kind == "header":
             request.set_header(name, values[0])
         elif kind == "query":
-            request.query += query_pairs(name, values[0], {})
+            request.query += [pair for pair in query_pairs(name, values[0], {}) if pair not in request.query]
         elif kind == "cookie":
-            request.cookies += query_pairs(name, values[0], {})
+            request.cookies += [pair for pair in query_pairs(name, values[0], {}) if pair not in request.cookies]
         elif kind == "bearer":
             request.set_header(name, f"Bearer {values[0]}")
         elif kind == "basic":

@@ -7,6 +7,7 @@ read to a limit that counts what it is after decompression.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, responses
 from os import urandom
@@ -29,6 +30,10 @@ REDIRECTS = (301, 302, 303, 307, 308)
 BUSY = (429, 503)
 FAILING = (502, 503, 504)
 ZLIB_METHOD = 8
+EVENTS = "text/event-stream"
+LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
+STREAMS = (EVENTS, *LINES)
+FIELDS_OF_EVENTS = (":", "event:", "id:", "retry:")
 
 
 class NoAnswer(Exception):  # noqa: N818 - it is an answer for a model, which begins with these words
@@ -59,6 +64,8 @@ class Exchange:
         self.call = call
         self.agent = agent
         self._max_read = max_read
+        self.on_event: Callable[[str], None] | None = None
+        """Called with each event of a stream while it is read."""
 
     def answer(self, request: OutgoingRequest) -> HttpAnswer:
         """Return the answer to a request; raise NoAnswer."""
@@ -109,12 +116,24 @@ class Exchange:
     def _read(self, response: HTTPResponse, place: socket) -> bytes:
         """Return the body, decompressed; raise NoAnswer beyond the limit, or if it ends early."""
         decoder = Decoder(response.headers.get("Content-Encoding", ""), self._max_read)
+        rest = b"" if response.headers.get_content_type() in STREAMS and not decoder.name else None
         while chunk := response.read1(CHUNK):
             decoder.feed(chunk)
+            if rest is not None:
+                rest = self._notify(rest + chunk)
             self.call.wait_on(place)
         if response.length:
             raise NoAnswer("the answer ended before its end")
         return decoder.finish()
+
+    def _notify(self, data: bytes) -> bytes:
+        """Report the events of whole lines, and return the rest."""
+        *lines, rest = data.split(b"\n")
+        for line in lines if self.on_event is not None else ():
+            said = str(line, "utf-8", "replace").removeprefix("data:").strip()
+            if said and not said.startswith(FIELDS_OF_EVENTS):
+                self.on_event(said)  # type: ignore[misc]
+        return rest
 
 
 class Decoder:
@@ -124,7 +143,7 @@ class Decoder:
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise NoAnswer(f"the answer is compressed in an unknown way (`{name[:40]}`)")
-        self._name = name if name != "identity" else ""
+        self.name = name if name != "identity" else ""
         self._inflate: Any = None
         self._parts: list[bytes] = []
         self._rest = limit
@@ -132,12 +151,12 @@ class Decoder:
 
     def feed(self, chunk: bytes) -> None:
         """Take a part of the body; raise NoAnswer beyond the limit."""
-        if not self._name:
+        if not self.name:
             self._keep(chunk)
             return
         if self._inflate is None:
             has_head = chunk[0] & 15 == ZLIB_METHOD  # servers send `deflate` with and without it
-            bits = 16 + zlib.MAX_WBITS if "gzip" in self._name else zlib.MAX_WBITS if has_head else -zlib.MAX_WBITS
+            bits = 16 + zlib.MAX_WBITS if "gzip" in self.name else zlib.MAX_WBITS if has_head else -zlib.MAX_WBITS
             self._inflate = zlib.decompressobj(bits)
         while chunk and not self._inflate.eof:
             try:
@@ -226,6 +245,11 @@ def redirect_target(request: OutgoingRequest, answer: HttpAnswer) -> str | None:
     place = answer.header("Location")
     if answer.status not in REDIRECTS or not place or request.method not in ("GET", "HEAD"):
         return None
+    return target_within(request, place)
+
+
+def target_within(request: OutgoingRequest, place: str) -> str | None:
+    """Return the target of an address if it is of the same origin as a request, else None."""
     try:
         parts = urlsplit(urljoin(f"{request.origin}{request.target}", place))
         port = PORTS.get(parts.scheme) if parts.port is None else parts.port
@@ -240,7 +264,7 @@ def moved(request: OutgoingRequest, target: str) -> OutgoingRequest:
     """Return a request for another target of the same origin."""
     path, _, query = target.partition("?")
     there = OutgoingRequest(request.method, request.origin, path)
-    there.query = [query] if query else []
+    there.query = query.split("&") if query else []
     there.headers, there.cookies, there.renamed = request.headers, request.cookies, request.renamed
     there.repeatable = request.repeatable
     return there

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from mcpc_runtime.handlers.http.exchange import HttpAnswer
+from mcpc_runtime.handlers.http.exchange import EVENTS, LINES, HttpAnswer
+from mcpc_runtime.handlers.http.paging import projected
+from mcpc_runtime.handlers.http.parameters import Row
 from mcpc_runtime.handlers.http.request import OutgoingRequest
 from mcpc_runtime.handlers.http.secrets import SecretTexts
 from mcpc_runtime.protocol.contents import base64_of
@@ -17,19 +19,17 @@ EMPTY = (204, 205)
 MAX_ERROR_TEXT, MAX_HTML_TEXT = 4096, 500
 TAG = re.compile(r"(<[^<>]*>)")
 SPACE = re.compile(r"\s+")
-EVENTS = "text/event-stream"
-LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
 
 
-def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts) -> Outcome:
-    """Return the result of a tool."""
+def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts, fields: Row) -> Outcome:
+    """Return the result of a tool; `fields`: what is kept of JSON, all if it is empty."""
     if not 200 <= answer.status < 300:
         return Outcome([text(secrets.hide(error_text(request, answer)))], is_error=True)
     if answer.status in EMPTY or not answer.body or request.method == "HEAD":
         return Outcome([text(secrets.hide(done_text(request, answer)))])
     kind = media_of(answer)
     if is_textual(kind) and (kind or is_text(answer.body)):
-        return text_outcome(kind, text_of_body(answer), secrets)
+        return text_outcome(kind, text_of_body(answer), secrets, fields)
     data = base64_of(answer.body)
     if kind.startswith(("image/", "audio/")):
         return Outcome([{"type": kind.partition("/")[0], "data": data, "mimeType": kind}])
@@ -38,20 +38,21 @@ def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretText
     return Outcome([{"type": "resource", "resource": resource}])
 
 
-def text_outcome(kind: str, body: str, secrets: SecretTexts) -> Outcome:
+def text_outcome(kind: str, body: str, secrets: SecretTexts, fields: Row) -> Outcome:
     """Return the result of an answer that is text."""
     if kind == EVENTS or kind in LINES:
-        return value_outcome(events_of(kind, body), secrets)
+        return value_outcome(events_of(kind, body), secrets, fields)
     if is_json(kind) or (not kind and body.lstrip()[:1] in ("{", "[")):
         try:
-            return value_outcome(parse(body.encode()), secrets)
+            return value_outcome(parse(body.encode()), secrets, fields)
         except ParseError as problem:
             body += f"\n(this is not JSON, though the server says so: {problem})"
     return Outcome([text(secrets.hide(body))])
 
 
-def value_outcome(value: Json, secrets: SecretTexts) -> Outcome:
+def value_outcome(value: Json, secrets: SecretTexts, fields: Row) -> Outcome:
     """Return a value as structured content and as text, without secrets."""
+    value = projected(value, fields) if fields else value
     written = encode(value).decode()
     shown = secrets.hide(written)
     return Outcome([text(shown)], value if shown == written else parse(shown.encode()))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
 from mcpc_runtime.handlers.http.contract import RequestInvocation
 from mcpc_runtime.handlers.http.credentials import Credentials
-from mcpc_runtime.handlers.http.exchange import Exchange, NoAnswer
-from mcpc_runtime.handlers.http.request import RequestBuilder, RequestRefused
+from mcpc_runtime.handlers.http.exchange import Exchange, HttpAnswer, NoAnswer
+from mcpc_runtime.handlers.http.paging import gather
+from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestBuilder, RequestRefused
 from mcpc_runtime.handlers.http.secrets import SecretTexts
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.handlers.threads import ThreadJob, ThreadRunner
@@ -16,6 +19,7 @@ from mcpc_runtime.transports.platforms import system
 
 MAX_THREADS = 64
 MAX_READ = 10 << 20
+MAX_MESSAGE = 200
 SECRET = 3
 """The place in a setting's row that says whether it is secret."""
 
@@ -35,7 +39,7 @@ class RequestRunner(ThreadRunner):
     def perform(self, job: ThreadJob) -> Any:
         """Return the result of a tool."""
         invocation: RequestInvocation = job.request
-        plan = invocation.plan
+        plan = {"max_read": MAX_READ, **invocation.plan}
         call = CallSocket(invocation.deadline)
         job.interrupt = call.interrupt
         if job.done is None:  # it was stopped before there was anything to interrupt
@@ -45,21 +49,32 @@ class RequestRunner(ThreadRunner):
         try:
             request = RequestBuilder(plan, invocation.arguments, self._settings).build()
             label = f"{request.method} {request.path}"
-            exchange = Exchange(self._connections, call, self._agent, plan.get("max_read", MAX_READ))
-            answer = self._credentials.answer(
-                request, plan.get("security", ()), invocation.client_header, exchange, secrets
-            )
+            exchange = Exchange(self._connections, call, self._agent, plan["max_read"])
+            exchange.on_event = self._progress_of(job, secrets)
+
+            def ask(page: OutgoingRequest) -> HttpAnswer:
+                security = plan.get("security", ())
+                return self._credentials.answer(page, security, invocation.client_header, exchange, secrets)
+
+            answer, more = gather(request, ask(request), plan, ask)
         except RequestRefused as refused:
             return invocation.refused(secrets.hide(f"{label} was not sent: {refused}"))
         except NoAnswer as reason:
             return invocation.refused(secrets.hide(f"{label}: {reason}"))
         except CallOver:
             return invocation.refused("stopped")
-        return invocation.answered(request, answer, secrets)
+        return invocation.answered(request, answer, more, secrets)
 
     def failed(self, job: ThreadJob, problem: Exception) -> Any:
         """Return the result of a request that failed unexpectedly."""
         return job.request.refused(f"the request failed: {type(problem).__name__}")
+
+    def _progress_of(self, job: ThreadJob, secrets: SecretTexts) -> Callable[[str], None]:
+        """Return what reports an event of a stream as the progress of a job."""
+        numbers = count(1)
+        return lambda said: self.deliver_later(
+            job, {"progress": next(numbers), "message": secrets.hide(said)[:MAX_MESSAGE]}
+        )
 
     @property
     def _agent(self) -> str:

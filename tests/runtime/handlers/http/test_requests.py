@@ -23,7 +23,8 @@ REQUESTS: list[dict[str, Any]] = json.loads((HERE / "requests.json").read_text("
 ANSWERS: list[dict[str, Any]] = json.loads((HERE / "answers.json").read_text("utf-8"))
 BASE = {"setting": "API_URL"}
 SECRET = "s3cret/ü"
-SETTINGS = [{"name": name} for name in ("API_URL", "PLAIN", "UNSET")] + [{"name": "KEY", "secret": True}]
+SETTINGS = [{"name": name} for name in ("API_URL", "PLAIN", "UNSET")]
+SETTINGS += [{"name": name, "secret": True} for name in ("KEY", "TOKEN")]
 LARGEST = 100 << 10
 """The memory in kB that a server may have had, whatever it is answered."""
 
@@ -52,13 +53,17 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
     project = tmp_path_factory.mktemp("plans")
     names = [tool(row["name"], row["http"]) for row in REQUESTS]
     names += [
         tool(row["name"], {"path": "/do/" + row["do"], **row.get("http", {})}, **row.get("more", {})) for row in ANSWERS
     ]
     names.append(tool("waits", {"path": "/do/silent"}))
+    scheme = {"tokenUrl": f"{api.url}/oauth/do/token?x=1", "id": "PLAIN", "secret": "TOKEN", "scopes": ["a", "b"]}
+    names.append(tool("guarded", {"path": "/do/guarded", "security": [[{"clientCredentials": scheme}]]}))
+    refresh = {**scheme, "token": "KEY", "in": "body"}
+    names.append(tool("refreshed", {"path": "/do/guarded", "security": [[{"refreshToken": refresh}]]}))
     about = {"serverInfo": {"name": "plans", "version": "1"}, "settings": SETTINGS}
     (project / "server.json").write_text(json.dumps(about))
     (project / "tools.json").write_text(json.dumps({"tools": names}))
@@ -67,7 +72,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(server: Path, api: Api) -> Iterator[StdioClient]:
-    settings = {"API_URL": f"{api.url}/v1/", "PLAIN": "k/1", "KEY": SECRET}
+    settings = {"API_URL": f"{api.url}/v1/", "PLAIN": "k/1", "KEY": SECRET, "TOKEN": "t0ken-1"}
     with StdioClient(server, environment=settings) as talking:
         talking.initialize()
         yield talking
@@ -113,9 +118,9 @@ def test_an_answer_becomes_a_result(client: StdioClient, api: Api, row: dict[str
     if "content" in row:
         assert result["content"] == json.loads(json.dumps(row["content"]).replace("{base}", api.url))
     else:
-        text = "\n".join(block["text"] for block in result["content"])
+        text = "\n".join(block.get("text", block["type"]) for block in result["content"])
         expected = row.get("error") or "\n".join(row["text"])
-        assert matches(expected, text, api), text
+        assert matches(expected, text, api), text[:500]
     assert result.get("structuredContent") == row.get("structured")
     assert len(api.requests) == row.get("sent", len(api.requests))
     status = Path(f"/proc/{client.process.pid}/status").read_text("utf-8")
@@ -139,3 +144,32 @@ def test_a_cancelled_call_closes_its_connection(server: Path, api: Api) -> None:
         assert api.asked.wait(30)
         talking.send({"method": "notifications/cancelled", "params": {"requestId": number}})
         assert api.gone.wait(30)
+
+
+def test_a_token_is_fetched_once_for_calls_at_once_and_again_after_it_was_refused(
+    client: StdioClient, api: Api
+) -> None:
+    api.requests.clear()
+    numbers = [client.begin("tools/call", {"name": "guarded", "arguments": {}}) for _ in range(32)]
+    results = [client.reply(number)["result"] for number in numbers]
+    assert [result.get("structuredContent") for result in results] == [{"ok": True}] * 32
+    assert api.tokens == 2
+    first = next(sent for sent in api.requests if sent["method"] == "POST")
+    assert (first["target"], first["body"]) == ("/oauth/do/token?x=1", b"grant_type=client_credentials&scope=a%20b")
+    assert first["headers"]["Authorization"] == "Basic ay8xOnQwa2VuLTE="
+    assert client.call_tool("guarded")["structuredContent"] == {"ok": True} and api.tokens == 2
+
+
+def test_a_refresh_token_is_exchanged(client: StdioClient, api: Api) -> None:
+    api.requests.clear()
+    assert client.call_tool("refreshed")["structuredContent"] == {"ok": True}
+    fields = b"grant_type=refresh_token&refresh_token=s3cret%2F%C3%BC&scope=a%20b&client_id=k%2F1&client_secret=t0ken-1"
+    assert api.requests[0]["body"] == fields and "Authorization" not in api.requests[0]["headers"]
+
+
+def test_events_are_progress_while_they_come(client: StdioClient) -> None:
+    params = {"name": "lines", "arguments": {}, "_meta": {"progressToken": "p"}}
+    number = client.begin("tools/call", params)
+    client.reply(number)
+    said = [message["params"] for message in client.said if message.get("method") == "notifications/progress"]
+    assert [(row["progress"], row["message"]) for row in said] == [(1, '{"a":1}'), (2, '{"a":2}')]
