@@ -1,7 +1,5 @@
 """An HTTP API for tests: it records what it gets, answers anything, and misbehaves where the path asks for it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

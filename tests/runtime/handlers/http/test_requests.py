@@ -4,8 +4,6 @@
 result of the tool.  All are tools of one built server, called over standard input and output.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
