@@ -16,7 +16,7 @@ from support.artifact import build
 from support.files import write_files
 from support.needs import lacking
 from support.ports import reserved_port
-from support.processes import is_gone, wait_for
+from support.processes import wait_for
 from support.serving import Served, served
 from support.talking import answer, connect, everything, request, text_of, write_project
 
@@ -100,14 +100,6 @@ def test_a_call_that_runs_is_let_end(artifact: Path, tmp_path: Path) -> None:
         assert everything(other) == b""
         assert ended(server, 10) == SUCCESS
     assert (tmp_path / "mark").exists()
-
-
-def test_a_killed_server_leaves_nothing_behind(artifact: Path, tmp_path: Path) -> None:
-    with served(artifact) as server, connect(server) as connection:
-        connection.sendall(request("slow", seconds=60, mark=str(tmp_path / "mark")))
-        worker = int(wait_for(tmp_path / "mark.began"))
-        server.process.kill()
-        assert is_gone(worker)
 
 
 OTHERS = {

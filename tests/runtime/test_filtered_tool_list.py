@@ -5,8 +5,6 @@ from fnmatch import fnmatchcase
 import pytest
 
 from mcpc_runtime.http.principals import AllowedTools
-from mcpc_runtime.protocol.calls import nested_call
-from mcpc_runtime.protocol.effects import Call, StartHandler
 from mcpc_runtime.protocol.session import Session
 from support.images import MODERN, archive, ask, image_of, project, request, tool
 
@@ -57,17 +55,3 @@ def test_a_list_that_everybody_sees_may_be_shown_to_everybody() -> None:
     result = listed(session, "2026-07-28")
     assert (result["cacheScope"], result["tools"][0]["_meta"]) == ("private", {"x/y": {"cacheScope": "public"}})
     assert listed(session, "2025-11-25")["tools"][0]["_meta"] == {"x/y": {"cacheScope": "public"}}
-
-
-def test_a_hidden_tool_is_unknown_and_others_may_still_call_it(image) -> None:
-    session = session_of(image, "read_*")
-    call = request("tools/call", {"name": "write_0", "arguments": {}})
-    hidden = ask(session, call)
-    call["params"]["name"] = "nobody"
-    unknown = ask(session, call)
-    assert hidden["error"]["code"] == unknown["error"]["code"] == -32602
-    assert hidden["error"]["message"] == unknown["error"]["message"].replace("nobody", "write_0")
-    started = ask(session, request("tools/call", {"name": "read_0", "arguments": {}}))
-    assert isinstance(started, StartHandler)
-    within = nested_call(session, started.call, "write_0", {})
-    assert isinstance(within, Call) and within.definition.name == "write_0"

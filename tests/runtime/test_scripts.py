@@ -28,6 +28,9 @@ READS_SDK = 'source "$MCP_SDK/tool-sdk.sh"\n'
 
 DATA = yaml.safe_load(Path(__file__).with_name("scripts.yaml").read_text("utf-8"))
 SAME = DATA["SAME"]
+SAME_IN_A_FRESH_SHELL = (
+    *("SDK: no argument", "ended by force", "environment", "place", "name", "status", "prints", "reads nothing"),
+)
 
 
 class Scripts:
@@ -96,16 +99,7 @@ def test_a_child_does_what_a_process_does(runner: Scripts, text: str):
 
 def test_a_fresh_shell_does_it_too(runner: Scripts):
     for name, text in SAME.items():
-        if name in (
-            "SDK: no argument",
-            "ended by force",
-            "environment",
-            "place",
-            "name",
-            "status",
-            "prints",
-            "reads nothing",
-        ):
+        if name in SAME_IN_A_FRESH_SHELL:
             place = runner.write(text)
             call = processes.script_call(str(place), runner.more, str(runner.home), 0)
             call.isolated = True

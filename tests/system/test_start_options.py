@@ -28,7 +28,6 @@ PROJECT = {
     "tools.bash": 'tool_in_bash() { printf \'%s %s\' "$mcpc_arg_count" "$mcpc_arg_unit"; }\n',
 }
 WRONG = {"count": "3", "unit": None, "sessionId": "x"}
-KNOWN = {"io.modelcontextprotocol/clientInfo": {"name": "openclaw-bundle-mcp", "version": "0.0.0"}}
 TOOLS = ("in_python", "in_bash")
 
 
@@ -82,30 +81,6 @@ def test_a_file_serves_the_chosen_tools_and_corrects_arguments(artifact: Path, s
     assert served_over(artifact, "--tolerant", "--read-only") == python
     bash = [["in_bash"]] * 2 + ["Unknown tool: in_python"] * 2 + ["3 m"] * 2
     assert served_over(artifact, variables={"MCPC_TOOLSETS": "shell", "MCPC_TOLERANT": "1"}) == bash
-
-
-def test_a_known_client_is_tolerated_over_pipes(artifact: Path) -> None:
-    with StdioClient(artifact, "--tolerant=auto") as client:
-        params = {"name": "in_python", "arguments": WRONG}
-        assert "isError" in client.ask("tools/call", stateless("", params)["params"])["result"]
-        known = stateless("", {**params, "_meta": KNOWN})["params"]
-        assert told(client.ask("tools/call", known)) == "3 m"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--tools", "in_pyton"], "error: --tools: no tool matches 'in_pyton'; did you mean in_python?\n"),
-        (["--toolsets=shel"], "error: --toolsets: there is no toolset 'shel'; did you mean shell?\n"),
-        (
-            ["serve", "--http", "0", "--tools", "x"],
-            "error: --tools: no tool matches 'x'; there are in_python, in_bash\n",
-        ),
-    ],
-)
-def test_a_name_that_nothing_has_ends_the_start(artifact: Path, words: list[str], said: str) -> None:
-    done = subprocess.run([sys.executable, artifact, *words], input="", capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_options_are_on_the_help_page_completed_and_put_into_entries(artifact: Path) -> None:

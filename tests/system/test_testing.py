@@ -2,10 +2,8 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -137,31 +135,6 @@ def test_the_plugin_imports_nothing_of_mcpc() -> None:
     variables = {**os.environ, "PYTHONPATH": SOURCES}
     done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_tests_run_again_when_a_file_changes(built: Path, tmp_path: Path) -> None:
-    write_files(tmp_path, {"tests/greet.yaml": CASES})
-    words = [sys.executable, "-m", "mcpc", "test", built, "--watch", "--era", "stateless"]
-    variables = {**os.environ, "PYTHONPATH": SOURCES}
-    output = tmp_path.parent / f"{tmp_path.name}.log"
-    with output.open("wb") as stream:
-        process = subprocess.Popen(words, cwd=tmp_path, env=variables, stdout=stream, stderr=stream)
-    try:
-        wait_for(output, "1 failed", "watching for changes")
-        write_files(tmp_path, {"tests/greet.yaml": CASES.replace("Hi, Bob", "Hi, Ada")})
-        wait_for(output, "3 cases, 3 calls: all passed")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0, output.read_text()
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for(output: Path, *texts: str) -> None:
-    until = time.monotonic() + 120
-    while not all(text in output.read_text() for text in texts):
-        assert time.monotonic() < until, output.read_text()
-        time.sleep(0.05)
 
 
 PARALLEL_CASES_SERVER = DATA["PARALLEL_CASES_SERVER"]
