@@ -49,11 +49,6 @@ def manifest_entries(
     return facts, bill, licence, ArchiveEntry(MANIFEST, manifest.encode())
 
 
-def bytecode_versions(minors: Sequence[str]) -> str:
-    """Return the Pythons whose bytecode is included: a single one in full, several by their minor versions."""
-    return full_version(minors[0]) if len(minors) == 1 else ", ".join(minors)
-
-
 def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python of the build."""
     name = without_tag(name)
@@ -82,7 +77,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
         "tools": len(server.tools),
         "prompts": len(server.prompts),
         "handlers": [*sorted({definition.handler.contract for definition in server.definitions})],
-        "python": {"requires": PYTHON, "bytecode": bytecode_versions(minors)},
+        "python": {"requires": PYTHON, "bytecode": full_version(minors[0]) if len(minors) == 1 else ", ".join(minors)},
         "runsOn": server.runs_on,
         "mcpc": __version__,
         "sourceDigest": source,

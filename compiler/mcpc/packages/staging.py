@@ -332,10 +332,7 @@ def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> 
 
 def span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
     """Return the place of the requirement that a message names, else of the first one."""
-    named = [item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", with_normalised_names(words))]
+    named = [
+        item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", re.sub(r"[-_.]+", "-", words).lower())
+    ]
     return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)
-
-
-def with_normalised_names(words: str) -> str:
-    """Return a text with normalised package names."""
-    return re.sub(r"[-_.]+", "-", words).lower()

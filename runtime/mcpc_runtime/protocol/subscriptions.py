@@ -24,7 +24,7 @@ from mcpc_runtime.protocol.effects import (
     SessionState,
     StartPolling,
 )
-from mcpc_runtime.protocol.image import Image, ProtocolRevision
+from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json, encode, notification_line, result_line
 from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.resources import find_resource, locate_uri
@@ -243,11 +243,8 @@ def close_listening(session: SessionState, cancels: bool) -> list[Effect]:
     for identifier, request in session.listening.items():
         if cancels:
             effects.append(stream_message(session, request, "notifications/cancelled", {"requestId": identifier}))
-        effects.append(SendResponse(result_line(identifier, closing_result(request.wire, identifier)), request))
+        effects.append(
+            SendResponse(result_line(identifier, request.wire.seal({}, {SUBSCRIPTION_KEY: identifier})), request)
+        )
     session.listening.clear()
     return effects
-
-
-def closing_result(wire: ProtocolRevision, identifier: str | int) -> bytes:
-    """Return the result that ends a stream."""
-    return wire.seal({}, {SUBSCRIPTION_KEY: identifier})

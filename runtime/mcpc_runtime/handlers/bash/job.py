@@ -228,7 +228,7 @@ class ShellJob:
         self._notes = self._replies = -1
 
     def _take_note(self, value: Note) -> None:
-        if self.done is None or self._is_done_with_notes():
+        if self.done is None or (self._is_over and self.child is None):
             return
         kind = note_kind(value)
         if kind:
@@ -237,9 +237,6 @@ class ShellJob:
                 return
             self._calls[reply] = kind
         self.note(value)
-
-    def _is_done_with_notes(self) -> bool:
-        return self._is_over and self.child is None
 
     def _take_control_line(self, line: bytes) -> None:
         """Process a control line, written by mcpc's code in the shell."""

@@ -266,7 +266,7 @@ def form_mismatch(method: str, params: Object, result: Json) -> str:
         if name not in content:
             return f"`{name}` is missing"
     for name, field in schema["properties"].items():
-        problem = field_problem(field, content[name]) if name in content else ""
+        problem = FIELD_CHECKS[field["type"]](field, content[name]) if name in content else ""
         if problem:
             return f"`{name}` must be {problem}"
     return ""
@@ -283,11 +283,6 @@ def visible_response(method: str, params: Object, result: Json) -> Json:
     if method != "elicitation/create" or type(result) is not dict or is_filled_form(method, params, result):
         return result
     return {key: value for key, value in result.items() if key != "content"}
-
-
-def field_problem(field: FormField, value: Json) -> str:
-    """Return what the value of a field should have been, or an empty string."""
-    return FIELD_CHECKS[field["type"]](field, value)
 
 
 def string_problem(field: FormField, value: Json) -> str:

@@ -132,7 +132,7 @@ class BxEndpoint:
             answer = await answer.serve(receive, send, common)
         if answer is not None:
             status, headers, body = answer
-            await respond(send, (status, merge_headers(headers, common), body))
+            await respond(send, (status, list({**dict(common), **dict(headers)}.items()), body))
 
     def _cors(self, request: HttpRequest) -> Pairs:
         """Return the headers that let a page read the reply."""
@@ -310,11 +310,6 @@ def unauthorized_reply(denied: Denied) -> Reply:
     error: Json = {"code": code, "message": messages.get(status, "Unauthorized: a valid token is needed")}
     body = encode({"jsonrpc": "2.0", "error": error})
     return status, [(b"content-type", JSON), *headers], body
-
-
-def merge_headers(headers: Pairs, more: Pairs) -> Pairs:
-    """Return headers, each name once: those of the answer come first."""
-    return list({**dict(more), **dict(headers)}.items())
 
 
 def mount(application: HostApplication, stage: HttpDriver) -> dict[str, Mounted]:
