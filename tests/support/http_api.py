@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import ssl
 import threading
 import zlib
 from collections.abc import Iterator
@@ -166,9 +167,11 @@ class ApiHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def http_api() -> Iterator[Api]:
+def http_api(context: ssl.SSLContext | None = None) -> Iterator[Api]:
     """Serve the API in threads of this process."""
     api = Api()
+    if context is not None:
+        api.socket = context.wrap_socket(api.socket, server_side=True)
     thread = threading.Thread(target=api.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -108,6 +108,13 @@ class Connections:
         for old in dropped:
             old.close()
 
+    def close(self) -> None:
+        """Close all."""
+        with self._lock:
+            rows, self._idle = list(self._idle.values()), {}
+        for _, connection in (kept for row in rows for kept in row):
+            connection.close()
+
     def _connect(self, origin: Origin, call: CallSocket) -> HTTPConnection:
         seconds = call.remaining(CONNECT_SECONDS)
         connection: HTTPConnection

@@ -65,6 +65,11 @@ class RequestRunner(ThreadRunner):
             return invocation.refused("stopped")
         return invocation.answered(request, answer, more, secrets)
 
+    def close(self) -> None:
+        """Close the kept connections."""
+        super().close()
+        self._connections.close()
+
     def failed(self, job: ThreadJob, problem: Exception) -> Any:
         """Return the result of a request that failed unexpectedly."""
         return job.request.refused(f"the request failed: {type(problem).__name__}")
