@@ -11,17 +11,19 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mcpc.frontends.openapi.assembly import Assembly
+from mcpc.frontends.openapi.keywords import BYTES
 from mcpc.frontends.openapi.names import argument_key, free_key
 from mcpc.frontends.openapi.operations import known_style
-from mcpc.frontends.openapi.schemas import BYTES, Assembly
 from mcpc.frontends.openapi.texts import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.frontends.openapi.documents import DocumentValue
+    from mcpc.frontends.openapi.keywords import Json
     from mcpc.frontends.openapi.operations import Body, Parameter
-    from mcpc.frontends.openapi.schemas import Json, Schemas
+    from mcpc.frontends.openapi.schemas import Schemas
 
 FLAT = 24
 """How many properties of a body are arguments of their own."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mcpc.frontends.openapi.schemas import DEFINITIONS
+from mcpc.frontends.openapi.keywords import DEFINITIONS
 from mcpc.frontends.openapi.texts import shortened
 
 if TYPE_CHECKING:
-    from mcpc.frontends.openapi.schemas import Json
+    from mcpc.frontends.openapi.keywords import Json
 
 DEPTHS = (6, 5, 4, 3, 2, 1)
 SHORT = 100

@@ -9,9 +9,9 @@ from urllib.parse import quote, unquote
 
 from mcpc.frontends.openapi.arguments import PLACE, OperationArguments
 from mcpc.frontends.openapi.budget import shown_schema
+from mcpc.frontends.openapi.keywords import parts_of
 from mcpc.frontends.openapi.names import tool_names
 from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
-from mcpc.frontends.openapi.schemas import parts_of
 from mcpc.frontends.openapi.servers import SAFE
 from mcpc.frontends.openapi.texts import clean_text, has_hidden, one_line
 from mcpc.model.definitions import DEFAULTS_KEY, HANDLER_KEY, SHOWN_KEY, ToolDefinition
