@@ -82,12 +82,16 @@ METHODS = {
     **dict.fromkeys(("_components", "_mcp_server", "_mounted_servers", "_tool_manager"), "FastMCP"),
     **dict.fromkeys(("_prompt_manager", "_resource_manager", "add_resource_fn", "generate_name"), "FastMCP"),
     **dict.fromkeys(("create_resource", "resolve_security"), "resources.ResourceTemplate"),
-    **dict.fromkeys(("is_background_task", "origin_request_id", "sample_step"), "Context"),
-    "task_config": "tools.Tool",
+    **dict.fromkeys(("client_supports_extension", "is_background_task"), "Context"),
+    **dict.fromkeys(("origin_request_id", "sample_step"), "Context"),
+    **dict.fromkeys(("task_config", "to_mcp_tool"), "tools.Tool"),
+    "to_mcp_prompt": "prompts.Prompt",
     "to_mcp_prompt_message": "prompts.Message",
     "to_mcp_prompt_result": "prompts.PromptResult",
+    "to_mcp_resource": "resources.Resource",
     "to_mcp_resource_contents": "resources.ResourceContent",
     "to_mcp_result": "tools.tool.ToolResult",
+    "to_mcp_template": "resources.ResourceTemplate",
 }
 """Attributes that only objects of FastMCP have, of any object in a file that imports it, with their classes."""
 ARGUMENTS = {"sample": frozenset({"tools", "result_type", "execute_tools", "**"})}

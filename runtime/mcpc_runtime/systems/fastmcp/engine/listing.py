@@ -209,12 +209,15 @@ async def lists_of(server: Host) -> Lists:
 
 
 async def entries_of(server: Host, kind: str) -> tuple[ListEntry, ...]:
-    make = ENTRY_OF[kind]
-    components = deduplicated(await server.mcpc_listed(kind))
     return tuple(
-        ListEntry(make(described(each), selected()), each.function) if hasattr(each, "kind") else ListEntry(wire(each))
-        for each in components
+        ListEntry(entry_of(each), each.function) if hasattr(each, "kind") else ListEntry(wire(each))
+        for each in deduplicated(await server.mcpc_listed(kind))
     )
+
+
+def entry_of(component: Any) -> Object:
+    """Return the entry of a component in its list."""
+    return ENTRY_OF[component.kind](described(component), selected())
 
 
 def described(component: Any) -> Any:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import parse_qs, quote, unquote, unquote_plus
+from urllib.parse import parse_qs, quote, unquote
 
 from pydantic import AnyUrl
 
@@ -59,18 +59,15 @@ class UriTemplate:
             if each.strip().endswith("*"):
                 self.exploded.add(name)
 
-    def match(self, uri: str, lists: frozenset[str] = frozenset()) -> Object | None:
-        """Return the variables' values in an address, None if it is another one's.
-
-        `lists`: the parameters whose value in the query is a list with commas.
-        """
+    def match(self, uri: str) -> Object | None:
+        """Return the variables' values in an address, None if it is another one's."""
         address = uri if "#" in self.text else uri.partition("#")[0]
         path, _, query = (address, "", "") if self.has_literal_query else address.partition("?")
         found = self.pattern.match(path) if self.pattern is not None else None
         if found is None:
             return None
         values: Object = {name: unquote(value) for name, value in found.groupdict().items()}
-        return self._query_values(query, lists) | values if query else values
+        return self._query_values(query) | values if query else values
 
     def expanded(self, values: Object) -> str:
         """Return the address with some values."""
@@ -88,21 +85,10 @@ class UriTemplate:
                 address += ("&" if "?" in address else "?") + "&".join(pairs)
         return address + self.text[position:]
 
-    def _query_values(self, query: str, lists: frozenset[str]) -> Object:
+    def _query_values(self, query: str) -> Object:
         given = parse_qs(query, keep_blank_values=True)
-        pairs = (pair.partition("=") for pair in query.split("&"))
-        raw: dict[str, str] = {}
-        for name, _, text in pairs:
-            raw.setdefault(unquote_plus(name), text)
-        values: Object = {}
-        for name in self.query:
-            if name not in given:
-                continue
-            value: str | list[str] = given[name] if name in self.exploded else given[name][0]
-            if parameter(name) in lists and name not in self.exploded:
-                value = [unquote_plus(item) for item in raw[name].split(",")] if raw[name] else []
-            values[parameter(name)] = value
-        return values
+        names = [name for name in self.query if name in given]
+        return {parameter(name): given[name] if name in self.exploded else given[name][0] for name in names}
 
 
 def query_pairs(variable: str, values: Object) -> list[str]:

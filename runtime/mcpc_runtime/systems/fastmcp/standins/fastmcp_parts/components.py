@@ -9,8 +9,8 @@ from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import components, registration, resource_results, running
 from mcpc_runtime.systems.fastmcp.engine.behaviour import behaviour
-from mcpc_runtime.systems.fastmcp.engine.contents import typed, wire
-from mcpc_runtime.systems.fastmcp.engine.listing import ENTRY_OF, described
+from mcpc_runtime.systems.fastmcp.engine.contents import typed
+from mcpc_runtime.systems.fastmcp.engine.listing import entry_of
 from mcpc_runtime.systems.fastmcp.engine.schemas import input_schema
 from mcpc_runtime.systems.fastmcp.engine.server import ResourceError, lack
 from mcpc_runtime.systems.fastmcp.engine.uris import INHERITED
@@ -34,15 +34,6 @@ def plain_options(options: Object) -> Object:
 
 
 REMOVED = "Component.{name}() was removed in FastMCP 3.0. Use server.{name}(keys=['{key}']) instead."
-
-
-def entry(component: Any, overrides: Object) -> Object:
-    make = ENTRY_OF[component.kind]
-    given = {key: value for key, value in overrides.items() if key != "include_fastmcp_meta"}
-    changed = component.copy({"name": given["name"]}) if "name" in given else component
-    found: Object = make(described(changed), selected())
-    title = (wire(given.get("annotations")) or {}).get("title")
-    return {**found, **({"title": title} if title and "title" not in given else {}), **given}
 
 
 class Annotated:
@@ -117,10 +108,6 @@ class Resource(Annotated, Described, components.Resource):
             found = await running.invoke(self, {}, running.plan_of(self).dependencies)
             return await found.read() if isinstance(found, Resource) else found
         return single(await running.read(self))
-
-    def to_mcp_resource(self, **overrides: object) -> object:
-        """Return the SDK's description of the resource."""
-        return typed("Resource", entry(self, overrides))
 
 
 class FunctionResource(Resource):
@@ -211,10 +198,6 @@ class ResourceTemplate(Annotated, Described, components.Template):
             )
         return single(await running.read_template(self, arguments))
 
-    def to_mcp_template(self, **overrides: object) -> object:
-        """Return the SDK's description of the template."""
-        return typed("ResourceTemplate", entry(self, overrides))
-
 
 class FunctionResourceTemplate(ResourceTemplate):
     """A template that is a function."""
@@ -250,10 +233,6 @@ class Tool(Annotated, Described, components.Tool):
     def return_type(self) -> object:
         return None if self.function is None else inspect.signature(self.function).return_annotation
 
-    def to_mcp_tool(self, **overrides: object) -> object:
-        """Return the SDK's description of the tool."""
-        return typed("Tool", entry(self, overrides))
-
     @property
     def timeout(self) -> float | None:
         """The time limit in seconds, or None."""
@@ -282,14 +261,10 @@ class Prompt(Described, components.Prompt):
     @property
     def arguments(self) -> list[PromptArgument]:
         """The arguments, each with a name, a description and whether it is required."""
-        return [PromptArgument(**each) for each in entry(self, {}).get("arguments", ())]
+        return [PromptArgument(**each) for each in entry_of(self).get("arguments", ())]
 
     async def render(self, arguments: Object | None = None) -> object:
         return await running.render(self, arguments)
-
-    def to_mcp_prompt(self, **overrides: object) -> object:
-        """Return the SDK's description of the prompt."""
-        return typed("Prompt", entry(self, overrides))
 
 
 class FunctionPrompt(Prompt):

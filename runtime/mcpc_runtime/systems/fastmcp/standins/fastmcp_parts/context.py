@@ -20,7 +20,7 @@ from mcpc_runtime.systems.fastmcp.engine.contents import (
     wire,
 )
 from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current, request_result
-from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated
+from mcpc_runtime.systems.fastmcp.engine.listing import deduplicated, entry_of
 from mcpc_runtime.systems.fastmcp.engine.server import UnsupportedFeatureError
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.program import LIST_OF
@@ -166,10 +166,6 @@ class Context(BaseContext):
         own = getattr(self._server, "mcpc_lifespan_result", None)
         return own if own is not None else self.mcpc_lifespan_context
 
-    def client_supports_extension(self, extension_id: str) -> bool:
-        capabilities = self.mcpc_call.client_capabilities
-        return any(extension_id in (capabilities.get(kind) or {}) for kind in ("extensions", "experimental"))
-
     async def log(
         self,
         message: str,
@@ -207,11 +203,11 @@ class Context(BaseContext):
 
     async def list_resources(self) -> list[object]:
         """Return the server's resources as clients see them."""
-        return [each.to_mcp_resource() for each in deduplicated(await self.fastmcp.mcpc_listed("resource"))]
+        return [typed("Resource", entry_of(each)) for each in deduplicated(await self.fastmcp.mcpc_listed("resource"))]
 
     async def list_prompts(self) -> list[object]:
         """Return the server's prompts as clients see them."""
-        return [each.to_mcp_prompt() for each in deduplicated(await self.fastmcp.mcpc_listed("prompt"))]
+        return [typed("Prompt", entry_of(each)) for each in deduplicated(await self.fastmcp.mcpc_listed("prompt"))]
 
     async def elicit(
         self,

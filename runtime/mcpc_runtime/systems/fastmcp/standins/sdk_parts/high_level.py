@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from mcpc_runtime.systems.fastmcp.engine import listing
+from mcpc_runtime.systems.fastmcp.engine.components import Component
 from mcpc_runtime.systems.fastmcp.engine.server import LISTS, UNKNOWN_CURSOR, ProtocolError, note
 from mcpc_runtime.systems.fastmcp.engine.web import ServedApplication
 from mcpc_runtime.systems.fastmcp.generation import selected
@@ -163,14 +164,13 @@ class HighLevelServer(ABC):
         return decorate
 
     def _entries(self, kind: str) -> list[tuple[Object, Function | None]]:
-        table: dict[str, tuple[Callable[[], list[Any]], Any]] = {
-            "list_tools": (self._tool_manager.list_tools, listing.tool_entry),
-            "list_prompts": (self._prompt_manager.list_prompts, listing.prompt_entry),
-            "list_resources": (self._resource_manager.list_resources, listing.resource_entry),
-            "list_resource_templates": (self._resource_manager.list_templates, listing.template_entry),
+        table: dict[str, Callable[[], Sequence[Component]]] = {
+            "list_tools": self._tool_manager.list_tools,
+            "list_prompts": self._prompt_manager.list_prompts,
+            "list_resources": self._resource_manager.list_resources,
+            "list_resource_templates": self._resource_manager.list_templates,
         }
-        listed, make = table[kind]
-        return [(make(listing.described(each), selected()), each.function) for each in listed()]
+        return [(listing.entry_of(each), each.function) for each in table[kind]()]
 
     def _models(self, kind: str, model: str) -> list[object]:
         return [getattr(types, model).model_validate(entry) for entry, _ in self._entries(kind)]
