@@ -229,7 +229,7 @@ def test_a_new_project() -> None:
     assert list(made) == ["apis/shop.toml", "my api.json"]
     lines = made["apis/shop.toml"].decode().splitlines()
     assert lines[1] == 'document = "my api.json"'
-    assert lines[4:7] == ["#   tag:x  2 operations", "#   tag:y  1 operations", '# [tools."list"]']
+    assert lines[4:7] == ["#   tag:x  2 operations", "#   tag:y  1 operation", '# [tools."list"]']
     texts = {path: data.decode() for path, data in made.items()}
     definition, problems = openapi.parse(tree(texts), Options())
     assert definition is not None

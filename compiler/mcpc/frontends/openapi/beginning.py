@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from mcpc.diagnostics.model import counted
 from mcpc.frontends.openapi.documents import DocumentFiles, DocumentValue
 from mcpc.frontends.openapi.operations import Operation, operations_of
 from mcpc.frontends.openapi.texts import clean_text
@@ -39,7 +40,7 @@ def new_project(source: Source, name: str) -> dict[str, bytes] | None:
         if isinstance(each, Operation)
     ]
     tags = Counter(clean_text(tag, 64).replace("\n", " ") for each in operations for tag in each.tags)
-    lines = [f"#   tag:{tag}  {times} operations" for tag, times in tags.most_common(MAX_TAGS)]
+    lines = [f"#   tag:{tag}  {counted(times, 'operation')}" for tag, times in tags.most_common(MAX_TAGS)]
     operation = next(
         (each.identifier for each in operations if each.identifier.isprintable() and each.identifier), "getPet"
     )
