@@ -14,6 +14,8 @@ import pytest
 
 from support.artifact import build
 from support.http_api import Api, http_api
+from support.posts import post_stateless
+from support.serving import served
 from support.stdio import StdioClient
 
 HERE = Path(__file__).parent
@@ -65,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
     about = {"serverInfo": {"name": "plans", "version": "1"}, "settings": SETTINGS}
     (project / "server.json").write_text(json.dumps(about))
     (project / "tools.json").write_text(json.dumps({"tools": names}))
-    return build(project, project.with_suffix(".pyz"))
+    return build(project, project.with_suffix(".pyz"), "--http")
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +173,15 @@ def test_events_are_progress_while_they_come(client: StdioClient) -> None:
     client.reply(number)
     said = [message["params"] for message in client.said if message.get("method") == "notifications/progress"]
     assert [(row["progress"], row["message"]) for row in said] == [(1, '{"a":1}'), (2, '{"a":2}')]
+
+
+def test_over_http_a_user_has_a_token_in_a_header_of_the_request(server: Path, api: Api) -> None:
+    params = {"name": "security-missing", "arguments": {}}
+    with served(server, environment={"API_URL": api.url}) as serving:
+        api.requests.clear()
+        said = post_stateless(serving.url, "tools/call", params, authorization="Bearer mine", x_user_token="hers")
+        assert said.message["result"]["structuredContent"] == {"ok": True}
+        assert api.requests[0]["headers"]["Authorization"] == "Bearer hers"
+        assert "X-User-Token" not in api.requests[0]["headers"]
+        said = post_stateless(serving.url, "tools/call", params)
+        assert said.message["result"]["isError"] and len(api.requests) == 1
