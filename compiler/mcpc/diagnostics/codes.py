@@ -94,6 +94,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP164": DiagnosticCode("error", "invalid request of a handler"),
     "MCP165": DiagnosticCode("error", "argument without a place in the request, or place without a value"),
     "MCP166": DiagnosticCode("error", "request uses a setting that is not declared"),
+    "MCP167": DiagnosticCode("error", "invalid command"),
     "MCP170": DiagnosticCode("error", "API document cannot be used"),
     "MCP171": DiagnosticCode("warning", "part of an API document is left out"),
     "MCP172": DiagnosticCode("note", "API document was repaired"),

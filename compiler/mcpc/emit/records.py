@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mcpc.emit.blob import add_table
 from mcpc.emit.bytecode import dump_data
 from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, HttpHandler, PythonFunction
+from mcpc.model.ir.handlers import runs_file
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import is_executable
 from mcpc_runtime.protocol.run_time_lists import KEYS
@@ -65,7 +66,7 @@ def with_settings(known: Environments, settings: Sequence[Setting]) -> Environme
 def unpacked_files(server: Server) -> tuple[tuple[str, bool], ...]:
     """Return the files needed on disk, each with whether it is executable; empty if no handler needs any."""
     handlers = [definition.handler for definition in server.definitions]
-    programs = {handler.file for handler in handlers if isinstance(handler, Executable)}
+    programs = {handler.file for handler in handlers if runs_file(handler)}
     unpacking = any(isinstance(handler, ExternalHandler) and handler.unpacks for handler in handlers)
     if not programs and not unpacking and not server.unpack and not server.imports_from_disk:
         return ()

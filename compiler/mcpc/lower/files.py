@@ -41,16 +41,22 @@ def program_handler(command: Node, definition: Definition) -> tuple[Executable |
     if named is None:
         message = "`command` is not a file name or a list of a file name and arguments"
         return None, (diagnose("MCP243", command.span, message, FORM),)
+    place, problems = named_program(named, definition)
+    return Executable(place, command.span, words) if place else None, problems
+
+
+def named_program(named: Node, definition: Definition) -> tuple[str, Diagnostics]:
+    """Return the path of the program that `named` names, empty if there is none, and what is wrong with it."""
     path = str(named.value)
     problem = invalid_path_reason(path)
     if problem:
         expected = "a path inside the project, with `/` between its folders"
-        return None, (diagnose("MCP243", named.span, f"`{path}` {problem}", expected),)
+        return "", (diagnose("MCP243", named.span, f"`{path}` {problem}", expected),)
     files = {source.path: source for source in project_files(definition)}
     place = "/".join(part for part in path.split("/") if part not in ("", "."))
     if place not in files:
-        return None, (missing_file("MCP243", named, files, "an executable file"),)
-    return Executable(place, command.span, words), _unfit(named, files[place])
+        return "", (missing_file("MCP243", named, files, "an executable file"),)
+    return place, _unfit(named, files[place])
 
 
 def _words(command: Node) -> tuple[Node | None, tuple[str, ...]]:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import quoted
 from mcpc.model.definitions import KIND_NAMES, kind_mismatch
-from mcpc.model.ir import Environment, HandlerOptions, ProgramRequirement
-from mcpc.model.ir.handlers import DEFAULT, default_options
+from mcpc.model.ir import Environment, ExternalHandler, HandlerOptions, ProgramRequirement
+from mcpc.model.ir.handlers import COMMAND_LINE, DEFAULT, PROGRAM_NAME, default_options
 from mcpc.reading import member_of
 from mcpc_runtime.artifact.start_options import parse_result_limit
 
@@ -193,7 +193,7 @@ MAX_RESULT = "maxResult"
 POLICIES = ("inherit", "minimal")
 NAMES = 'names like `"API_KEY"` or `"AWS_*"`'
 PROGRAM = re.compile(
-    r"(?P<command>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}) *(?:>= *(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,7}))?"
+    rf"(?P<command>{PROGRAM_NAME.pattern}) *(?:>= *(?P<version>[0-9]{{1,9}}(?:\.[0-9]{{1,9}}){{0,7}}))?"
 )
 LOOP = "loop"
 """Value of `inline` beside true and false."""
@@ -220,7 +220,7 @@ def lower_handler_options(handler: Handler | None, own: Node | None, general: No
         inline=_inline(own),
         isolated=_is_true(own, "isolated"),
         environment=_environment(handler, own, general),
-        requires=tuple({item.command: item for options in (general, own) for item in _requires(options)}.values()),
+        requires=tuple({item.command: item for item in _all_requirements(handler, own, general)}.values()),
         task=next((task for task in map(_task, (own, general)) if task is not None), ""),
         asks=read_client_requests(own),
     )
@@ -294,6 +294,14 @@ def _requires(options: Node | None) -> Iterator[ProgramRequirement]:
         match = PROGRAM.fullmatch(item.value.strip()) if isinstance(item.value, str) else None
         if match:
             yield ProgramRequirement(match["command"], match["version"] or "", item.span)
+
+
+def _all_requirements(handler: Handler, own: Node | None, general: Node | None) -> Iterator[ProgramRequirement]:
+    """Yield the program of a command line that is on PATH, and those that the options name, perhaps with a version."""
+    if isinstance(handler, ExternalHandler) and handler.contract == COMMAND_LINE and handler.facts[0]:
+        yield ProgramRequirement(str(handler.facts[0]), "", handler.span)
+    yield from _requires(general)
+    yield from _requires(own)
 
 
 def _wrong_time(node: Node) -> Iterator[Diagnostic]:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.diagnostics.model import nearest, quoted
 from mcpc.languages import LANGUAGES, Function
+from mcpc.lower.command_lines import command_line, is_command_line
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog
 from mcpc.lower.requests import request_handler
 from mcpc.lower.resources import completion_ref, needs_function
-from mcpc.model.definitions import command_node, request_node
+from mcpc.model.definitions import command_node, options_node, request_node
 from mcpc.model.ir import BashFunction, PythonFunction
 from mcpc.reading import member_of
 
@@ -93,7 +94,8 @@ def _claim(kind: str, node: Node, bound: DecoratedFunction | None) -> HandlerCla
     if name is None:
         return None
     request = node if kind == "tool" and request_node(node) is not None else None
-    return HandlerClaim(kind, str(name.value), name.span, bound, command_node(node), request=request)
+    tool = node if kind == "tool" and is_command_line(options_node(node)) else None
+    return HandlerClaim(kind, str(name.value), name.span, bound, command_node(node), request=request, tool=tool)
 
 
 def _claim_of_completion(node: Node, bound: DecoratedFunction | None, names: dict[str, str]) -> HandlerClaim | None:
@@ -118,7 +120,7 @@ class HandlerClaim:
 
     `span`: the position of its name; `bound`: the decorated function that it is; `command`: the node that names its
     program; `request`: its definition if its handler is a request; `handler`: the one that its format determined;
-    `called`: its name in messages, if it has no name.
+    `called`: its name in messages, if it has no name; `tool`: its definition if its handler is a command line.
     """
 
     kind: str
@@ -129,6 +131,7 @@ class HandlerClaim:
     called: str = ""
     handler: Handler | None = None
     request: Node | None = None
+    tool: Node | None = None
 
     @property
     def is_named(self) -> bool:
@@ -286,7 +289,11 @@ def _programs(
     problems: Diagnostics = ()
     for claim in claims:
         if claim.command is not None:
-            handler, wrong = program_handler(claim.command, definition)
+            handler, wrong = (
+                program_handler(claim.command, definition)
+                if claim.tool is None
+                else command_line(claim.tool, definition)
+            )
             problems += wrong
             if handler is not None:
                 handlers[claim] = handler

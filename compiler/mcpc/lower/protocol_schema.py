@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import nearest, quoted
-from mcpc.model.definitions import COMPILER_PREFIX, DEFAULTS_KEY, HANDLER_KEY, HANDLERS_KEY, SHOWN_KEY, kind_mismatch
+from mcpc.model.definitions import (
+    COMPILER_PREFIX,
+    DEFAULTS_KEY,
+    HANDLER_KEY,
+    HANDLERS_KEY,
+    OUTPUTS,
+    SHOWN_KEY,
+    kind_mismatch,
+)
 from mcpc.model.ir.project import SETTING_TYPES
 from mcpc.reading.selection import FILES, SETTINGS
 
@@ -135,7 +143,9 @@ SAYS_MESSAGES = {**CONTRACT, "messages": Field("array", items=Field("object", sh
 SAYS_CONTENTS = {**CONTRACT, "contents": Field("array", items=Field("object", shape=PART))}
 LIMITED = {"maxResult": ANY}
 GENERAL = {**RUNNING, **TASK, **LIMITED}
-TOOL_SAYS = {**ASKING, **TASK, **LIMITED, **SAYS, "validate": BOOLEAN, "http": Field("object", shape=REQUEST)}
+COMMAND = {"stdin": ANY, "output": Field("string", one_of=OUTPUTS)}
+WITHOUT_CODE = {**COMMAND, "http": Field("object", shape=REQUEST)}
+TOOL_SAYS = {**ASKING, **TASK, **LIMITED, **SAYS, **WITHOUT_CODE, "validate": BOOLEAN}
 TOOL_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", TOOL_SAYS, reserved=""))
 PROMPT_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_MESSAGES}, reserved=""))
 READ_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_CONTENTS}, reserved=""))

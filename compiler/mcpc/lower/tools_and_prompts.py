@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import quoted
 from mcpc.lower.bash_options import names_in
+from mcpc.lower.command_lines import check_without_command
 from mcpc.lower.handler_options import check_client_requests, check_handler_options, lower_handler_options, result_limit
 from mcpc.lower.metadata import (
     NOT_SHOWN_OF_TOOL,
@@ -176,6 +177,7 @@ def check_definitions(definition: Definition) -> Iterator[Diagnostic]:
             yield from check_handler_options(options)
             schema = member_of(tool.node, "inputSchema", "object")
             yield from check_client_requests(options, names_in(schema) if schema else ())
+            yield from check_without_command(options)
     for prompt in definition.prompts:
         yield from check_fields(prompt.node, PROMPT, "a prompt")
         arguments = _arguments(prompt.node)

@@ -189,7 +189,7 @@ def _inline(definition: HasHandler) -> Iterator[Diagnostic]:
 KINDS = {
     BashFunction: "a Bash function",
     Executable: "a program",
-    ExternalHandler: "another system's",
+    ExternalHandler: "neither of Python nor of Bash",
     HttpHandler: "a request",
     PythonFunction: "a Python function",
 }
@@ -207,7 +207,7 @@ def check_handler_options(server: Server) -> Diagnostics:
 
 
 def _unfit_options(definition: HasHandler) -> Iterator[Diagnostic]:
-    if not definition.handler.file:
+    if not definition.handler.file and not isinstance(definition.handler, ExternalHandler):
         return  # a stand-in for a missing handler, which is reported anyway
     requested = {"inline": bool(definition.running.inline), "isolated": definition.running.isolated}
     for field, (wanted, meaning) in OPTION_FIELDS.items():

@@ -24,6 +24,7 @@ from mcpc.languages import imports
 from mcpc.languages.bash.programs import undeclared_programs
 from mcpc.languages.executable import SHEBANG, binary_system, interpreter_of
 from mcpc.model.ir import BashFunction, Executable, ExternalHandler, PythonFunction
+from mcpc.model.ir.handlers import runs_file
 from mcpc.packages.platforms import SYSTEM_NAMES, system_of
 from mcpc_runtime.transports.platforms.environments import MINIMAL
 
@@ -213,7 +214,7 @@ def _elsewhere(source: Source, users: list[HasHandler], systems: set[str]) -> Di
     """Return a warning if a compiled program is for none or only some of the systems."""
     own = binary_system(source)
     others = ", ".join(SYSTEM_NAMES.get(system, system) for system in sorted(systems - {own}))
-    if not own or not others or not any(isinstance(user.handler, Executable) for user in users):
+    if not own or not others or not any(runs_file(user.handler) for user in users):
         return ()
     message = f"`{source.path}`, the program of {_names(users)}, is for {SYSTEM_NAMES[own]} and cannot run on {others}"
     hint = "build the server for that system only, or replace the program by a script"

@@ -25,6 +25,10 @@ CONTRACTS = {
     "bash_sdk": ("mcpc_runtime.systems.bash_sdk.contract", "mcpc_runtime.systems.bash_sdk.runner:ServerScriptRunner"),
     "file": ("mcpc_runtime.handlers.files.contract", "mcpc_runtime.handlers.files.runner:FileRunner"),
     "mcp_bash": ("mcpc_runtime.systems.mcp_bash.contract", "mcpc_runtime.systems.mcp_bash.runner:McpBashRunner"),
+    "command": (
+        "mcpc_runtime.handlers.executable.command_line",
+        "mcpc_runtime.handlers.executable.runner:ProcessRunner",
+    ),
     "executable": (
         "mcpc_runtime.handlers.executable.contract",
         "mcpc_runtime.handlers.executable.runner:ProcessRunner",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mcpc_runtime.handlers.bash import contract as mcbox
     from mcpc_runtime.handlers.bash.runner import ShellRunner
+    from mcpc_runtime.handlers.executable import command_line as command
     from mcpc_runtime.handlers.executable import contract as executable
     from mcpc_runtime.handlers.executable.runner import ProcessRunner
     from mcpc_runtime.handlers.files import contract as file
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     CONTRACT_TYPES = (
         ContractWithRunner(bash_sdk, ServerScriptRunner),
+        ContractWithRunner(command, ProcessRunner),
         ContractWithRunner(executable, ProcessRunner),
         ContractWithRunner(fastmcp, ProgramRunner),
         ContractWithRunner(file, FileRunner),

@@ -8,12 +8,14 @@ import pytest
 
 from mcpc_runtime.handlers import results
 from mcpc_runtime.handlers.bash import contract as bash_contract
+from mcpc_runtime.handlers.executable import command_line
 from mcpc_runtime.handlers.executable import contract as executable_contract
 from mcpc_runtime.handlers.files import contract as file_contract
 from mcpc_runtime.handlers.invocations import FileResult
 from mcpc_runtime.handlers.python import contract as python_contract
 from mcpc_runtime.handlers.static import contract as static_contract
 from mcpc_runtime.protocol.effects import Outcome, PromptOutcome
+from mcpc_runtime.transports.platforms import system
 from support.contracts import GOLDEN, became, call_of, filled, process_result
 
 TEXT = {"type": "text", "text": "t"}
@@ -78,6 +80,7 @@ def test_a_value_is_taken_for_what_it_is(check: Any, valid: list[Any], invalid: 
 
 
 CONTRACTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "command": (command_line, process_result),
     "executable": (executable_contract, process_result),
     "file": (file_contract, lambda end: filled(FileResult(), end)),
     "mcbox": (bash_contract, process_result),
@@ -90,6 +93,7 @@ def test_invocations_and_endings(
     name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executable_contract, "extracted_folder", lambda image: "/extracted")
+    monkeypatch.setattr(command_line, "extracted_folder", lambda image: "/extracted")
     golden(GOLDEN / f"{name}.txt", became(name, *CONTRACTS[name], monkeypatch))
 
 
@@ -100,6 +104,24 @@ def test_answers_are_as_long_as_a_variable_may_be(length: int, refused: bool, mo
     command = executable_contract.build_invocation(call, call.request.session.image)
     assert len(command.extra[b"mcpc_answers"]) == length
     assert (str(length) in command.refusal, bool(command.refusal)) == (refused, refused)
+
+
+@pytest.mark.parametrize(("length", "refused"), [(120_000, False), (120_001, True)])
+def test_a_word_is_as_long_as_every_system_takes_it(length: int, refused: bool) -> None:
+    call = call_of({"call": {"handler": ["", "p", [["argument", "v", "", False, None, True]], [], "text"]}})
+    call.arguments = {"v": "x" * length}
+    assert bool(command_line.build_invocation(call, call.request.session.image).refusal) is refused
+
+
+@pytest.mark.parametrize(("loud", "words"), [(b"true", ["p", "si", "-l"]), (b"false", ["p", "si"])])
+def test_a_command_is_given_settings(loud: bytes, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ((b"UNITS", b"si"), (b"LOUD", loud), (b"TOKEN", b"secret")):
+        monkeypatch.setitem(system.environ, name, value)
+    places = ["setting", "UNITS", "", False, None, True], ["switch", "LOUD", "-l", False, None, True]
+    absent = ["setting", "ABSENT", "-a", False, None, True]
+    call = call_of({"call": {"handler": ["", "p", [*places, absent], ["setting", "TOKEN"], "text"]}})
+    command = command_line.build_invocation(call, call.request.session.image)
+    assert (command.argv, command.stdin) == (words, b"secret")
 
 
 def test_static_content_is_read_where_it_is_stored() -> None:

@@ -54,6 +54,8 @@ STATIC_RESULT_KEYS = ("content", "messages", "contents")
 """Members of `HANDLER_KEY` that contain the constant result of a tool, a prompt or a resource."""
 EXTERNAL_KEYS = ("contract", *STATIC_RESULT_KEYS)
 """Members of `HANDLER_KEY` with which a definition needs neither a function nor a program."""
+OUTPUTS = ("text", "lines", "json", "csv")
+"""What a command prints."""
 COMPILER_PREFIX = "mcpc/"
 """Prefix of all keys that only the compiler reads."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -126,6 +127,10 @@ class HttpHandler:
         return self.span.path
 
 
+COMMAND_LINE = "command"
+"""The contract of programs that get arguments as words."""
+PROGRAM_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+"""The name of a program on PATH."""
 Handler = BashFunction | PythonFunction | Executable | ExternalHandler | HttpHandler
 
 
@@ -176,6 +181,12 @@ class HandlerOptions:
 DEFAULT = HandlerOptions()
 INHERITING = HandlerOptions(environment=Environment(inherit=True))
 REQUESTING = HandlerOptions(timeout=30.0, max_result=64 << 10)
+
+
+def runs_file(handler: Handler) -> bool:
+    """Tell whether a handler's file is a program that the system runs."""
+    is_command = isinstance(handler, ExternalHandler) and handler.contract == COMMAND_LINE
+    return isinstance(handler, Executable) or (is_command and handler.unpacks)
 
 
 def default_options(handler: Handler) -> HandlerOptions:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcpc.frontends.project_metadata import REGISTRY_KEYS
+from mcpc.lower.command_lines import FLAG
 from mcpc.lower.handler_options import LOOP, MAX_REQUESTS, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
 from mcpc.lower.handler_options import REQUEST_CHECKS as REQUESTS
 from mcpc.lower.protocol_schema import SETTING
@@ -139,6 +140,33 @@ INPUT: JsonSchema = {
     "required": ["type"],
     "properties": {"type": {"const": "object"}},
 }
+SOURCE: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "argument": {**TEXT, "description": "The argument that is used."},
+        "setting": {**TEXT, "description": "The setting that is used."},
+    },
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": False,
+}
+PLACE: JsonSchema = {
+    "type": "object",
+    "properties": {
+        **SOURCE["properties"],
+        "flag": {
+            "type": "string",
+            "pattern": f"^{FLAG.pattern}$",
+            "description": "`-x` or `--name`, before it.",
+        },
+        "joined": {"type": "boolean", "description": "The value is joined to the flag: `--name=value`, `-xvalue`."},
+        "repeat": {"type": "boolean", "description": "Each item of an array is a word, with the flag before it."},
+        "join": {"type": "string", "minLength": 1, "description": "Items of an array are one word, with this between."},
+    },
+    "oneOf": [{"required": ["argument"]}, {"required": ["setting"]}],
+    "additionalProperties": False,
+}
+"""What `mcpc.lower.command_lines` reads."""
 RUNNING: Mapping[str, JsonSchema] = {
     "timeout": {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS},
     "environment": {
@@ -182,7 +210,10 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     **{(f"`{key}`", name): schema for key in (HANDLER_KEY, HANDLERS_KEY) for name, schema in RUNNING.items()},
     **{(f"`{key}`", MAX_RESULT): SIZE for key in (HANDLER_KEY, HANDLERS_KEY)},
     (f"`{HANDLER_KEY}`", "inline"): {"enum": [True, False, LOOP]},
-    (f"`{HANDLER_KEY}`", "command"): {"anyOf": [TEXT, {**STRINGS, "minItems": 1}]},
+    (f"`{HANDLER_KEY}`", "command"): {
+        "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [TEXT, PLACE]}}]
+    },
+    (f"`{HANDLER_KEY}`", "stdin"): SOURCE,
     (f"`{HANDLER_KEY}`", "asks"): {
         "type": "object",
         "maxProperties": MAX_REQUESTS,

@@ -141,7 +141,7 @@ def missing_interpreters(image: Image) -> list[str]:
     read_file = file_reader(image)
     for definition in definitions(image):
         file = definition.handler[0]
-        if definition.contract in PROGRAM_CONTRACTS and file not in seen:
+        if file and definition.contract in PROGRAM_CONTRACTS and file not in seen:
             seen.add(file)
             line = first_line(definition, read_file(file))
             lacking = interpreter_lacking(line, host.environment(definition.environment))
@@ -241,7 +241,7 @@ NOTES: tuple[tuple[str, Check], ...] = (
     ("variables of handlers are set", unset_variables),
     ("all optional system features are available", missing_features),
 )
-PROGRAM_CONTRACTS = {"executable": False, "mcp_bash": True, "mcp_bash_completion": True}
+PROGRAM_CONTRACTS = {"command": False, "executable": False, "mcp_bash": True, "mcp_bash_completion": True}
 """Contracts whose handlers are programs, and whether Bash runs those that the system cannot run by itself."""
 CONTRACT_REQUIREMENTS = {"bash_sdk": (("bash", "4.4"),), "mcbox": (("bash", "4.4"),)}
 MAX_NAMED = 5
