@@ -46,6 +46,13 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
     metavar="FOLDER",
     help="Convert this project, of any format, to the native format.",
 )
+@click.option(
+    "--from-scripts",
+    "scripts",
+    type=command_options.PROJECT,
+    metavar="DIR",
+    help="Write a tool for each script in this folder, from its options, to be edited.",
+)
 @command_options.build_options
 @command_options.FORMAT_OPTION
 def command(
@@ -58,10 +65,9 @@ def command(
     With --import, the new project builds to a server with the same tools, prompts and resources as the other one, which
     is not changed; IMPORT.md lists how each definition was converted.
     """
-    if source is not None:
-        from mcpc.cli.converting import convert  # noqa: PLC0415 - the stages are only imported to read a project
-
-        convert(source, project, output, given)
+    scripts: Path | None = given.pop("scripts")
+    if source is not None or scripts is not None:
+        from_existing(project, source, scripts, output, given)
         return
     if any(value not in (None, "", ()) for value in given.values()):
         raise click.UsageError(messages.IMPORT_EXPECTED)
@@ -86,6 +92,18 @@ def command(
         project=quoted_word(str(project)), call=start_of_file("server.pyz")
     )
     click.echo("\n".join(map(visible, f"\n{commands}".split("\n"))), err=True)
+
+
+def from_existing(project: Path, source: Path | None, scripts: Path | None, output: str, given: dict[str, Any]) -> None:
+    """Write a project from another one, or from a folder of scripts; the stages are only imported for that."""
+    if source is not None:
+        from mcpc.cli.converting import convert  # noqa: PLC0415
+
+        convert(source, project, output, given)
+    elif scripts is not None:
+        from mcpc.cli.from_scripts import write_tools  # noqa: PLC0415
+
+        write_tools(scripts, project, output, given)
 
 
 def template_files(template: str, name: str) -> dict[str, bytes]:

@@ -140,7 +140,7 @@ INPUT: JsonSchema = {
     "required": ["type"],
     "properties": {"type": {"const": "object"}},
 }
-SOURCE: JsonSchema = {
+WORD_SOURCE: JsonSchema = {
     "type": "object",
     "properties": {
         "argument": {**TEXT, "description": "The argument that is used."},
@@ -153,7 +153,7 @@ SOURCE: JsonSchema = {
 PLACE: JsonSchema = {
     "type": "object",
     "properties": {
-        **SOURCE["properties"],
+        **WORD_SOURCE["properties"],
         "flag": {
             "type": "string",
             "pattern": f"^{FLAG.pattern}$",
@@ -213,7 +213,7 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     (f"`{HANDLER_KEY}`", "command"): {
         "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [TEXT, PLACE]}}]
     },
-    (f"`{HANDLER_KEY}`", "stdin"): SOURCE,
+    (f"`{HANDLER_KEY}`", "stdin"): WORD_SOURCE,
     (f"`{HANDLER_KEY}`", "asks"): {
         "type": "object",
         "maxProperties": MAX_REQUESTS,
