@@ -178,11 +178,12 @@ def test_clients_see_less_of_a_large_schema() -> None:
     )
     (tool,) = definition.tools
     whole, shown = fields_of(tool)["inputSchema"], fields_of(tool)["_meta"]["mcpc/shown"]
-    assert size_of(whole) > 100_000
+    assert size_of(whole) > 50_000
+    assert "A part." not in compact(whole)
     assert 4_000 < size_of(shown) <= 16_384
     assert shown["properties"]["y"] == {"type": "integer"}
     assert list(shown["properties"]["x"]["properties"]) == ["p0", "p1", "p2", "p3", "p4"]
-    assert shown_schema(whole, 256)["properties"]["x"] == {"type": "object", "description": "A part."}
+    assert shown_schema(whole, 200)["properties"]["x"] == {"type": "object"}
     assert shown_schema(whole, size_of(whole)) is whole
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mcpc.frontends.openapi.keywords import DEFINITIONS
+from mcpc.frontends.openapi.keywords import ANNOTATING, DEFINITIONS
 from mcpc.frontends.openapi.texts import shortened
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEPTHS = (6, 5, 4, 3, 2, 1)
 SHORT = 100
+NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs")
+LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 
 
@@ -48,6 +50,21 @@ def shown_schema(schema: dict[str, Json], budget: int) -> dict[str, Json]:
     return made
 
 
+def without_texts(schema: Json) -> Json:
+    """Return a schema that judges the same and describes nothing: what clients see is another one."""
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Json] = {}
+    for key, value in schema.items():
+        if key in NAMED:
+            made[key] = {name: without_texts(part) for name, part in value.items()}
+        elif key in LISTED:
+            made[key] = [without_texts(part) for part in value]
+        elif key not in ANNOTATING:
+            made[key] = without_texts(value) if key in PARTS else value
+    return made
+
+
 class _Shown:
     """Writes a schema to a depth, with what it refers to in its place."""
 
@@ -67,11 +84,11 @@ class _Shown:
             return self.outline(schema, SHORT)
         made = {key: value for key, value in schema.items() if key != "$defs"}
         for key, value in made.items():
-            if key in ("properties", "patternProperties", "dependentSchemas"):
+            if key in NAMED:
                 made[key] = {name: self.schema(part, depth - 1) for name, part in value.items()}
             elif key in PARTS:
                 made[key] = self.schema(value, depth - 1)
-            elif key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            elif key in LISTED:
                 made[key] = [self.schema(part, depth - 1) for part in value]
         return made
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from mcpc.frontends.openapi.arguments import PLACE, OperationArguments
-from mcpc.frontends.openapi.budget import shown_schema
+from mcpc.frontends.openapi.budget import shown_schema, without_texts
 from mcpc.frontends.openapi.keywords import parts_of
 from mcpc.frontends.openapi.names import tool_names
 from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
@@ -80,7 +80,9 @@ class Tools:
         if body is not None:
             arguments.add_body(body)
         plan = self._plan(operation, arguments, path)
-        schema = arguments.schema()
+        whole = arguments.schema()
+        shown = shown_schema(whole, self.api.budget)
+        schema = whole if shown is whole else without_texts(whole)
         span = operation.place.document.key_span(operation.place.path)
         node = implied_node(schema, span)
         compiled, wrong = compile_schema(node, CompileRequest(closed=True, assert_formats=self.asserts_formats))
@@ -93,8 +95,7 @@ class Tools:
             "annotations": hints_of(operation, said.get("hints")),
             "_meta": {HANDLER_KEY: {"http": plan}, DEFAULTS_KEY: False},
         }
-        shown = shown_schema(schema, self.api.budget)
-        if shown is not schema:
+        if shown is not whole:
             tool["_meta"][SHOWN_KEY] = shown
         if any(map(has_hidden, texts_in(tool))):
             raise UnusableError(operation.place, "a name or a value has characters that nobody sees")
