@@ -1,6 +1,7 @@
 """Changes between servers: each is told of those of the others, whatever becomes of Redis meanwhile."""
 
 import asyncio
+import importlib
 import queue
 import sys
 import time
@@ -113,6 +114,14 @@ def test_the_package_is_imported_by_the_first_versions_of_python_3_11(monkeypatc
     monkeypatch.delitem(sys.modules, "async_timeout", raising=False)
     assert module.redis_class("") is redis.Redis
     assert sys.modules["async_timeout"].timeout is asyncio.timeout
+
+
+@pytest.mark.parametrize(("lacking", "said"), [("redis", "built without Redis"), ("async_timeout", "async_timeout")])
+def test_what_cannot_be_imported_is_named(monkeypatch, lacking, said):
+    monkeypatch.setitem(sys.modules, lacking, None)
+    monkeypatch.setattr(module, "redis_class", lambda archive: importlib.import_module(lacking))
+    with pytest.raises(RedisError, match=said):
+        module.connect_redis("redis://h", "")
 
 
 def test_an_address_that_is_none_is_refused_at_once():

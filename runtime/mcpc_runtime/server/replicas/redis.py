@@ -51,8 +51,8 @@ def connect_redis(url: str, archive: str) -> Any:
     """
     try:
         client = redis_class(archive)
-    except ImportError:
-        raise RedisError(NOT_BUNDLED) from None
+    except ImportError as problem:
+        raise RedisError(why_not_imported(problem)) from None
     redis_url = "redis" + url[len("valkey") :] if url.startswith("valkey") else url
     limits = {"socket_timeout": RESPONSE_SECONDS, "socket_connect_timeout": RESPONSE_SECONDS}
     try:
@@ -73,6 +73,11 @@ def redis_class(archive: str) -> Any:
             raise
         activate_server_packages(archive)
         return redis.Redis
+
+
+def why_not_imported(problem: ImportError) -> str:
+    """Return why the package cannot be imported: it is not there, or something that it needs."""
+    return NOT_BUNDLED if problem.name == "redis" else f"the package for Redis cannot be imported: {problem}"
 
 
 def redis_errors() -> tuple[type[Exception], ...]:

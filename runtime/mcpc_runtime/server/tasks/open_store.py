@@ -10,7 +10,7 @@ import os
 from hashlib import sha256
 
 from mcpc_runtime.log import log_line
-from mcpc_runtime.server.replicas.redis import NOT_BUNDLED, is_redis_address
+from mcpc_runtime.server.replicas.redis import is_redis_address, why_not_imported
 from mcpc_runtime.server.tasks.redis import RedisStore
 from mcpc_runtime.server.tasks.sqlite import SqliteStore
 from mcpc_runtime.server.tasks.store import MemoryStore, Store, StoreError, UnavailableStore
@@ -105,6 +105,6 @@ def open_redis(url: str, name: str, archive: str) -> Store:
     """Return a store in this Redis."""
     try:
         store: Store = RedisStore(url, name, archive)
-    except ImportError:
-        raise StoreError(NOT_BUNDLED) from None
+    except ImportError as problem:
+        raise StoreError(why_not_imported(problem)) from None
     return store
