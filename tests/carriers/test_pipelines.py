@@ -53,8 +53,8 @@ def test_both_pipelines_run_the_same_commands_with_pinned_actions() -> None:
     github, gitlab = jobs("github-actions"), jobs("gitlab-ci")
     words = {name: [each.replace(" --format github", "") for each in commands] for name, commands in github.items()}
     assert words == gitlab
-    first = [shlex.split(command)[1] for command in github["check"][:4]]
-    assert (first, "mcpc diff" in github["check"][4]) == (["check", "test", "scan", "build"], True)
+    first = [shlex.split(command[command.index("mcpc ") :])[1] for command in github["check"]]
+    assert first == ["check", "test", "scan", "build", "diff"]
     workflow: dict[str, Any] = yaml.safe_load(EXPORTS["github-actions"](SERVER))
     uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
     assert len(uses) == 5 and all(map(PINNED.fullmatch, uses))
@@ -116,6 +116,16 @@ def run(command: str, place: Path, cache: Path) -> subprocess.CompletedProcess[s
         timeout=300,
         check=False,
     )
+
+
+@pytest.mark.parametrize(("file", "status"), [("", 0), ("unit.py", 0), ("tools.yaml", 1)])
+def test_a_project_without_cases_is_not_tested(file: str, status: int, tmp_path: Path) -> None:
+    needs("bash")
+    write_files(
+        tmp_path / "place/servers/weather", {"server.py": TOOL, **({f"tests/{file}": "tests: 1"} if file else {})}
+    )
+    done = run(jobs("github-actions")["check"][1], tmp_path / "place", tmp_path / "cache")
+    assert done.returncode == status, done.stdout + done.stderr
 
 
 @pytest.mark.slow
