@@ -203,7 +203,11 @@ def test_help_has_only_what_the_file_can_do_and_errors_are_short(person: Person)
 def test_a_copy_is_installed_and_removed(person: Person) -> None:
     (person.home / ".cursor").mkdir()
     given = ("--env", "API_KEY=k")
-    assert person.printed("install", "--client", "all", "--dry-run", *given).count("mcp-servers/files.pyz") == 1
+    planned = person.printed("install", "--client", "all", "--dry-run", *given)
+    assert planned.startswith(
+        "would be copied to ~/.local/share/mcp-servers/files.pyz, which clients start\nCursor: would be"
+    )
+    assert planned.count("mcp-servers/files.pyz") == 2
     assert not person.copy.exists()
     assert person.printed("install", "--client", "cursor", "--client", "zed", *given) == (
         "copied to ~/.local/share/mcp-servers/files.pyz, which clients start\n"

@@ -97,10 +97,13 @@ def install_copy(artifact: Artifact, options: Options) -> list[ClientOutcome]:
     place = os.path.join(servers_folder(), name + (suffix if suffix in SUFFIXES else ""))
     copied = artifact._replace(path=place)
     before, data = contents_of(place), contents_of(artifact.path)
-    if options.dry_run or data is None or data == before:
+    if data is None or data == before:
         return install(copied, options)
     if before is not None and server_in(place) != artifact.name and not options.replace:
         raise InvalidRequestError(messages.OTHER_FILE.format(path=place))
+    if options.dry_run:
+        tell_copy("would be copied", place, options)
+        return install(copied, options)
     os.makedirs(os.path.dirname(place), exist_ok=True)
     write_file(place, data)
     outcomes: list[ClientOutcome] = []
@@ -112,9 +115,15 @@ def install_copy(artifact: Artifact, options: Options) -> list[ClientOutcome]:
                 os.unlink(place)
             else:
                 write_file(place, before)
-    if not options.is_json and os.path.exists(place):
-        sys.stdout.write(f"{messages.COPIED.format(path=place)}\n")
+    if os.path.exists(place):
+        tell_copy("copied", place, options)
     return outcomes
+
+
+def tell_copy(copied: str, place: str, options: Options) -> None:
+    """Say where a copy is, or would be."""
+    if not options.is_json:
+        sys.stdout.write(f"{messages.COPIED.format(copied=copied, path=place)}\n")
 
 
 def copies_of(name: str, server: str) -> list[str]:
