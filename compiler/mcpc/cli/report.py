@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 SUCCESS, FINDINGS, USAGE, UNREACHABLE, WRONG_FILE, NOT_RUNNABLE = 0, 1, 2, 4, 6, 8
 REFUSED_LOCKS, UNREADABLE_LOCKS = ("MCP422",), ("MCP414",)
+WIDTH = 80
 PROGRESS_DELAY_SECONDS = 1.0
 """A build that takes longer than this prints its current stage."""
 
@@ -136,6 +138,8 @@ def progress_reporter(quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def runs_on(described: str, options: Options) -> str:
-    """Return the line that says what a built file runs on, and how it runs on other systems, too."""
+    """Return the lines that say what a built file runs on, and how it runs on other systems, too."""
     is_here_only = not options.platforms and not described.endswith(ANY_SYSTEM)
-    return f"runs on: {visible(described)}" + (f"; others: --platform {COMMON}" if is_here_only else "")
+    words = f"runs on: {visible(described)}"
+    lines = textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join([*lines, *([f"  others: --platform {COMMON}"] if is_here_only else [])])
