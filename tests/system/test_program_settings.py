@@ -73,6 +73,33 @@ def test_fields_of_classes_are_settings() -> None:
     assert {problem.code for problem in problems if problem.severity != "note"} == {"MCP404"}
 
 
+OWN = f"""{CLASS}from mcpc import Server
+class Declared(BaseSettings):
+    level: str = "info"
+mcp = Server("shop", version="1", settings=Declared)
+@mcp.tool
+def other() -> str:
+    return f"{{Settings().other}} {{Declared().level}}"
+"""
+
+
+def test_classes_beside_decorated_functions_are_settings(tmp_path: Path) -> None:
+    files = {"pyproject.toml": PROJECT.replace("'fastmcp==4.1.2', ", ""), "server.py": OWN}
+    found, problems = parsed(files, Options(build_environment=(("SHOP_RETRIES", "3"),)))
+    assert found is not None, problems
+    assert [each.name for each in found.settings_read] == [
+        *("SHOP_TOKEN", "SHOP_RETRIES", "SHOP_URL", "SHOP_PIN", "SHOP_MODE", "SHOP_UNIT", "SHOP_RATIO", "SHOP_HOSTS"),
+        *("SHOP_WHERE", "OTHER", "ANOTHER", "SHOP_STORE__HOST"),
+    ]
+    assert [each.name for each in found.settings_read if each.required] == ["SHOP_RETRIES"]
+    assert [each.name for each in found.settings_read if each.secret] == ["SHOP_TOKEN", "SHOP_PIN"]
+    assert [problem.code for problem in problems if problem.code.startswith("MCP3")] == ["MCP307"]
+    built = build(write_files(tmp_path / "project", files), tmp_path / "server.pyz")
+    own = {"SHOP_TOKEN": "a", "SHOP_RETRIES": "3", "SHOP_URL": "http://a.b", "OTHER": "own", "LEVEL": "high"}
+    (said,) = replies([built], [("tools/call", {"name": "other", "arguments": {}})], env={**os.environ, **own})
+    assert only_text(said["result"]) == "own high"
+
+
 READ = {
     "a key of the mapping": ("os.environ['KEY']", {"KEY": True}),
     "a name that is not written": ("level('A_' + 'LEVEL')", {"A_LEVEL": "info"}),

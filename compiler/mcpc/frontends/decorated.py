@@ -17,6 +17,7 @@ from mcpc.diagnostics.model import quoted
 from mcpc.frontends.causes import line_span
 from mcpc.frontends.fastmcp.build_environment import baked_values
 from mcpc.frontends.fastmcp.imports import uses_framework
+from mcpc.frontends.fastmcp.read_settings import settings_note, settings_read
 from mcpc.frontends.import_failures import import_failure, other_faults, with_meant_name, with_syntax
 from mcpc.frontends.introspection import KINDS, describe_files, find_decorated, server_names
 from mcpc.frontends.introspection.process import read_without_import
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.frontends.introspection import DecoratedFile, Decorator, ImportResults, ServerObject
+    from mcpc.model.ir.project import Setting
     from mcpc.reading import Json, Source, SourceTree
 
 DEFINITION_FILES = ("tools.py", "prompts.py", "resources.py", "completions.py", "server.py")
@@ -73,7 +75,8 @@ WRONG_PYTHON = "MCP416"
 class DecoratedDefinitions:
     """The definitions that a project's decorators make, and the files that contain them.
 
-    `describes`: one of the files has a `Server(...)`, or may have one that could not be read.
+    `describes`: one of the files has a `Server(...)`, or may have one that could not be read. `settings_read`: the
+    fields of classes of pydantic-settings that no `Server(...)` names.
     """
 
     tools: tuple[ToolDefinition, ...] = ()
@@ -84,6 +87,7 @@ class DecoratedDefinitions:
     server: ServerDefinition | None = None
     files: tuple[str, ...] = ()
     describes: bool = False
+    settings_read: tuple[Setting, ...] = ()
 
     @property
     def offers(self) -> bool:
@@ -125,6 +129,8 @@ def read_decorated(
     definitions, described_wrong = _definitions(defining, answers, tree)
     problems += (*described_wrong, *_undetected_decorators(answers, decorated, family))
     server, about_server = _server(defining, answers, tree, described=described)
+    read = tuple(_settings(answers, defining[0].source.path, tree))
+    problems += settings_note(read, defining[0].source.path, tree)
     whole = replace(
         nothing,
         tools=tuple(starmap(ToolDefinition, definitions["tool"])),
@@ -133,8 +139,23 @@ def read_decorated(
         templates=tuple(starmap(TemplateDefinition, definitions[TEMPLATE])),
         completions=tuple(starmap(CompletionDefinition, definitions["completion"])),
         server=server,
+        settings_read=read,
     )
     return whole, (*problems, *about_server)
+
+
+def _settings(answers: ImportResults, main: str, tree: SourceTree) -> Iterator[Setting]:
+    """Yield the settings of a project's classes that no `Server(...)` names.
+
+    One is required if the build had to give it a value: what was imported without a value has another way to get one.
+    """
+    servers = (said.get("said", {}) for file in answers.files.values() for said in file.servers.values())
+    listed = (rows for said in servers if isinstance(said, dict) for rows in [said.get("settings")])
+    named = {row.get("name") for rows in listed if isinstance(rows, list) for row in rows if isinstance(row, dict)}
+    rows = [row for row in answers.settings if row.get("name") not in named]
+    given = dict(build_environment(tree))
+    needed = frozenset(str(row["name"]) for row in rows if row.get("needed") is True and row.get("name") in given)
+    yield from settings_read(rows, needed, (), main, tree)
 
 
 def _describe(files: list[DecoratedFile], tree: SourceTree) -> tuple[ImportResults | None, Diagnostics]:

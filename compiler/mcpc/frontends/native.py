@@ -136,6 +136,7 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
         templates=(*map(TemplateDefinition, written[TEMPLATE]), *decorated.templates),
         completions=(*map(CompletionDefinition, written["completion"]), *decorated.completions),
         skills=folders,
+        settings_read=decorated.settings_read,
         libraries=libraries,
         beside=tuple(source for path, source in tree.files.items() if path not in named),
         sources=tuple(tree.files[path] for path in named),

@@ -185,13 +185,13 @@ def described(
     is_original, framework = run.packages.has_framework, run.packages.framework
     definition, unusable = make_definition(tree, settings, entry, run.packages, result)
     row = entry_row(entry, run.packages)
-    read = tuple(settings_read(result.settings, run.needed, result.imported, entry, tree))
+    read = tuple(settings_read(result.settings, run.needed, result.imported, entry.file, tree))
     definition = replace(definition, beside=sources, runtime_settings=((SETTINGS, row),), imported=result.imported)
     definition = replace(definition, settings_read=read)
     definition = with_routes(with_run_time(definition, result, settings, entry, is_original=is_original), result)
     told = original_framework(framework, fault) if is_original else version_problems(framework)
     lost = without_http(tree, entry) if is_original else ()
-    own = settings_note(read, entry, tree)
+    own = settings_note(read, entry.target, tree)
     more = (*list_notes(result, settings, tree), *told, *lost, *hidden_routes(result, entry), *own)
     return Compiled(definition, (*seen(run, result, entry, tree), *unusable, *more))
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Diagnostic
-    from mcpc.frontends.fastmcp.entry_points import EntryPoint
     from mcpc.reading import SourceTree
 
 OF_SYSTEMS = frozenset(
@@ -36,18 +35,19 @@ MAX_SETTINGS, MAX_TEXT, MAX_SHOWN = 200, 500, 20
 
 
 def settings_read(
-    rows: Sequence[Mapping[str, Any]], needed: frozenset[str], files: Sequence[str], entry: EntryPoint, tree: SourceTree
+    rows: Sequence[Mapping[str, Any]], needed: frozenset[str], files: Sequence[str], main: str, tree: SourceTree
 ) -> Iterator[Setting]:
     """Yield the settings of a program, each once.
 
-    `rows`: what its run told; `needed`: variables without which it does not start; `files`: those that were imported.
+    `rows`: what its run told; `needed`: variables without which it does not start; `files`: those that were imported;
+    `main`: the file that a setting is in whose place is not known.
     """
     sources = [source for path in files for source in [tree.get(path)] if source is not None]
     places = {each.name: each.span for source in sources for each in reversed(read_variables(source))}
     told = {name: row for row in rows if is_setting(name := str(row.get("name", "")))}
     names = [name for name in dict.fromkeys((*told, *sorted(needed), *sorted(places))) if is_setting(name)]
     for name in names[:MAX_SETTINGS]:
-        span = places.get(name, Span(entry.file))
+        span = places.get(name, Span(main))
         yield setting_of(name, told.get(name, {}), span, is_needed=name in needed)
 
 
@@ -82,13 +82,13 @@ def is_plain(value: object) -> bool:
     return isinstance(value, int | float) and isfinite(value)
 
 
-def settings_note(settings: Sequence[Setting], entry: EntryPoint, tree: SourceTree) -> Iterator[Diagnostic]:
+def settings_note(settings: Sequence[Setting], target: str, tree: SourceTree) -> Iterator[Diagnostic]:
     """Yield the note about the settings that a program reads and the project does not declare, required ones first."""
     known = {str(row.get("name")) for row in declared_settings(tree)}
     others = sorted((each for each in settings if each.name not in known), key=lambda each: not each.required)
     if others:
         shown = [f"`{each.name}`{' (required)' if each.required else ''}" for each in others[:MAX_SHOWN]]
         more = f" and {len(others) - MAX_SHOWN} more" if len(others) > MAX_SHOWN else ""
-        message = f"the program `{entry.target}` reads settings: {', '.join(shown)}{more}"
+        message = f"the program `{target}` reads settings: {', '.join(shown)}{more}"
         hint = "`[[tool.mcpc.settings]]` in `pyproject.toml` describes one for those who install the server"
         yield diagnose("MCP307", others[0].span, message, "", hint)

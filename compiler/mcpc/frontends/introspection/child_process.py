@@ -30,6 +30,7 @@ from mcpc.frontends.introspection.keyword_decorators import definition_kind, nat
 from mcpc.frontends.introspection.settings import SettingTypeError, describe_settings
 from mcpc_runtime.artifact.build_time.machine import absent_variables, watch_variables
 from mcpc_runtime.artifact.build_time.raised import raised_facts, relative
+from mcpc_runtime.artifact.build_time.settings import settings_facts
 from mcpc_runtime.handlers.python import authoring
 from mcpc_runtime.transports.platforms.system_features import raise_after, stop_timer
 
@@ -62,7 +63,9 @@ def main(root: str, descriptor: str, place: str) -> None:
     for asked in questions:
         line = describe_file(asked, folder, known, modules)
         write_line(replies, line)
-    write_line(replies, {"end": True, "strays": list(undetected_functions(modules, known, folder))})
+    settings = [row for row in settings_facts(folder) if "type" in row]  # of classes, not of single look-ups
+    strays = list(undetected_functions(modules, known, folder))
+    write_line(replies, {"end": True, "strays": strays, "settings": settings})
     os._exit(0)
 
 

@@ -75,10 +75,14 @@ class FileDescription:
 
 @dataclass(frozen=True, slots=True)
 class ImportResults:
-    """The results by file; `strays` are functions whose decorators were not found in the source."""
+    """The results by file; `strays` are functions whose decorators were not found in the source.
+
+    `settings`: the fields of the project's classes of pydantic-settings (`mcpc_runtime.artifact.build_time.settings`).
+    """
 
     files: dict[str, FileDescription]
     strays: tuple[dict[str, Json], ...] = ()
+    settings: tuple[dict[str, Json], ...] = ()
 
 
 def build_inputs(tree: SourceTree) -> tuple[str, ...]:
@@ -119,13 +123,14 @@ def describe_in_processes(
     """Return the results of files; a file that ends its process is not run again, the next ones run in another."""
     files_by_path: dict[str, FileDescription] = {}
     strays: tuple[dict[str, Json], ...] = ()
+    settings: tuple[dict[str, Json], ...] = ()
     silent = list(files)
     while silent:
         heard = parse_results(run_process(silent, root, packages, environment or {}), silent, root)
         files_by_path |= heard.files
-        strays = (*strays, *heard.strays)
+        strays, settings = (*strays, *heard.strays), (*settings, *heard.settings)
         silent = [file for file in silent if file.source.path not in files_by_path]
-    return ImportResults(files_by_path, strays)
+    return ImportResults(files_by_path, strays, settings)
 
 
 def copy_project(tree: SourceTree, folder: Path) -> None:
@@ -185,7 +190,8 @@ def parse_results(outcome: ProgramOutcome, files: Sequence[DecoratedFile], root:
         described[silent] = FileDescription(
             failure=process_failure(outcome, silent, root, said_all=has_last_line(outcome.answer))
         )
-    return ImportResults(described, tuple(stray for line in ends for stray in line["strays"]))
+    settings = tuple(row for line in ends for row in line.get("settings", ()))
+    return ImportResults(described, tuple(stray for line in ends for stray in line["strays"]), settings)
 
 
 def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all: bool) -> ImportFailure:
@@ -223,8 +229,10 @@ def is_file_result(line: dict[str, Any], marks: Mapping[str, int]) -> bool:
 
 def is_last_line(line: dict[str, Any]) -> bool:
     """Tell whether a line is the last one of a process."""
-    strays = line.get("strays")
-    return line.get("end") is True and isinstance(strays, list) and all(map(is_undetected_function, strays))
+    strays, settings = line.get("strays"), line.get("settings", [])
+    has_settings = isinstance(settings, list) and all(isinstance(row, dict) for row in settings)
+    has_strays = isinstance(strays, list) and all(map(is_undetected_function, strays))
+    return line.get("end") is True and has_strays and has_settings
 
 
 def is_function_row(row: object) -> bool:
