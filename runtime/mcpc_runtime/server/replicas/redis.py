@@ -76,8 +76,9 @@ def redis_class(archive: str) -> Any:
 
 
 def why_not_imported(problem: ImportError) -> str:
-    """Return why the package cannot be imported: it is not there, or something that it needs."""
-    return NOT_BUNDLED if problem.name == "redis" else f"the package for Redis cannot be imported: {problem}"
+    """Return why the package, or the part of the runtime that uses it, cannot be imported: it is not there, or a need."""
+    is_absent = (problem.name or "").partition(".")[0] in ("redis", "mcpc_runtime")
+    return NOT_BUNDLED if is_absent else f"the package for Redis cannot be imported: {problem}"
 
 
 def redis_errors() -> tuple[type[Exception], ...]:
