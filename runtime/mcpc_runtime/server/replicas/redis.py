@@ -76,7 +76,7 @@ def redis_class(archive: str) -> Any:
 
 
 def why_not_imported(problem: ImportError) -> str:
-    """Return why the package, or the part of the runtime that uses it, cannot be imported: it is not there, or a need."""
+    """Return why the package, or what uses it, cannot be imported: it is not in the file, or lacks something."""
     is_absent = (problem.name or "").partition(".")[0] in ("redis", "mcpc_runtime")
     return NOT_BUNDLED if is_absent else f"the package for Redis cannot be imported: {problem}"
 
