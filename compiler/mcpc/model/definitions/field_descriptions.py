@@ -102,6 +102,7 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
     },
     "`_meta`": {
         "mcpc/defaults": "Whether defaults of the input schema are filled in before the handler runs (yes by default).",
+        "mcpc/shown": "The input schema that clients see, where it says less than the one that is checked.",
         "mcpc/files": "Which files of the project are packed: patterns to `exclude` and to `include`.",
         "mcpc/handler": "How the handler of this definition is run; clients do not see it.",
         "mcpc/handlers": "Options for all handlers of the server; clients do not see them.",

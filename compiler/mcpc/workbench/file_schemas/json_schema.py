@@ -191,7 +191,7 @@ SIZE: JsonSchema = {
     ]
 }
 ALL_STYLES = [*dict.fromkeys(style for styles in STYLES.values() for style in styles)]
-SOURCE: JsonSchema = {
+REQUEST_VALUE: JsonSchema = {
     "type": ["object", "array", "string", "number", "boolean", "null"],
     "properties": {
         "argument": {"description": "The argument of the tool that has the value.", **TEXT},
@@ -201,11 +201,19 @@ SOURCE: JsonSchema = {
             "description": "How lists and objects are written.",
             "enum": ALL_STYLES,
         },
-        **{key: {"type": "boolean"} for key in ("explode", "allowReserved", "bytes")},
-        **dict.fromkeys(("content", "type"), TEXT),
+        "explode": {"description": "Write items and members separately.", "type": "boolean"},
+        "allowReserved": {"description": "Leave reserved characters as they are.", "type": "boolean"},
+        "bytes": {"description": "The part is a file: base64, or an object with `data` or `text`.", "type": "boolean"},
+        "content": {"description": "The media type in which the value is written, in place of a style.", **TEXT},
+        "type": {"description": "The media type of the part.", **TEXT},
     },
 }
-SOURCES: JsonSchema = {"type": "object", "additionalProperties": SOURCE}
+SOURCE: JsonSchema = {"allOf": [{"$ref": "#/definitions/requestValue"}]}
+SOURCES: JsonSchema = {"type": "object", "additionalProperties": {"$ref": "#/definitions/requestValue"}}
+BASE: JsonSchema = {
+    "setting": {"description": "The setting that has the address.", **TEXT},
+    "default": {"description": "The address if the setting is not set.", **TEXT},
+}
 OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     **{(f"`{key}`", name): schema for key in (HANDLER_KEY, HANDLERS_KEY) for name, schema in RUNNING.items()},
     **{(f"`{key}`", MAX_RESULT): SIZE for key in (HANDLER_KEY, HANDLERS_KEY)},
@@ -223,11 +231,14 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
             "properties": {"method": {"enum": sorted(REQUESTS)}, "params": {"type": "object"}},
         },
     },
-    ("`http`", "base"): {"type": ["string", "object"], "properties": {"setting": TEXT, "default": TEXT}},
+    ("`http`", "base"): {"type": ["string", "object"], "properties": BASE},
     **{("`http`", place): SOURCES for place in ("places", "query", "headers", "cookies")},
     **{("`body`", kind): SOURCES for kind in ("form", "multipart")},
     **dict.fromkeys((("`http`", "querystring"), ("`body`", "bytes"), ("`body`", "text")), SOURCE),
-    ("`body`", "json"): {**SOURCE, "properties": {**SOURCE["properties"], "members": SOURCES}},
+    ("`body`", "json"): {
+        **SOURCE,
+        "properties": {"members": {"description": "The members of an object, by name.", **SOURCES}},
+    },
     **{(f"`{FILES}`", name): PATTERNS for name in SETTINGS},
     ("tool", "name"): {"type": "string", **CALLED_NAME},
     ("prompt", "name"): {"type": "string", **CALLED_NAME},
