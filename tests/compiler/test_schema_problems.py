@@ -57,7 +57,7 @@ def test_unknown_keywords_are_annotations(key: str) -> None:
 
 @pytest.mark.parametrize(("unknown", "reported"), [(49, 1), (50, 0)])
 def test_so_many_unknown_keywords_are_compared_with_known_ones(unknown: int, reported: int) -> None:
-    assert len(problems_of({**{f"q{number}": 1 for number in range(unknown)}, "proprties": {}})) == reported
+    assert len(problems_of({**{f"q{number}": 1 for number in range(unknown)}, "propertiess": {}})) == reported
 
 
 def test_a_cycle_that_steps_into_the_value_is_fine() -> None:

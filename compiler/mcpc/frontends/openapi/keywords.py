@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcpc.diagnostics import Span
 from mcpc.frontends.openapi.problems import HIDDEN
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcpc.frontends.openapi.documents import DocumentValue
-    from mcpc.frontends.openapi.schemas import Schemas
+    from mcpc.frontends.openapi.problems import Problems
 
 Json = Any
 DEEPEST = 30
@@ -54,7 +54,20 @@ BYTES = {"type": "string", "contentEncoding": "base64"}
 DEFINITIONS = "#/$defs/"
 
 
-def _type(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+class SchemaReader(Protocol):
+    """What a keyword asks of the schemas of its document."""
+
+    problems: Problems
+    is_old: bool
+
+    def subschema(self, place: DocumentValue, depth: int) -> Json: ...
+    def follow(self, place: DocumentValue) -> DocumentValue: ...
+    def name_of(self, target: DocumentValue) -> str: ...
+    def recursion(self, place: DocumentValue, keyword: str) -> DocumentValue: ...
+    def is_read_only(self, place: DocumentValue) -> bool: ...
+
+
+def _type(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if written == "file":
         made.update(BYTES)
@@ -70,7 +83,7 @@ def _type(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, 
         made["type"] = kinds[0] if len(kinds) == 1 else kinds
 
 
-def _text(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _text(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     text = clean_text(place.value[keyword])
     if has_hidden(place.value[keyword]):
         schemas.problems.repair(place.at(keyword), HIDDEN)
@@ -78,7 +91,7 @@ def _text(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, 
         made[keyword] = text
 
 
-def _format(_: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _format(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
     """Keep formats of texts: some clients refuse those of numbers, as `int64`."""
     written = place.value[keyword]
     if written in ("binary", "byte", "base64", "base64url") and made.get("type", "string") == "string":
@@ -92,17 +105,17 @@ def _kinds(made: dict[str, Json]) -> list[str]:
     return [kinds] if isinstance(kinds, str) else kinds
 
 
-def _flag(_: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _flag(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
     if place.value[keyword] is True:
         made[keyword] = True
 
 
-def _encoding(_: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _encoding(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
     if isinstance(place.value[keyword], str):
         made[keyword] = place.value[keyword]
 
 
-def _enum(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _enum(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if not isinstance(written, list) or not written:
         schemas.problems.repair(place.at(keyword), "`enum` has no values: left out, since it would allow nothing")
@@ -116,7 +129,7 @@ def _enum(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, 
     made[keyword] = once
 
 
-def _const(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _const(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     if _is_deep(place.value[keyword]):
         schemas.problems.repair(place.at(keyword), "`const` is a value of many parts: left out")
     else:
@@ -136,7 +149,7 @@ def parts_of(value: Json) -> list[Json]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _default(_: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _default(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
     """Keep a default that plainly is one: many stand beside a type or values that they do not fit."""
     value = place.value[keyword]
     fits = any(_has_type(value, kind) for kind in _kinds(made))
@@ -165,7 +178,7 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _count(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _count(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     value = place.value[keyword]
     if _is_number(value) and value >= 0 and float(value).is_integer():
         made[keyword] = int(value)
@@ -173,7 +186,7 @@ def _count(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str,
         schemas.problems.repair(place.at(keyword), f"`{keyword}` is no count: left out")
 
 
-def _number(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _number(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     value = place.value[keyword]
     if _is_number(value) and (keyword != "multipleOf" or value > 0):
         made[keyword] = value
@@ -181,7 +194,7 @@ def _number(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str
         schemas.problems.repair(place.at(keyword), f"`{keyword}` is no number that it can be: left out")
 
 
-def _exclusive(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _exclusive(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     """Read `true` as draft 4 does: the bound beside it is not allowed itself."""
     value, bound = place.value[keyword], keyword.removeprefix("exclusive").lower()
     if value is True and _is_number(place.value.get(bound)):
@@ -192,7 +205,7 @@ def _exclusive(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[
         made[keyword] = value
 
 
-def _pattern(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _pattern(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     pattern, longest = place.value[keyword], place.value.get("maxLength")
     if isinstance(pattern, str) and is_fast(pattern, longest if isinstance(longest, int) else None):
         made[keyword] = pattern
@@ -213,12 +226,12 @@ def is_fast(pattern: str, longest: int | None) -> bool:
     return not any(slow_patterns({"pattern": implied_node(pattern, span), **bound}))
 
 
-def _subschema(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _subschema(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
     value = place.value[keyword]
     made[keyword] = value if isinstance(value, bool) else schemas.subschema(place.at(keyword), depth + 1)
 
 
-def _items(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _items(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
     value = place.at(keyword)
     if isinstance(value.value, list):
         schemas.problems.repair(value, "`items` is a list, as in draft 4: read as `prefixItems`")
@@ -227,7 +240,7 @@ def _items(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str,
         made[keyword] = schemas.subschema(value, depth + 1)
 
 
-def _list(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _list(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
     items = place.at(keyword).items()
     if not items:
         schemas.problems.repair(place.at(keyword), f"`{keyword}` has no schemas: left out")
@@ -239,7 +252,7 @@ def _list(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, 
     made[keyword] = parts
 
 
-def _tagged(schemas: Schemas, branch: DocumentValue, made: Json, tagged: dict[str, Json]) -> Json:
+def _tagged(schemas: SchemaReader, branch: DocumentValue, made: Json, tagged: dict[str, Json]) -> Json:
     """Return a branch that has its own value of the property that distinguishes the branches."""
     written, name = branch.value, tagged["propertyName"]
     if not isinstance(written, dict) or not isinstance(written.get("$ref"), str) or set(made) != {"$ref"}:
@@ -257,7 +270,7 @@ def _tagged(schemas: Schemas, branch: DocumentValue, made: Json, tagged: dict[st
     return made if said is None else {**made, "properties": {name: said}, "required": [name]}
 
 
-def _map(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _map(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
     members = place.at(keyword).members()
     if keyword == "patternProperties":
         members = [(key, part) for key, part in members if is_fast(key, None)]
@@ -265,7 +278,7 @@ def _map(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, J
         made[keyword] = {key: schemas.subschema(part, depth + 1) for key, part in members}
 
 
-def _properties(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _properties(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
     kept = {
         key: schemas.subschema(part, depth + 1)
         for key, part in place.at(keyword).members()
@@ -274,14 +287,14 @@ def _properties(schemas: Schemas, place: DocumentValue, keyword: str, made: dict
     made[keyword] = kept
 
 
-def _is_hidden_name(schemas: Schemas, part: DocumentValue, name: str) -> bool:
+def _is_hidden_name(schemas: SchemaReader, part: DocumentValue, name: str) -> bool:
     if not has_hidden(name):
         return False
     schemas.problems.repair(part, "the name of a property has characters that nobody sees: left out")
     return True
 
 
-def _required(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _required(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if not isinstance(written, list):
         if not isinstance(written, bool):
@@ -297,7 +310,7 @@ def _required(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[s
         made[keyword] = names
 
 
-def _dependent(_: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _dependent(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
     value = place.value[keyword]
     if isinstance(value, dict) and all(isinstance(names, list) for names in value.values()):
         made[keyword] = {key: list(dict.fromkeys(filter(_is_text, names))) for key, names in value.items()}
@@ -307,11 +320,11 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _recursive(schemas: Schemas, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _recursive(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
     made["$ref"] = DEFINITIONS + schemas.name_of(schemas.recursion(place, keyword))
 
 
-KEYWORDS: tuple[tuple[str, Callable[[Schemas, DocumentValue, str, dict[str, Json], int], None]], ...] = (
+KEYWORDS: tuple[tuple[str, Callable[[SchemaReader, DocumentValue, str, dict[str, Json], int], None]], ...] = (
     ("type", _type),
     ("format", _format),
     ("description", _text),

@@ -185,8 +185,9 @@ REQUESTING = HandlerOptions(timeout=30.0, max_result=64 << 10)
 
 def runs_file(handler: Handler) -> bool:
     """Tell whether a handler's file is a program that the system runs."""
-    is_command = isinstance(handler, ExternalHandler) and handler.contract == COMMAND_LINE
-    return isinstance(handler, Executable) or (is_command and handler.unpacks)
+    if isinstance(handler, ExternalHandler):
+        return handler.contract == COMMAND_LINE and handler.unpacks
+    return isinstance(handler, Executable)
 
 
 def default_options(handler: Handler) -> HandlerOptions:
