@@ -40,6 +40,7 @@ CHECKS = {
     "modules": handlers.check_modules,
     "names": names.check_names,
     "platforms": machines.check_platforms,
+    "requests": handlers.check_requests,
     "requires": machines.check_requirements,
     "resources": names.check_uris,
     "running": handlers.check_handler_options,
