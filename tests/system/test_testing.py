@@ -45,7 +45,7 @@ def built(project: Path) -> Path:
     return build(project, project.parent / "server.pyz")
 
 
-EXAMPLES = ("bash-sdk", "blueprints", "bx-mcp", "everything", "fastmcp", "files", "mcp-bash", "toolbox")
+EXAMPLES = ("bash-sdk", "blueprints", "bx-mcp", "everything", "fastmcp", "files", "mcp-bash", "openapi", "toolbox")
 OVER_BOTH = ("bx-mcp", "everything", "files", "mcp-bash")
 """Examples whose cases also run over HTTP here; `mcpc test` without options runs all of them so."""
 COMMANDS = {"bash-sdk": ("bash", "jq"), "files": ("bash", "jq"), "mcp-bash": ("bash",), "everything": ("bash",)}

@@ -18,10 +18,10 @@ from mcpc.sandbox.platforms import quoted_word, start_of_file
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TEMPLATES = ("bash", "functions", "openapi", "python")
-"""Bash functions with JSON; decorated Python functions; an API document; Python functions with JSON."""
-
+TEMPLATES = ("bash", "functions", "python")
+"""Bash functions with JSON; decorated Python functions; Python functions with JSON."""
 OPENAPI = "openapi"
+"""The template that an API document fills."""
 TEMPLATE_SERVER_NAME = "my-server"
 """The server name in every template; replaced by the folder's name if that is a plain name."""
 NEXT = """next: mcpc build {project} -o server.pyz
@@ -36,7 +36,11 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 @click.argument("project", type=click.Path(path_type=Path))
 @click.argument("document", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
 @click.option(
-    "--template", type=click.Choice(TEMPLATES), default="functions", show_default=True, help="Style of the project."
+    "--template",
+    type=click.Choice((*TEMPLATES, OPENAPI)),
+    default="functions",
+    show_default=True,
+    help="Style of the project.",
 )
 @click.option(
     "--import",

@@ -429,7 +429,7 @@ def test_a_release_that_would_lose_files_is_refused(released: dict[str, Any], tm
     assert run("release", tmp_path / "none").exit_code == 2
 
 
-@pytest.mark.parametrize("template", [name for name in new.TEMPLATES if name != new.OPENAPI])
+@pytest.mark.parametrize("template", new.TEMPLATES)
 def test_a_new_project_has_its_name(template: str, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     done = run("new", tmp_path / "deep" / "weather", "--template", template)
     assert done.exit_code == 0, done.output
