@@ -31,8 +31,6 @@ PROGRAM = re.compile(r"(?P<file>.+\.py)(?P<object>:[\w.]+(?:\(\))?)?")
 SOURCE = ".py"
 DOCUMENT = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]""", re.MULTILINE)
 DOCUMENTS = (".yaml", ".yml", ".json")
-BEGINNING = 4_096
-"""How much of a file tells whether it is an API document."""
 PROJECT_FILE = "pyproject.toml"
 
 
@@ -78,8 +76,8 @@ def is_document(path: Path) -> bool:
     """Tell whether a path is that of an API document."""
     if path.suffix not in DOCUMENTS or not path.is_file():
         return False
-    with path.open("rb") as file:
-        return DOCUMENT.search(file.read(BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
+    # Programs that sort keys write the version behind `components`, which may be megabytes.
+    return DOCUMENT.search(path.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
 
 
 def folder_of(file: Path, name: str, ctx: click.Context | None, option: str = "") -> Path:

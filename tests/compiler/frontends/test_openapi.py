@@ -204,6 +204,7 @@ def test_places_in_a_document() -> None:
         ("a.yml", "'swagger': '2.0'\n", True),
         ("a.json", '\ufeff{"info": {}, "openapi": "3.0.0"}', True),
         ("a.json", '{\n  "swagger": "2.0"\n}', True),
+        ("a.json", '{"components": {"a": "%s"}, "openapi": "3.0.0"}' % ("x" * 10_000), True),
         ("a.toml", 'openapi = "3.0.0"', False),
         ("a.yaml", "x-openapi: 3\n", False),
         ("a.json", '{"openapi": true}', False),
