@@ -88,31 +88,31 @@ class ApiTools:
         self.names = [str(tool.node.value["name"]) for tool in tools if isinstance(tool.node.value, dict)]
 
 
-def read_api(api: Api, files: DocumentFiles, tree: SourceTree, said: list[Diagnostic]) -> ApiTools | None:
-    """Return the tools and settings of an API; problems are added to `said`."""
+def read_api(api: Api, files: DocumentFiles, tree: SourceTree, diagnostics: list[Diagnostic]) -> ApiTools | None:
+    """Return the tools and settings of an API; problems are added to `diagnostics`."""
     document = files.read(api.document)
     if document is None:
         return None
     wrong = unusable_document(DocumentValue(document, (), document.value))
     if wrong is not None:
-        said.append(wrong)
+        diagnostics.append(wrong)
         return None
-    document = with_overlays(document, api, files, said)
+    document = with_overlays(document, api, files, diagnostics)
     root = DocumentValue(document, (), document.value)
     problems = Problems()
     reader = Reader(root, files)
     is_old = reader.is_swagger or str(root.value.get("openapi")).startswith("3.0")
     schemas = Schemas(files, problems, is_old)
     settings = ApiSettings(variable_words(api.name) or title_words(root, tree))
-    operations = selected(api, root, files, problems, said)
+    operations = selected(api, root, files, problems, diagnostics)
     servers = Servers(root, settings, problems, api.base_url)
     security = Security(reader, settings, problems)
     tools = Tools(api, reader, schemas, problems, servers, security, tree.options.assert_formats)
-    made = list(tools.of(operations))
+    definitions = list(tools.of(operations))
     _declare_own(api, settings)
-    said += problems.all()
-    said += _unsent(root)
-    return ApiTools(api, root, made, settings.declared)
+    diagnostics += problems.all()
+    diagnostics += _unsent(root)
+    return ApiTools(api, root, definitions, settings.declared)
 
 
 def unusable_document(root: DocumentValue) -> Diagnostic | None:
@@ -143,7 +143,7 @@ def title_words(root: DocumentValue, tree: SourceTree) -> str:
 
 
 def selected(
-    api: Api, root: DocumentValue, files: DocumentFiles, problems: Problems, said: list[Diagnostic]
+    api: Api, root: DocumentValue, files: DocumentFiles, problems: Problems, diagnostics: list[Diagnostic]
 ) -> list[Operation]:
     """Return the operations that are tools; report paths that cannot be had, and patterns that mean nothing."""
     known: list[Operation] = []
@@ -152,7 +152,7 @@ def selected(
             problems.leave_out(str(each.place.path[-1]), each)
         else:
             known.append(each)
-    said += _unmet(api, known)
+    diagnostics += _unmet(api, known)
     return [each for each in known if api.selects(each) and not is_hidden(each)]
 
 

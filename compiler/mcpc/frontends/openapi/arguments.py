@@ -84,8 +84,8 @@ class OperationArguments:
     def _add(self, where: str, name: str, schema: dict[str, Json], *, is_required: bool) -> str:
         key = free_key(where, name, {*self.properties, *self.reserved})
         if key != name and key != f"{where}_{name}":
-            said = schema.get("description", "")
-            schema = {**schema, "description": f"{said} (sent as `{clean_text(name, 100)}`)".strip()}
+            text = schema.get("description", "")
+            schema = {**schema, "description": f"{text} (sent as `{clean_text(name, 100)}`)".strip()}
         changes = self.given.get(name)
         if isinstance(changes, dict):
             schema = {**schema, **changes}
@@ -96,9 +96,9 @@ class OperationArguments:
 
     def _described(self, place: DocumentValue, description: str) -> dict[str, Json]:
         """Return the schema of an argument, with the description that its holder has."""
-        made = self.schemas.convert(place)
-        said = clean_text(description)
-        return {**made, "description": said} if said else made
+        schema = self.schemas.convert(place)
+        text = clean_text(description)
+        return {**schema, "description": text} if text else schema
 
     def add_body(self, body: Body) -> None:
         """Add what is sent as the body."""
@@ -112,10 +112,10 @@ class OperationArguments:
                 self._plan_body({"json": {"members": members}, "type": body.media}, body)
                 return
         schema = dict(BYTES) if body.kind == "bytes" else {"type": "string"} if body.kind == "text" else None
-        made = self._described(body.schema, body.description) if schema is None else schema
-        if schema is not None and (said := clean_text(body.description)):
-            made["description"] = said
-        key = self._add("request", "body", made or ANY, is_required=body.required)
+        whole = self._described(body.schema, body.description) if schema is None else schema
+        if schema is not None and (text := clean_text(body.description)):
+            whole["description"] = text
+        key = self._add("request", "body", whole or ANY, is_required=body.required)
         self._plan_body({body.kind: {"argument": key}, "type": body.media}, body)
 
     def _can_be_flat(self, parts: ObjectParts) -> bool:
@@ -129,8 +129,8 @@ class OperationArguments:
         """Add the properties of a body as arguments; return the key of each."""
         keys = {}
         for name, places in parts.properties.items():
-            made = [self.schemas.convert(place) for place in places]
-            schema = made[0] if len(made) == 1 else {"allOf": made}
+            schemas = [self.schemas.convert(place) for place in places]
+            schema = schemas[0] if len(schemas) == 1 else {"allOf": schemas}
             keys[name] = self._add("body", name, schema, is_required=body.required and name in parts.required)
         return keys
 
@@ -148,10 +148,10 @@ class OperationArguments:
 
     def _form_value(self, body: Body, name: str, key: str, place: DocumentValue) -> dict[str, Any]:
         """Return how one part of a form is written."""
-        said = body.encoding.get(name)
-        said = said if isinstance(said, dict) else {}
-        value = {"argument": key, **(known_style(said, "form") if body.kind == "form" else {})}
-        media = said.get("contentType")
+        encoding = body.encoding.get(name)
+        encoding = encoding if isinstance(encoding, dict) else {}
+        value = {"argument": key, **(known_style(encoding, "form") if body.kind == "form" else {})}
+        media = encoding.get("contentType")
         media = media.partition(",")[0].strip() if isinstance(media, str) else ""
         if body.kind == "form":
             is_json = media.endswith("json") and "style" not in value
@@ -167,8 +167,13 @@ class OperationArguments:
             schema = self.schemas.follow(place.at("items")).value if "items" in place.value else {}
         if not isinstance(schema, dict):
             return False
-        said = schema.get("contentMediaType", media)
-        is_bytes = isinstance(said, str) and bool(said) and not said.startswith("text/") and not said.endswith("json")
+        media_type = schema.get("contentMediaType", media)
+        is_bytes = (
+            isinstance(media_type, str)
+            and bool(media_type)
+            and not media_type.startswith("text/")
+            and not media_type.endswith("json")
+        )
         is_untyped = "type" not in schema and "$ref" not in schema and "properties" not in schema
         plain = schema.get("type") in ("string", "file") or (is_untyped and is_bytes)
         return schema.get("format") == "binary" or schema.get("type") == "file" or (plain and is_bytes)

@@ -37,8 +37,8 @@ def one_type_each(items: Json) -> Json:
     if not isinstance(kinds, list):
         return items
     judged = {key: value for key, value in items.items() if key not in (*ANNOTATING, "type")}
-    said = {key: value for key, value in items.items() if key in ANNOTATING}
-    return {**said, "anyOf": [{"type": kind, **judged} for kind in kinds]}
+    annotations = {key: value for key, value in items.items() if key in ANNOTATING}
+    return {**annotations, "anyOf": [{"type": kind, **judged} for kind in kinds]}
 
 
 class Assembly:
@@ -67,21 +67,21 @@ class Assembly:
                 waiting += self.uses[name]
 
     def _stands_in_place(self, name: str) -> bool:
-        made = self._schemas.definitions[name]
-        is_small = not self.uses[name] and len(json.dumps(made, ensure_ascii=False)) <= SMALL
+        assembled = self._schemas.definitions[name]
+        is_small = not self.uses[name] and len(json.dumps(assembled, ensure_ascii=False)) <= SMALL
         return self._times[name] == 1 or is_small
 
     def schema(self) -> dict[str, Json]:
         """Return the schema with the definitions that it still refers to."""
-        made: dict[str, Json] = self._written(self.root, 0)
+        assembled: dict[str, Json] = self._written(self.root, 0)
         kept: dict[str, Json] = {}
-        waiting = list(names_in(made))
+        waiting = list(names_in(assembled))
         while waiting:
             name = waiting.pop()
             if name not in kept:
                 kept[name] = self._written(self._schemas.definitions[name], 0)
                 waiting += names_in(kept[name])
-        return {**made, "$defs": dict(sorted(kept.items()))} if kept else made
+        return {**assembled, "$defs": dict(sorted(kept.items()))} if kept else assembled
 
     def _written(self, value: Json, depth: int) -> Json:
         """Return a value with definitions in their places, as far as it does not become too deep."""
@@ -91,8 +91,8 @@ class Assembly:
             return value
         name = value["$ref"].removeprefix(DEFINITIONS) if isinstance(value.get("$ref"), str) else ""
         if name not in self._placed or depth > DEEPEST:
-            made = {key: self._written(each, depth + 1) for key, each in value.items()}
-            return {**made, "items": one_type_each(made["items"])} if "items" in made else made
+            assembled = {key: self._written(each, depth + 1) for key, each in value.items()}
+            return {**assembled, "items": one_type_each(assembled["items"])} if "items" in assembled else assembled
         beside = {key: self._written(each, depth + 1) for key, each in value.items() if key != "$ref"}
         placed = self._written(self._schemas.definitions[name], depth + 1)
         if ANNOTATING.issuperset(beside) and isinstance(placed, dict):

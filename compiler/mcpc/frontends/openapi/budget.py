@@ -36,33 +36,33 @@ def shown_schema(schema: dict[str, Json], budget: int) -> dict[str, Json]:
         return schema
     for depth in DEPTHS:
         try:
-            made: dict[str, Json] = _Shown(schema.get("$defs", {}), budget).schema(schema, depth + 1)
+            smaller: dict[str, Json] = _Shown(schema.get("$defs", {}), budget).schema(schema, depth + 1)
         except OverBudgetError:
             continue
-        if size_of(made) <= budget:
-            return made
+        if size_of(smaller) <= budget:
+            return smaller
     shallow = _Shown(schema.get("$defs", {}), 1 << 62)
     short = {name: shallow.outline(part, SHORT) for name, part in schema["properties"].items()}
-    made = {**schema, "properties": short}
-    made.pop("$defs", None)
-    if size_of(made) > budget:
-        made["properties"] = {name: shallow.outline(part, 0) for name, part in schema["properties"].items()}
-    return made
+    smaller = {**schema, "properties": short}
+    smaller.pop("$defs", None)
+    if size_of(smaller) > budget:
+        smaller["properties"] = {name: shallow.outline(part, 0) for name, part in schema["properties"].items()}
+    return smaller
 
 
 def without_texts(schema: Json) -> Json:
     """Return a schema that judges the same and describes nothing: what clients see is another one."""
     if not isinstance(schema, dict):
         return schema
-    made: dict[str, Json] = {}
+    smaller: dict[str, Json] = {}
     for key, value in schema.items():
         if key in NAMED:
-            made[key] = {name: without_texts(part) for name, part in value.items()}
+            smaller[key] = {name: without_texts(part) for name, part in value.items()}
         elif key in LISTED:
-            made[key] = [without_texts(part) for part in value]
+            smaller[key] = [without_texts(part) for part in value]
         elif key not in ANNOTATING:
-            made[key] = without_texts(value) if key in PARTS else value
-    return made
+            smaller[key] = without_texts(value) if key in PARTS else value
+    return smaller
 
 
 class _Shown:
@@ -82,15 +82,15 @@ class _Shown:
         schema = self._resolved(schema)
         if depth <= 0:
             return self.outline(schema, SHORT)
-        made = {key: value for key, value in schema.items() if key != "$defs"}
-        for key, value in made.items():
+        smaller = {key: value for key, value in schema.items() if key != "$defs"}
+        for key, value in smaller.items():
             if key in NAMED:
-                made[key] = {name: self.schema(part, depth - 1) for name, part in value.items()}
+                smaller[key] = {name: self.schema(part, depth - 1) for name, part in value.items()}
             elif key in PARTS:
-                made[key] = self.schema(value, depth - 1)
+                smaller[key] = self.schema(value, depth - 1)
             elif key in LISTED:
-                made[key] = [self.schema(part, depth - 1) for part in value]
-        return made
+                smaller[key] = [self.schema(part, depth - 1) for part in value]
+        return smaller
 
     def outline(self, schema: Json, longest: int) -> Json:
         """Return only what kind of value a schema describes."""
@@ -103,8 +103,8 @@ class _Shown:
             kind = schema.get("type", "object" if "properties" in schema else None)
             short = {key: value for key, value in (("type", kind), ("description", schema.get("description"))) if value}
             short |= {"items": {}} if kind == "array" else {}
-        said = shortened(short.pop("description", ""), longest) if longest else short.pop("description", "") and ""
-        return {**short, "description": said} if said else short
+        text = shortened(short.pop("description", ""), longest) if longest else short.pop("description", "") and ""
+        return {**short, "description": text} if text else short
 
     def _resolved(self, schema: dict[str, Json]) -> dict[str, Json]:
         for _ in range(20):

@@ -67,10 +67,10 @@ class SchemaReader(Protocol):
     def is_read_only(self, place: DocumentValue) -> bool: ...
 
 
-def _type(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _type(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if written == "file":
-        made.update(BYTES)
+        converted.update(BYTES)
         return
     kinds = []
     for kind in written if isinstance(written, list) else [written]:
@@ -80,42 +80,42 @@ def _type(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[
             schemas.problems.repair(place.at(keyword), f"`{kind}` is no type of JSON: {as_what}")
         kinds += [known] if known and known not in kinds else []
     if kinds:
-        made["type"] = kinds[0] if len(kinds) == 1 else kinds
+        converted["type"] = kinds[0] if len(kinds) == 1 else kinds
 
 
-def _text(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _text(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     text = clean_text(place.value[keyword])
     if has_hidden(place.value[keyword]):
         schemas.problems.repair(place.at(keyword), HIDDEN)
     if text:
-        made[keyword] = text
+        converted[keyword] = text
 
 
-def _format(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _format(_: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], __: int) -> None:
     """Keep formats of texts: some clients refuse those of numbers, as `int64`."""
     written = place.value[keyword]
-    if written in ("binary", "byte", "base64", "base64url") and made.get("type", "string") == "string":
-        made.update(BYTES)
-    elif isinstance(written, str) and not {"integer", "number"} & {*_kinds(made)}:
-        made[keyword] = written
+    if written in ("binary", "byte", "base64", "base64url") and converted.get("type", "string") == "string":
+        converted.update(BYTES)
+    elif isinstance(written, str) and not {"integer", "number"} & {*_kinds(converted)}:
+        converted[keyword] = written
 
 
-def _kinds(made: dict[str, Json]) -> list[str]:
-    kinds = made.get("type", [])
+def _kinds(converted: dict[str, Json]) -> list[str]:
+    kinds = converted.get("type", [])
     return [kinds] if isinstance(kinds, str) else kinds
 
 
-def _flag(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _flag(_: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], __: int) -> None:
     if place.value[keyword] is True:
-        made[keyword] = True
+        converted[keyword] = True
 
 
-def _encoding(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _encoding(_: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], __: int) -> None:
     if isinstance(place.value[keyword], str):
-        made[keyword] = place.value[keyword]
+        converted[keyword] = place.value[keyword]
 
 
-def _enum(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _enum(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if not isinstance(written, list) or not written:
         schemas.problems.repair(place.at(keyword), "`enum` has no values: left out, since it would allow nothing")
@@ -126,14 +126,14 @@ def _enum(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[
     once = list({json.dumps(value, sort_keys=True): value for value in written}.values())
     if len(once) != len(written):
         schemas.problems.repair(place.at(keyword), "`enum` has a value twice: it counts once")
-    made[keyword] = once
+    converted[keyword] = once
 
 
-def _const(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _const(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     if _is_deep(place.value[keyword]):
         schemas.problems.repair(place.at(keyword), "`const` is a value of many parts: left out")
     else:
-        made[keyword] = place.value[keyword]
+        converted[keyword] = place.value[keyword]
 
 
 def _is_deep(value: Json) -> bool:
@@ -149,12 +149,12 @@ def parts_of(value: Json) -> list[Json]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _default(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _default(_: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], __: int) -> None:
     """Keep a default that plainly is one: many stand beside a type or values that they do not fit."""
     value = place.value[keyword]
-    fits = any(_has_type(value, kind) for kind in _kinds(made))
-    if fits and not isinstance(value, dict | list) and value in made.get("enum", [value]):
-        made[keyword] = value
+    fits = any(_has_type(value, kind) for kind in _kinds(converted))
+    if fits and not isinstance(value, dict | list) and value in converted.get("enum", [value]):
+        converted[keyword] = value
 
 
 def _has_type(value: Json, kind: str) -> bool:
@@ -178,37 +178,37 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _count(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _count(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     value = place.value[keyword]
     if _is_number(value) and value >= 0 and float(value).is_integer():
-        made[keyword] = int(value)
+        converted[keyword] = int(value)
     else:
         schemas.problems.repair(place.at(keyword), f"`{keyword}` is no count: left out")
 
 
-def _number(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _number(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     value = place.value[keyword]
     if _is_number(value) and (keyword != "multipleOf" or value > 0):
-        made[keyword] = value
+        converted[keyword] = value
     else:
         schemas.problems.repair(place.at(keyword), f"`{keyword}` is no number that it can be: left out")
 
 
-def _exclusive(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _exclusive(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     """Read `true` as draft 4 does: the bound beside it is not allowed itself."""
     value, bound = place.value[keyword], keyword.removeprefix("exclusive").lower()
     if value is True and _is_number(place.value.get(bound)):
-        made[keyword] = made.pop(bound, place.value[bound])
+        converted[keyword] = converted.pop(bound, place.value[bound])
         if not schemas.is_old:
             schemas.problems.repair(place.at(keyword), f"`{keyword}` is `true`, as in draft 4: `{bound}` is the bound")
     elif _is_number(value):
-        made[keyword] = value
+        converted[keyword] = value
 
 
-def _pattern(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _pattern(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     pattern, longest = place.value[keyword], place.value.get("maxLength")
     if isinstance(pattern, str) and is_fast(pattern, longest if isinstance(longest, int) else None):
-        made[keyword] = pattern
+        converted[keyword] = pattern
     else:
         message = "a pattern is no regular expression of ECMA-262, or a slow one: left out, and the API judges"
         schemas.problems.repair(place.at(keyword), message)
@@ -226,21 +226,23 @@ def is_fast(pattern: str, longest: int | None) -> bool:
     return not any(slow_patterns({"pattern": implied_node(pattern, span), **bound}))
 
 
-def _subschema(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _subschema(
+    schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], depth: int
+) -> None:
     value = place.value[keyword]
-    made[keyword] = value if isinstance(value, bool) else schemas.subschema(place.at(keyword), depth + 1)
+    converted[keyword] = value if isinstance(value, bool) else schemas.subschema(place.at(keyword), depth + 1)
 
 
-def _items(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _items(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], depth: int) -> None:
     value = place.at(keyword)
     if isinstance(value.value, list):
         schemas.problems.repair(value, "`items` is a list, as in draft 4: read as `prefixItems`")
-        made["prefixItems"] = [schemas.subschema(item, depth + 1) for item in value.items()] or [{}]
+        converted["prefixItems"] = [schemas.subschema(item, depth + 1) for item in value.items()] or [{}]
     else:
-        made[keyword] = schemas.subschema(value, depth + 1)
+        converted[keyword] = schemas.subschema(value, depth + 1)
 
 
-def _list(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _list(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], depth: int) -> None:
     items = place.at(keyword).items()
     if not items:
         schemas.problems.repair(place.at(keyword), f"`{keyword}` has no schemas: left out")
@@ -249,42 +251,44 @@ def _list(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[
     tagged = place.value.get("discriminator") if keyword != "allOf" else None
     if isinstance(tagged, dict) and isinstance(tagged.get("propertyName"), str):
         parts = [_tagged(schemas, item, part, tagged) for item, part in zip(items, parts, strict=True)]
-    made[keyword] = parts
+    converted[keyword] = parts
 
 
-def _tagged(schemas: SchemaReader, branch: DocumentValue, made: Json, tagged: dict[str, Json]) -> Json:
+def _tagged(schemas: SchemaReader, branch: DocumentValue, converted: Json, tagged: dict[str, Json]) -> Json:
     """Return a branch that has its own value of the property that distinguishes the branches."""
     written, name = branch.value, tagged["propertyName"]
-    if not isinstance(written, dict) or not isinstance(written.get("$ref"), str) or set(made) != {"$ref"}:
-        return made
+    if not isinstance(written, dict) or not isinstance(written.get("$ref"), str) or set(converted) != {"$ref"}:
+        return converted
     target = schemas.follow(branch).value
     own = target.get("properties", {}).get(name) if isinstance(target, dict) else None
     if isinstance(own, dict) and ("enum" in own or "const" in own):
-        return made
+        return converted
     short = written["$ref"].rpartition("/")[2]
     mapping = tagged.get("mapping") if isinstance(tagged.get("mapping"), dict) else {}
     values = [value for value, named in (mapping or {}).items() if named in (written["$ref"], short)]
-    said = {"const": values[0]} if len(values) == 1 else {"enum": values} if values else None
-    if said is None and not mapping:
-        said = {"const": short}
-    return made if said is None else {**made, "properties": {name: said}, "required": [name]}
+    tag_schema = {"const": values[0]} if len(values) == 1 else {"enum": values} if values else None
+    if tag_schema is None and not mapping:
+        tag_schema = {"const": short}
+    return converted if tag_schema is None else {**converted, "properties": {name: tag_schema}, "required": [name]}
 
 
-def _map(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _map(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], depth: int) -> None:
     members = place.at(keyword).members()
     if keyword == "patternProperties":
         members = [(key, part) for key, part in members if is_fast(key, None)]
     if members:
-        made[keyword] = {key: schemas.subschema(part, depth + 1) for key, part in members}
+        converted[keyword] = {key: schemas.subschema(part, depth + 1) for key, part in members}
 
 
-def _properties(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], depth: int) -> None:
+def _properties(
+    schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], depth: int
+) -> None:
     kept = {
         key: schemas.subschema(part, depth + 1)
         for key, part in place.at(keyword).members()
         if not schemas.is_read_only(part) and not _is_hidden_name(schemas, part, key)
     }
-    made[keyword] = kept
+    converted[keyword] = kept
 
 
 def _is_hidden_name(schemas: SchemaReader, part: DocumentValue, name: str) -> bool:
@@ -294,7 +298,7 @@ def _is_hidden_name(schemas: SchemaReader, part: DocumentValue, name: str) -> bo
     return True
 
 
-def _required(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
+def _required(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if not isinstance(written, list):
         if not isinstance(written, bool):
@@ -304,24 +308,26 @@ def _required(schemas: SchemaReader, place: DocumentValue, keyword: str, made: d
     if len(names) != len(written):
         schemas.problems.repair(place.at(keyword), "`required` has a name twice: it counts once")
     declared = place.value.get("properties")
-    gone = {name for name in (declared if isinstance(declared, dict) else ()) if name not in made.get("properties", {})}
+    gone = {
+        name for name in (declared if isinstance(declared, dict) else ()) if name not in converted.get("properties", {})
+    }
     names = [name for name in names if name not in gone]
     if names:
-        made[keyword] = names
+        converted[keyword] = names
 
 
-def _dependent(_: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], __: int) -> None:
+def _dependent(_: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], __: int) -> None:
     value = place.value[keyword]
     if isinstance(value, dict) and all(isinstance(names, list) for names in value.values()):
-        made[keyword] = {key: list(dict.fromkeys(filter(_is_text, names))) for key, names in value.items()}
+        converted[keyword] = {key: list(dict.fromkeys(filter(_is_text, names))) for key, names in value.items()}
 
 
 def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _recursive(schemas: SchemaReader, place: DocumentValue, keyword: str, made: dict[str, Json], _: int) -> None:
-    made["$ref"] = DEFINITIONS + schemas.name_of(schemas.recursion(place, keyword))
+def _recursive(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
+    converted["$ref"] = DEFINITIONS + schemas.name_of(schemas.recursion(place, keyword))
 
 
 KEYWORDS: tuple[tuple[str, Callable[[SchemaReader, DocumentValue, str, dict[str, Json], int], None]], ...] = (

@@ -141,8 +141,10 @@ class Reader:
 
     def parameters(self, operation: Operation) -> list[Parameter]:
         """Return the parameters beside the body, in order; those of the operation replace those of its path."""
-        made = [self._parameter(place) for place in self._written(operation) if place.value.get("in") in LOCATIONS]
-        return [each for each in made if each.where != "header" or each.name.lower() not in SENT_BY_CLIENT]
+        parameters = [
+            self._parameter(place) for place in self._written(operation) if place.value.get("in") in LOCATIONS
+        ]
+        return [each for each in parameters if each.where != "header" or each.name.lower() not in SENT_BY_CLIENT]
 
     def _written(self, operation: Operation) -> list[DocumentValue]:
         """Return the objects of all parameters."""
@@ -238,8 +240,8 @@ class Reader:
                 kind = kind_of(media, self.follow(schema).value if schema.value is not None else None)
                 schema = schema if schema.value is not None else DocumentValue(schema.document, schema.path, {})
                 text = place.value.get("description")
-                said = text if isinstance(text, str) else ""
-                return Body(kind, media, place.value.get("required") is True, said, schema)
+                description = text if isinstance(text, str) else ""
+                return Body(kind, media, place.value.get("required") is True, description, schema)
         return self._swagger_form(operation, [each for each in written if each.value["in"] == "formData"], types)
 
     def _swagger_form(self, operation: Operation, parts: list[DocumentValue], types: list[str]) -> Body | None:

@@ -31,15 +31,15 @@ UNMATCHED = "MCP174"
 SHAPE = "`target` with `update`, `remove` or `copy`"
 
 
-def with_overlays(document: ApiDocument, api: Api, files: DocumentFiles, said: list[Diagnostic]) -> ApiDocument:
-    """Return a document as its overlays change it; problems are added to `said`."""
+def with_overlays(document: ApiDocument, api: Api, files: DocumentFiles, diagnostics: list[Diagnostic]) -> ApiDocument:
+    """Return a document as its overlays change it; problems are added to `diagnostics`."""
     if not api.overlays:
         return document
     changed = ApiDocument(document.source, json.loads(json.dumps(document.value)), document.node)
     for path in api.overlays:
         overlay = files.read(path)
         if overlay is not None:
-            said += _applied(DocumentValue(overlay, (), overlay.value), changed)
+            diagnostics += _applied(DocumentValue(overlay, (), overlay.value), changed)
     return changed
 
 
@@ -55,23 +55,23 @@ def _action(action: DocumentValue, document: ApiDocument) -> Diagnostic | None:
     """Apply one action; return what is wrong with it."""
     from jsonpath.exceptions import JSONPathError  # noqa: PLC0415 - few projects have overlays
 
-    said = action.value if isinstance(action.value, dict) else {}
-    target = said.get("target")
-    if not isinstance(target, str) or not {"update", "remove", "copy"} & said.keys():
+    fields = action.value if isinstance(action.value, dict) else {}
+    target = fields.get("target")
+    if not isinstance(target, str) or not {"update", "remove", "copy"} & fields.keys():
         return diagnose(WRONG, action.span, "this is no action of an overlay", SHAPE)
     place = action.at("target")
     try:
         meant = _paths(target, document.value)
-        copied = _paths(said["copy"], document.value) if isinstance(said.get("copy"), str) else []
+        copied = _paths(fields["copy"], document.value) if isinstance(fields.get("copy"), str) else []
     except JSONPathError as wrong:
         why = one_line(str(wrong).partition("\n")[0], 200)
         return diagnose(WRONG, place.span, f"this is no JSONPath: {why}", "a path of RFC 9535")
-    if not meant or ("copy" in said and len(copied) != 1):
+    if not meant or ("copy" in fields and len(copied) != 1):
         return diagnose(UNMATCHED, place.span, f"nothing of the document is meant by `{clean_text(target, 100)}`")
     values = [_at(document.value, copied[0])] if copied else []
-    values = [json.dumps(value) for value in (*values, *([said["update"]] if "update" in said else ()))]
+    values = [json.dumps(value) for value in (*values, *([fields["update"]] if "update" in fields else ()))]
     for path in reversed(meant):
-        if said.get("remove") is True:
+        if fields.get("remove") is True:
             _remove(document, path)
         for value in values:
             _put(document, path, _merged(_at(document.value, path), json.loads(value)))

@@ -47,7 +47,7 @@ class Schemas:
 
     def convert(self, place: DocumentValue) -> Json:
         """Return a schema that refers to others by their names in `definitions`."""
-        made = self.subschema(place, 0)
+        converted = self.subschema(place, 0)
         while self._waiting:
             name, target = self._waiting.pop()
             self._current = target
@@ -56,7 +56,7 @@ class Schemas:
             except UnusableError as wrong:
                 self._failed[name] = wrong
         self._current = None
-        return made
+        return converted
 
     def failure(self, name: str) -> UnusableError | None:
         """Return why a definition cannot be had."""
@@ -84,22 +84,24 @@ class Schemas:
             return {}
         if isinstance(value.get("$ref"), str):
             return self._reference(place, depth)
-        made: dict[str, Json] = {}
+        converted: dict[str, Json] = {}
         for keyword, convert in KEYWORDS:
             if keyword in value:
-                convert(self, place, keyword, made, depth)
-        if "default" in made and not PLAIN_BESIDE_DEFAULT.issuperset(made):
-            said = f"Default: {json.dumps(made.pop('default'), ensure_ascii=False)}."
-            made["description"] = f"{made['description']} {said}" if "description" in made else said
-        return finished(made, is_nullable=value.get("nullable") is True)
+                convert(self, place, keyword, converted, depth)
+        if "default" in converted and not PLAIN_BESIDE_DEFAULT.issuperset(converted):
+            default_text = f"Default: {json.dumps(converted.pop('default'), ensure_ascii=False)}."
+            converted["description"] = (
+                f"{converted['description']} {default_text}" if "description" in converted else default_text
+            )
+        return finished(converted, is_nullable=value.get("nullable") is True)
 
     def _reference(self, place: DocumentValue, depth: int) -> Json:
-        made = {"$ref": DEFINITIONS + self.name_of(self.follow(place))}
+        converted = {"$ref": DEFINITIONS + self.name_of(self.follow(place))}
         others = {key: each for key, each in place.value.items() if key != "$ref"}
         if self.is_old:
             others = {key: others[key] for key in BESIDE_REFERENCE if key in others}
         beside = self.subschema(DocumentValue(place.document, place.path, others), depth + 1) if others else {}
-        return finished({**made, **beside}, is_nullable=others.get("nullable") is True)
+        return finished({**converted, **beside}, is_nullable=others.get("nullable") is True)
 
     def name_of(self, target: DocumentValue) -> str:
         """Return the name of a schema among the definitions, which it becomes one of."""
@@ -143,21 +145,21 @@ def digits_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
 
-def finished(made: dict[str, Json], *, is_nullable: bool) -> dict[str, Json]:
+def finished(converted: dict[str, Json], *, is_nullable: bool) -> dict[str, Json]:
     """Return a schema that also allows null, if it is to."""
     if not is_nullable:
-        return made
-    made = dict(made)
-    kinds = made.get("type")
+        return converted
+    converted = dict(converted)
+    kinds = converted.get("type")
     if kinds is not None:
         listed = [kinds] if isinstance(kinds, str) else kinds
-        made["type"] = listed if "null" in listed else [*listed, "null"]
-        if "enum" in made and None not in made["enum"]:
-            made["enum"] = [*made["enum"], None]
-        return made
-    branches = next((word for word in ("anyOf", "oneOf") if word in made), "")
+        converted["type"] = listed if "null" in listed else [*listed, "null"]
+        if "enum" in converted and None not in converted["enum"]:
+            converted["enum"] = [*converted["enum"], None]
+        return converted
+    branches = next((word for word in ("anyOf", "oneOf") if word in converted), "")
     if branches:
-        return {**made, branches: [*made[branches], {"type": "null"}]}
-    judged = {key: value for key, value in made.items() if key not in ANNOTATING}
-    said = {key: value for key, value in made.items() if key in ANNOTATING}
-    return {**said, "anyOf": [judged, {"type": "null"}]} if judged else made
+        return {**converted, branches: [*converted[branches], {"type": "null"}]}
+    judged = {key: value for key, value in converted.items() if key not in ANNOTATING}
+    annotations = {key: value for key, value in converted.items() if key in ANNOTATING}
+    return {**annotations, "anyOf": [judged, {"type": "null"}]} if judged else converted

@@ -35,9 +35,9 @@ class ApiSettings:
     prefix: str
     declared: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def declare(self, name: str, description: str, **said: Any) -> str:
+    def declare(self, name: str, description: str, **fields: Any) -> str:
         """Declare a setting, once; return its name."""
-        self.declared.setdefault(name, {"name": name, "description": description, **said})
+        self.declared.setdefault(name, {"name": name, "description": description, **fields})
         return name
 
     def of(self, words: str) -> str:
@@ -72,9 +72,9 @@ class Servers:
     def _setting(self, name: str, default: str) -> dict[str, Any]:
         is_whole = bool(urlsplit(default).netloc)
         hint = f" (the document says only `{default}`)" if default and not is_whole else ""
-        said = {"default": default} if is_whole else {}
-        self._settings.declare(name, f"Address of the API{hint}", **said)
-        return {"setting": name, **said}
+        default_field = {"default": default} if is_whole else {}
+        self._settings.declare(name, f"Address of the API{hint}", **default_field)
+        return {"setting": name, **default_field}
 
     def _first(self, holder: DocumentValue) -> str:
         """Return the first address that an object names, without a slash at its end; nothing for one without any."""
@@ -164,41 +164,41 @@ class Security:
     def of(self, operation: Operation) -> list[list[dict[str, Any]]]:
         """Return the alternatives of an operation."""
         holder = operation.place if "security" in operation.place.value else self._reader.root
-        made: list[list[dict[str, Any]]] = []
+        alternatives: list[list[dict[str, Any]]] = []
         for alternative in holder.at("security").items():
             ways: list[list[dict[str, Any]]] = [[]]
             for name, scopes in alternative.members():
                 ways = [[*way, row] for way in ways for row in self._rows(name, scopes)]
-            made += [way for way in ways if way not in made]
-        return made
+            alternatives += [way for way in ways if way not in alternatives]
+        return alternatives
 
     def _rows(self, name: str, scopes: DocumentValue) -> list[dict[str, Any]]:
         """Return the ways to satisfy one scheme; an unusable one is reported."""
         place = self._reader.follow(self._schemes.at(name))
         scheme = place.value if isinstance(place.value, dict) else {}
         kind, setting = scheme.get("type"), self._settings.of(name)
-        said = clean_text(scheme.get("description"), 200)
+        description = clean_text(scheme.get("description"), 200)
         if (
             kind == "apiKey"
             and scheme.get("in") in ("header", "query", "cookie")
             and isinstance(scheme.get("name"), str)
         ):
-            self._secret(setting, said or f"API key, sent as the {scheme['in']} `{scheme['name']}`")
+            self._secret(setting, description or f"API key, sent as the {scheme['in']} `{scheme['name']}`")
             return [{scheme["in"]: scheme["name"], "setting": setting}]
         if kind == "basic" or (kind == "http" and str(scheme.get("scheme")).lower() == "basic"):
-            user = self._settings.declare(f"{setting}_USER", said or "User name")
+            user = self._settings.declare(f"{setting}_USER", description or "User name")
             return [{"basic": [user, self._secret(f"{setting}_PASSWORD", "Password")]}]
         if kind == "openIdConnect" or (kind == "http" and str(scheme.get("scheme")).lower() == "bearer"):
-            return [{"bearer": self._secret(setting, said or "Bearer token")}]
+            return [{"bearer": self._secret(setting, description or "Bearer token")}]
         if kind == "oauth2":
-            return self._oauth(place, setting, said, scopes)
+            return self._oauth(place, setting, description, scopes)
         if kind == "mutualTLS":
-            return [self._certificate(setting, said)]
+            return [self._certificate(setting, description)]
         why = f"`{scheme.get('scheme', kind)}` is not known" if scheme else "it is not declared"
         return self._unknown(place if scheme else scopes, name, why)
 
-    def _certificate(self, setting: str, said: str) -> dict[str, Any]:
-        named = (("certificate", said or "Client certificate"), ("key", "Key of the client certificate"))
+    def _certificate(self, setting: str, description: str) -> dict[str, Any]:
+        named = (("certificate", description or "Client certificate"), ("key", "Key of the client certificate"))
         words = {word: (f"{setting}_{word.upper()}", text) for word, text in named}
         return {word: self._settings.declare(name, text, type="file") for word, (name, text) in words.items()}
 
@@ -209,7 +209,9 @@ class Security:
         self._problems.warn(place, f"the security scheme `{clean_text(name, 64)}` cannot be used: {why}")
         return []
 
-    def _oauth(self, place: DocumentValue, setting: str, said: str, scopes: DocumentValue) -> list[dict[str, Any]]:
+    def _oauth(
+        self, place: DocumentValue, setting: str, description: str, scopes: DocumentValue
+    ) -> list[dict[str, Any]]:
         """Return a setting for a token, and credentials for which tokens are fetched, if the document has them."""
         flows = place.at("flows")
         flow = flows.at("clientCredentials") if flows.value is not None else place
@@ -222,7 +224,7 @@ class Security:
             )
             credentials = {
                 "tokenUrl": url,
-                "id": self._settings.declare(f"{setting}_CLIENT_ID", said or "OAuth client"),
+                "id": self._settings.declare(f"{setting}_CLIENT_ID", description or "OAuth client"),
                 "secret": self._secret(f"{setting}_CLIENT_SECRET", "Secret of the OAuth client"),
                 "scopes": wanted,
             }

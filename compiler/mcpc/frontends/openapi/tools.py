@@ -49,31 +49,31 @@ class Tools:
 
     def of(self, operations: list[Operation]) -> Iterator[ToolDefinition]:
         """Yield a tool for each operation that can be had; report the others."""
-        said = [self._said(operation) for operation in operations]
-        given = (row.get("name") for row in said)
+        extensions = [self._extension(operation) for operation in operations]
+        own_names = (row.get("name") for row in extensions)
         names = tool_names(
             (operation, name if isinstance(name, str) else "")
-            for operation, name in zip(operations, given, strict=True)
+            for operation, name in zip(operations, own_names, strict=True)
         )
-        for operation, row, name in zip(operations, said, names, strict=True):
+        for operation, row, name in zip(operations, extensions, names, strict=True):
             try:
                 yield self._tool(operation, row, name)
             except UnusableError as wrong:
                 self.problems.leave_out(operation.called, wrong)
 
-    def _said(self, operation: Operation) -> dict[str, Any]:
+    def _extension(self, operation: Operation) -> dict[str, Any]:
         """Return what the document's extensions and the API's file say about a tool."""
-        said: dict[str, Any] = {}
+        extension: dict[str, Any] = {}
         for key in ("x-speakeasy-mcp", "x-mcp"):
             written = operation.place.value.get(key)
-            said |= written if isinstance(written, dict) else {}
-        return said | self._own(operation)
+            extension |= written if isinstance(written, dict) else {}
+        return extension | self._own(operation)
 
     def _own(self, operation: Operation) -> dict[str, Any]:
         """Return what the API's file says about a tool."""
         return {**self.api.tools.get(operation.identifier, {}), **self.api.tools.get(operation.key, {})}
 
-    def _tool(self, operation: Operation, said: dict[str, Any], name: str) -> ToolDefinition:
+    def _tool(self, operation: Operation, extension: dict[str, Any], name: str) -> ToolDefinition:
         arguments = OperationArguments(self.schemas, self.api.arguments)
         path = self._path(operation, arguments)
         body = self.reader.body(operation)
@@ -81,8 +81,8 @@ class Tools:
             arguments.add_body(body)
         plan = self._plan(operation, arguments, path)
         whole = arguments.schema()
-        shown = shown_schema(whole, self.api.budget)
-        schema = whole if shown is whole else without_texts(whole)
+        listed = shown_schema(whole, self.api.budget)
+        schema = whole if listed is whole else without_texts(whole)
         span = operation.place.document.key_span(operation.place.path)
         node = implied_node(schema, span)
         compiled, wrong = compile_schema(node, CompileRequest(closed=True, assert_formats=self.asserts_formats))
@@ -90,13 +90,13 @@ class Tools:
             raise UnusableError(operation.place, wrong[0].message if wrong else "its arguments cannot be checked")
         tool: dict[str, Any] = {
             "name": name,
-            **self._texts(operation, said),
+            **self._texts(operation, extension),
             "inputSchema": schema,
-            "annotations": hints_of(operation, said.get("hints")),
+            "annotations": hints_of(operation, extension.get("hints")),
             "_meta": {HANDLER_KEY: {"http": plan}, DEFAULTS_KEY: False},
         }
-        if shown is not whole:
-            tool["_meta"][SHOWN_KEY] = shown
+        if listed is not whole:
+            tool["_meta"][SHOWN_KEY] = listed
         if any(map(has_hidden, texts_in(tool))):
             raise UnusableError(operation.place, "a name or a value has characters that nobody sees")
         return ToolDefinition(implied_node(tool, span))
@@ -149,11 +149,11 @@ class Tools:
             return [[{"basic": list(auth["basic"])}]]
         return [[{key: auth[key], "setting": auth["setting"]}] for key in ("header", "query") if key in auth]
 
-    def _texts(self, operation: Operation, said: dict[str, Any]) -> dict[str, str]:
+    def _texts(self, operation: Operation, extension: dict[str, Any]) -> dict[str, str]:
         """Return title and description."""
         value = operation.place.value
-        title = one_line(said.get("title") or value.get("summary"), LONGEST_TITLE)
-        text = clean_text(said.get("description") or value.get("description")) or title or operation.key
+        title = one_line(extension.get("title") or value.get("summary"), LONGEST_TITLE)
+        text = clean_text(extension.get("description") or value.get("description")) or title or operation.key
         for key in ("summary", "description"):
             if has_hidden(value.get(key)):
                 self.problems.repair(operation.place.at(key), HIDDEN)
@@ -173,7 +173,7 @@ def texts_in(value: Any) -> Iterator[str]:
         waiting += parts_of(each)
 
 
-def hints_of(operation: Operation, said: object) -> dict[str, bool]:
+def hints_of(operation: Operation, own_hints: object) -> dict[str, bool]:
     """Return what clients may expect of a call, by its method; what the document says counts first."""
     method = operation.method
     removes = REMOVING.search(operation.identifier) or REMOVING.search(operation.path.rpartition("/")[2])
@@ -184,5 +184,5 @@ def hints_of(operation: Operation, said: object) -> dict[str, bool]:
         hints["destructiveHint"] = True
     if method in ("PUT", "DELETE"):
         hints["idempotentHint"] = True
-    own = {key: value for key, value in said.items() if key in HINTS} if isinstance(said, dict) else {}
+    own = {key: value for key, value in own_hints.items() if key in HINTS} if isinstance(own_hints, dict) else {}
     return {**hints, "openWorldHint": True, **{key: value for key, value in own.items() if isinstance(value, bool)}}

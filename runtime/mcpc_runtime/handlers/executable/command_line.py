@@ -144,13 +144,13 @@ def parse_result(call: Call, completed: ProcessResult) -> Ending:
         return text_outcome(failure_text(completed), is_error=True)
     kind = call.definition.handler[4]
     printed = output_text(completed.printed)
-    shown = with_dropped_count(printed, completed.dropped)
+    cut = with_dropped_count(printed, completed.dropped)
     try:
         if completed.dropped and kind != "text":
             raise UnfitValueError("it is too long")
-        outcome = Outcome([text(shown)], READERS[kind](printed) if kind in READERS else ABSENT)
+        outcome = Outcome([text(cut)], READERS[kind](printed) if kind in READERS else ABSENT)
     except (ParseError, ValueError, csv.Error) as problem:
-        return text_outcome(f"the output is not what the tool declares ({kind}): {problem}\n\n{shown}", is_error=True)
+        return text_outcome(f"the output is not what the tool declares ({kind}): {problem}\n\n{cut}", is_error=True)
     outcome.log = error_text(completed)
     return outcome
 

@@ -59,8 +59,8 @@ def parse_result(call: Call, outcome: Outcome) -> Ending:
         return outcome
     value = outcome.structured
     problems = [] if value is ABSENT else error_lines(value, schema.errors(value))[0]
-    said = "\n".join(["The answer does not have the form that the tool declares:", *problems])
-    return Outcome([*outcome.content, text(said)], is_error=True)
+    message = "\n".join(["The answer does not have the form that the tool declares:", *problems])
+    return Outcome([*outcome.content, text(message)], is_error=True)
 
 
 def expired(running_call: ExpiredCall) -> Ending:

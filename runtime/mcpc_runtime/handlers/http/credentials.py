@@ -140,13 +140,13 @@ class Credentials:
         request.repeatable = kind == "clientCredentials"
         answer = exchange.answer(request)
         try:
-            said = parse(answer.body)
+            grant = parse(answer.body)
         except ParseError:
-            said = None
-        if type(said) is not dict or type(said.get("access_token")) is not str or answer.status >= 400:
+            grant = None
+        if type(grant) is not dict or type(grant.get("access_token")) is not str or answer.status >= 400:
             raise RequestRefused(f"no token: POST {request.path} of {origin.host} → {answer.status} {answer.reason}")
-        lifetime, refresh = said.get("expires_in"), said.get("refresh_token")
-        token.text = str(said["access_token"])
+        lifetime, refresh = grant.get("expires_in"), grant.get("refresh_token")
+        token.text = str(grant["access_token"])
         token.end = monotonic() + (lifetime if type(lifetime) is int else LIFETIME) - EARLY
         token.refresh = refresh if type(refresh) is str else token.refresh
 

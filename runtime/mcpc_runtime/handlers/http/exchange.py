@@ -130,9 +130,9 @@ class Exchange:
         """Report the events of whole lines, and return the rest."""
         *lines, rest = data.split(b"\n")
         for line in lines if self.on_event is not None else ():
-            said = str(line, "utf-8", "replace").removeprefix("data:").strip()
-            if said and not said.startswith(FIELDS_OF_EVENTS):
-                self.on_event(said)  # type: ignore[misc]
+            event = str(line, "utf-8", "replace").removeprefix("data:").strip()
+            if event and not event.startswith(FIELDS_OF_EVENTS):
+                self.on_event(event)  # type: ignore[misc]
         return rest
 
 

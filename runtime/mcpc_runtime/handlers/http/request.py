@@ -183,15 +183,15 @@ class RequestBuilder:
         """Set the body and its type; a body of which nothing is given is not sent unless it is required."""
         kind, rows = body["kind"], body["value"]
         if isinstance(rows, dict):
-            given = self._resolve(rows)
-            if given is ABSENT:
+            values = self._resolve(rows)
+            if values is ABSENT:
                 return
         else:
-            given = [(name, row, self._value(request, name, row)) for name, row in rows]
-            given = [item for item in given if item[2] is not ABSENT]
-            if not given and not body.get("required"):
+            values = [(name, row, self._value(request, name, row)) for name, row in rows]
+            values = [item for item in values if item[2] is not ABSENT]
+            if not values and not body.get("required"):
                 return
-        request.body, media = BODIES[kind](given, rows)
+        request.body, media = BODIES[kind](values, rows)
         request.headers["Content-Type"] = body.get("type") or media
 
 
@@ -211,35 +211,35 @@ def refuse_dots(path: str) -> None:
         path = decoded
 
 
-def json_body(given: Any, rows: Any) -> tuple[bytes, str]:
+def json_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return a value, or an object of those that are given, as JSON."""
-    value = given if isinstance(rows, dict) else {name: item for name, _, item in given}
+    value = values if isinstance(rows, dict) else {name: item for name, _, item in values}
     return encode(value), "application/json"
 
 
-def form_body(given: Any, rows: Any) -> tuple[bytes, str]:
+def form_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return values as a form."""
-    pairs = [pair for name, row, value in given for pair in query_pairs(name, value, row)]
+    pairs = [pair for name, row, value in values for pair in query_pairs(name, value, row)]
     return "&".join(pairs).encode(), FORM
 
 
-def text_body(given: Any, rows: Any) -> tuple[bytes, str]:
+def text_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return a value as text."""
-    return text_of(given).encode("utf-8", "replace"), "text/plain; charset=utf-8"
+    return text_of(values).encode("utf-8", "replace"), "text/plain; charset=utf-8"
 
 
-def bytes_body(given: Any, rows: Any) -> tuple[bytes, str]:
+def bytes_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return the bytes of a value."""
-    data, _, media = file_of(rows.get("argument", "body"), given)
+    data, _, media = file_of(rows.get("argument", "body"), values)
     return data, media or BYTES
 
 
-def multipart_body(given: Any, rows: Any) -> tuple[bytes, str]:
+def multipart_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return values as parts; of a list each item is one."""
     boundary = urandom(16).hex()
     parts = [
         multipart_section(boundary, name, row, item)
-        for name, row, value in given
+        for name, row, value in values
         for item in (value if type(value) is list and "content" not in row else [value])
         if item is not None
     ]
@@ -271,9 +271,9 @@ def quoted(name: str) -> str:
 
 def file_of(argument: str, value: Json) -> tuple[bytes, str, str]:
     """Return the bytes, the name and the media type of a file: base64, or an object with `data` or `text`."""
-    said = value if type(value) is dict else {"data": value}
-    text, data = said.get("text"), said.get("data")
-    name, media = said.get("name"), said.get("type")
+    fields = value if type(value) is dict else {"data": value}
+    text, data = fields.get("text"), fields.get("data")
+    name, media = fields.get("name"), fields.get("type")
     if type(text) is str:
         content = text.encode("utf-8", "replace")
     elif type(data) is str:

@@ -54,8 +54,8 @@ def value_outcome(value: Json, secrets: SecretTexts, fields: Row) -> Outcome:
     """Return a value as structured content and as text, without secrets."""
     value = projected(value, fields) if fields else value
     written = encode(value).decode()
-    shown = secrets.hide(written)
-    return Outcome([text(shown)], value if shown == written else parse(shown.encode()))
+    clean = secrets.hide(written)
+    return Outcome([text(clean)], value if clean == written else parse(clean.encode()))
 
 
 def media_of(answer: HttpAnswer) -> str:
@@ -104,8 +104,8 @@ def summary(request: OutgoingRequest, answer: HttpAnswer) -> str:
 def done_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
     """Return the text for an answer without a body."""
     if request.method == "HEAD":
-        shown = ("Content-Type", "Content-Length", "ETag", "Last-Modified")
-        rows = [f"{name}: {answer.header(name)}" for name in shown if answer.header(name)]
+        names = ("Content-Type", "Content-Length", "ETag", "Last-Modified")
+        rows = [f"{name}: {answer.header(name)}" for name in names if answer.header(name)]
         return "\n".join([summary(request, answer), *rows])
     place = answer.header("Location")
     return f"done ({answer.status})" + (f", see {place}" if place else "")
@@ -119,10 +119,10 @@ def error_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
         lines.append(f"The server asks to come back after {wait}" + (" s" if wait.isdigit() else ""))
     if 300 <= answer.status < 400 and answer.header("Location"):
         lines.append(f"It redirects to {answer.header('Location')}, which is not followed")
-    said = said_in_error(answer)
-    if said:
-        lines.append(said)
-    names = [f"`{name}` is the argument `{key}`" for name, key in request.renamed.items() if name in said]
+    body = said_in_error(answer)
+    if body:
+        lines.append(body)
+    names = [f"`{name}` is the argument `{key}`" for name, key in request.renamed.items() if name in body]
     return "\n".join([*lines, *(["; ".join(names)] if names else [])])
 
 
@@ -142,9 +142,9 @@ def said_in_error(answer: HttpAnswer) -> str:
     return shortened(body.strip())
 
 
-def shortened(said: str) -> str:
+def shortened(body: str) -> str:
     """Return the beginning of a text."""
-    return said if len(said) <= MAX_ERROR_TEXT else f"{said[:MAX_ERROR_TEXT]} […]"
+    return body if len(body) <= MAX_ERROR_TEXT else f"{body[:MAX_ERROR_TEXT]} […]"
 
 
 def problem_text(value: Json) -> str:
@@ -152,8 +152,8 @@ def problem_text(value: Json) -> str:
     if type(value) is not dict or type(value.get("title")) is not str or "detail" not in value:
         return encode(value).decode()
     rest = {key: item for key, item in value.items() if key not in ("type", "title", "detail", "status", "instance")}
-    said = f"{value['title']}: {value['detail']}"
-    return f"{said}\n{encode(rest).decode()}" if rest else said
+    problem = f"{value['title']}: {value['detail']}"
+    return f"{problem}\n{encode(rest).decode()}" if rest else problem
 
 
 def words_of_html(page: str) -> str:

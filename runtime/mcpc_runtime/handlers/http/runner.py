@@ -77,8 +77,8 @@ class RequestRunner(ThreadRunner):
     def _progress_of(self, job: ThreadJob, secrets: SecretTexts) -> Callable[[str], None]:
         """Return what reports an event of a stream as the progress of a job."""
         numbers = count(1)
-        return lambda said: self.deliver_later(
-            job, {"progress": next(numbers), "message": secrets.hide(said)[:MAX_MESSAGE]}
+        return lambda event: self.deliver_later(
+            job, {"progress": next(numbers), "message": secrets.hide(event)[:MAX_MESSAGE]}
         )
 
     @property
