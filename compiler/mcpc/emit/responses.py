@@ -12,6 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.emit.list_pages import ListPages, item_text
 from mcpc.emit.resources import listed_file, main_file, skill_entry
 from mcpc.model.definitions import APP_SCHEME
 from mcpc.model.ir import PythonFunction
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcpc.emit.blob import Blob
+    from mcpc.emit.list_pages import Members
     from mcpc.model.ir import FieldOrder, Prompt, PromptArgument, Resource, ResourceTemplate, Server, Tool
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.revisions import Revision
@@ -117,24 +119,26 @@ SERVED = ("tools", "prompts", "resources", "completions", "logging", "experiment
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One list: its method, the key of its items, each item as JSON, and the items per page (0: all).
+    """One list: its method, the key of its items, each item's members, and the items per page (0: all).
 
     `capability`: the capability that it requires.
     """
 
     method: str
     key: str
-    items: tuple[bytes, ...]
+    items: tuple[Members, ...]
     page_size: int
     capability: str
 
 
 def revision_rows(server: Server, blob: Blob) -> dict[str, dict[str, PlainData]]:
-    """Return the index's row of each revision; the responses are added to the blob."""
-    return {revision.version: revision_row(server, revision, blob) for revision in REVISIONS}
+    """Return the index's row of each revision; the responses are added to the blob, the newest revision's first."""
+    pages = ListPages(blob)
+    rows = {revision.version: revision_row(server, revision, blob, pages) for revision in reversed(REVISIONS)}
+    return dict(reversed(rows.items()))
 
 
-def revision_row(server: Server, revision: Revision, blob: Blob) -> dict[str, PlainData]:
+def revision_row(server: Server, revision: Revision, blob: Blob, pages: ListPages) -> dict[str, PlainData]:
     """Return one revision's row (see `mcpc_runtime.protocol.image.RevisionRow`)."""
     capabilities = with_extensions(server, revision, declared_capabilities(server, revision))
     tail = result_tail(server, revision)
@@ -148,7 +152,7 @@ def revision_row(server: Server, revision: Revision, blob: Blob) -> dict[str, Pl
         "logging": "logging" in capabilities,
         "progress_message": revision.progress_message,
         "lists": {
-            listing.method: list_row(listing, blob, tail + cache_tail(revision))
+            listing.method: list_row(listing, blob, pages, tail + cache_tail(revision))
             for listing in listings(server, revision)
             if listing.capability in capabilities
         },
@@ -288,12 +292,12 @@ def cache_tail(revision: Revision) -> bytes:
 
 def listings(server: Server, revision: Revision) -> tuple[Listing, ...]:
     """Return the lists this server has."""
-    tools = tuple(compact_json(project_tool(tool, revision)) for tool in server.tools)
-    prompts = tuple(compact_json(project_prompt(prompt, revision)) for prompt in server.prompts)
-    resources = tuple(compact_json(project_resource(resource, revision)) for resource in server.resources)
-    templates = tuple(compact_json(project_resource_template(item, revision)) for item in server.templates)
-    resources += tuple(compact_json({"uri": item.uri, **listed_file(item, main_file(item))}) for item in server.skills)
-    skills = tuple(compact_json(skill_entry(skill)) for skill in server.skills)
+    tools = tuple(json_members(project_tool(tool, revision)) for tool in server.tools)
+    prompts = tuple(json_members(project_prompt(prompt, revision)) for prompt in server.prompts)
+    resources = tuple(json_members(project_resource(resource, revision)) for resource in server.resources)
+    templates = tuple(json_members(project_resource_template(item, revision)) for item in server.templates)
+    resources += tuple(json_members({"uri": item.uri, **listed_file(item, main_file(item))}) for item in server.skills)
+    skills = tuple(json_members(skill_entry(skill)) for skill in server.skills)
     size = server.resources_page_size
     listed = (Listing("skills/list", "skills", skills, size, "extensions"),) if skills else ()
     return (
@@ -305,16 +309,22 @@ def listings(server: Server, revision: Revision) -> tuple[Listing, ...]:
     )
 
 
-def list_row(listing: Listing, blob: Blob, end: bytes) -> tuple[bytes, int, int, bytes, bytes]:
+def json_members(item: dict[str, Json]) -> Members:
+    """Return the members of an item as JSON."""
+    return tuple(compact_json({key: value})[1:-1] for key, value in item.items())
+
+
+def list_row(listing: Listing, blob: Blob, pages: ListPages, end: bytes) -> tuple[bytes, int, int, bytes, bytes]:
     """Add a list's pages to the blob; return its key, pages, table of pages, fingerprint, and the end of a result."""
-    pages = [b",".join(page) for page in split_pages(listing.items, listing.page_size)]
-    places = [blob.add(page) for page in pages]
+    split = split_pages(listing.items, listing.page_size)
+    places = [pages.add(listing.method, number, items) for number, items in enumerate(split)]
     table = b"".join(offset.to_bytes(4, "little") + length.to_bytes(4, "little") for offset, length in places)
-    fingerprint = hashlib.sha256(b"\n".join(pages)).hexdigest()[:12].encode()
-    return listing.key.encode(), len(pages), blob.add(table)[0], fingerprint, end
+    texts = b"\n".join(b",".join(map(item_text, items)) for items in split)
+    fingerprint = hashlib.sha256(texts).hexdigest()[:12].encode()
+    return listing.key.encode(), len(split), blob.add(table)[0], fingerprint, end
 
 
-def split_pages(items: Sequence[bytes], size: int) -> list[Sequence[bytes]]:
+def split_pages(items: Sequence[Members], size: int) -> list[Sequence[Members]]:
     """Split a list into pages; without a page size, and for an empty list, there is one."""
     if not size or not items:
         return [items]

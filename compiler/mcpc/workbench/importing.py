@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
+from mcpc.emit.list_pages import item_text
 from mcpc.emit.responses import listings
 from mcpc.frontends import parse_project, select_frontends, tree_for
 from mcpc.frontends.external_handlers import attach_external_handlers
@@ -228,7 +229,7 @@ def listed_items(server: Server) -> dict[str, bytes]:
     """Return each item of each list, by its name in messages."""
     items: dict[str, bytes] = {}
     for listing in listings(server, REVISIONS[-1]):
-        for item in listing.items:
+        for item in map(item_text, listing.items):
             value = json.loads(item)
             key = value.get("uri") or value.get("uriTemplate") or value.get("name")
             items[f"`{key}` of `{listing.method}`"] = item

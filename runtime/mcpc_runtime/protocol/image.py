@@ -46,6 +46,8 @@ MAX_NAME = 256
 """Characters of the name of a definition that only the program knows: clients can send any name, and it is logged."""
 MAX_KEY_LENGTH = 255
 """A longer name is stored in a table as its digest."""
+PARTS = 1 << 31
+"""The bit of a page's length that tells that it is a record of parts (see `mcpc.emit.list_pages`)."""
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
@@ -110,9 +112,19 @@ class ProtocolRevision:
         # With lenient cursors an unknown one means the first page, as in the framework of such a server.
         number = max(number, 0)
         row = self._image.read(table + 8 * number, 8)
-        items = self._image.read(int.from_bytes(row[:4], "little"), int.from_bytes(row[4:], "little"))
+        length = int.from_bytes(row[4:], "little")
+        items = self._image.read(int.from_bytes(row[:4], "little"), length & ~PARTS)
+        if length & PARTS:
+            items = self._joined(items)
         next_cursor = b',"nextCursor":"%d.%b"' % (number + 1, fingerprint) if number + 1 < pages else b""
         return b'{"%b":[%b]%b%b}' % (key, items, next_cursor, tail)
+
+    def _joined(self, record: bytes) -> bytes:
+        """Return a page that is parts of another one: a pair of numbers is a range of it, bytes are themselves."""
+        place, row = marshal.loads(record)
+        whole = memoryview(self._image.read(*place))
+        parts = iter(row)
+        return b"".join([part if type(part) is bytes else whole[part : next(parts)] for part in parts])
 
     def shows_structured(self, value: object) -> bool:
         """Tell whether a result may include this value as structured content."""

@@ -14,14 +14,16 @@ import pytest
 
 from mcpc.emit import ArtifactFile, build_index, emit, interpreters
 from mcpc.emit.blob import Blob, Reference, add_table, prime_from
-from mcpc.emit.bytecode import MAGIC, code_of, dump_code, pyc, stripped_source
+from mcpc.emit.bytecode import MAGIC, code_of, dump_code, dump_data, pyc, stripped_source
 from mcpc.emit.generated_modules import Validators
 from mcpc.emit.interpreters import HERE, MissingPythonError, cache_tag, candidates, tag_suffix
+from mcpc.emit.list_pages import WORTH, ListPages, item_text
 from mcpc.emit.responses import without_boolean_properties
 from mcpc.emit.static_answers import place_static_results
 from mcpc.model.ir import CheckedServer, Layer, VirtualServer
 from mcpc.options import Options
 from mcpc.pack.packages import bytecode_path, layer_files
+from mcpc_runtime.protocol.image import PARTS
 from support.golden_projects import PROJECTS, decoded, files_of, shown
 from support.projects import checked
 
@@ -141,6 +143,26 @@ def test_a_table_has_each_name_in_its_bucket() -> None:
     for key, place in zip(keys, records.values(), strict=True):
         expected[int.from_bytes(key, "little") % 5].append((key, *place))
     assert (buckets, entries(blob.bytes(), buckets, offset)) == (5, expected)
+
+
+def test_an_older_page_is_parts_of_the_newest_where_that_saves_enough() -> None:
+    text = b'"d":"%b"' % bytes(8000)
+    newest = [(b'"t":1', b'"n":1', text, b'"a":1'), (b'"n":2', b'"t":2'), (), (b'"n":4',)]
+    older = [(b'"n":1', text), (b'"n":2',), (), (b'"n":5', b'"n":4')]
+    blob = Blob()
+    pages = ListPages(blob)
+    whole = pages.add("a", 0, newest)
+    assert whole == pages.add("a", 0, newest) == (0, len(b",".join(map(item_text, newest))))
+    offset, length = pages.add("a", 0, older)
+    end = 13 + len(text)
+    parts = (b"{", 7, end, end + 6, end + 14, end + 20, end + 23, b'},{"n":5,', end + 26, end + 31, b"}")
+    assert marshal.loads(blob.bytes()[offset : offset + (length ^ PARTS)]) == (whole, parts)
+    assert pages.add("b", 0, older)[1] == pages.add("a", 1, older)[1] == len(b",".join(map(item_text, older)))
+    least = len(dump_data((whole, (0, 1, b"}")))) + WORTH
+    for size, is_parts in ((least, True), (least - 1, False)):
+        pages = ListPages(Blob())
+        pages.add("a", 0, [(b"1" * (size - 2), b"2")])
+        assert (pages.add("a", 0, [(b"1" * (size - 2),)])[1] >= PARTS) is is_parts
 
 
 def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:
