@@ -226,7 +226,7 @@ def test_a_thread_that_took_over_logs_what_ends_it(
 def test_an_error_of_a_thread_that_reads_files_is_logged_and_is_that_files(logged: list[str]) -> None:
     runner = FileRunner(SimpleNamespace(reactor=Reactor()), broken)  # type: ignore[arg-type]
     job = ThreadJob(FileRead("/", "etc"), print, print)
-    runner._run(job)
+    runner.run(job)
     assert "InjectedError" in job.result.problem
     assert "Traceback" in logged[0] and "as injected" in logged[0]
 

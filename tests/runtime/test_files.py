@@ -291,7 +291,30 @@ def test_the_runner_brings_back_every_file_once(root: Path) -> None:
     while len(running.done) < 100:
         running.turn()
     assert [running.done[str(number)].data for number in (0, 1)] == [b"", b"plain"]
-    assert running.runner._threads == 0
+
+
+def test_a_free_thread_takes_the_next_job_and_ends_without_one_or_with_its_runner(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[threading.Event] = []
+    real = threads.start_new_thread
+
+    def watched(work: Any, arguments: tuple[Any, ...]) -> int:
+        end = threading.Event()
+        ends.append(end)
+        return real(lambda: (work(*arguments), end.set()), ())
+
+    monkeypatch.setattr(threads, "start_new_thread", watched)
+    running = Running(root)
+    assert [running.read("plain.txt").data for _ in range(3)] == [b"plain"] * 3
+    assert len(ends) == 1
+    running.runner.close()
+    assert ends[0].wait(30)
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.0)
+    running = Running(root)
+    for number in (1, 2):
+        running.read("plain.txt")
+        assert ends[number].wait(30)
 
 
 @pytest.fixture

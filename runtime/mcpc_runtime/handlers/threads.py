@@ -1,9 +1,12 @@
-"""A runner whose jobs block, each in a separate thread, so that a slow one delays only its own call."""
+"""A runner whose jobs block, each in a separate thread, so that a slow one delays only its own call.
+
+A thread that is free waits a moment for the next job: to start one costs more than most jobs.
+"""
 
 from __future__ import annotations
 
 from _collections import deque
-from _thread import start_new_thread
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from errno import EAGAIN
 from typing import Any
@@ -15,7 +18,8 @@ from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.pipes import wake_pipe
 from mcpc_runtime.transports.platforms.reactor import READABLE
 
-RETRY_SECONDS = 0.05
+IDLE_SECONDS = 10.0
+"""How long a free thread waits for a job before it ends."""
 
 
 class ThreadJob:
@@ -31,6 +35,17 @@ class ThreadJob:
         self.result: Any = None
 
 
+class JobThread:
+    """A thread of a runner: its next job, None for the end, and what wakes it."""
+
+    __slots__ = ("job", "wake")
+
+    def __init__(self, job: ThreadJob) -> None:
+        self.job: ThreadJob | None = job
+        self.wake = allocate_lock()
+        self.wake.acquire()
+
+
 class ThreadRunner:
     """Performs jobs in at most `threads` threads.
 
@@ -40,10 +55,13 @@ class ThreadRunner:
     def __init__(self, host: RunnerContext, threads: int) -> None:
         self._host = host
         self._limit = threads
+        self._lock = allocate_lock()  # protects the next three
         self._waiting: deque[ThreadJob] = deque()
-        self._ended: deque[tuple[ThreadJob, Note | None]] = deque()
+        self._idle: list[JobThread] = []
         self._threads = 0
+        self._ended: deque[tuple[ThreadJob, Note | None]] = deque()
         self._bell: tuple[int, int] | None = None
+        self._is_rung = False
 
     def perform(self, job: ThreadJob) -> Any:
         """Return the result of a job; called in its thread."""
@@ -54,17 +72,18 @@ class ThreadRunner:
         raise NotImplementedError
 
     def start(self, request: Any, done: Callable[[Any], None], note: Notify) -> ThreadJob:
-        """Perform a request; raise OSError if no thread can be started now."""
+        """Perform a request; raise OSError if there is no thread, and none can be started now."""
         if self._bell is None:
             self._bell = wake_pipe()
             self._host.reactor.watch(self._bell[0], READABLE, self._deliver)
         job = ThreadJob(request, done, note)
-        self._waiting.append(job)
-        try:
-            self._start_threads()
-        except OSError:
-            self._waiting.remove(job)
-            raise
+        with self._lock:
+            if self._idle:
+                thread = self._idle.pop()  # the last that became free, so that those which are not needed end
+                thread.job = job
+                thread.wake.release()
+            elif self._threads == self._limit or not self._has_started(job):
+                self._waiting.append(job)
         return job
 
     def stop(self, job: ThreadJob) -> None:
@@ -74,60 +93,86 @@ class ThreadRunner:
             job.interrupt()
 
     def close(self) -> None:
-        """Stop listening for results; threads end with the server."""
+        """Stop listening for results; free threads end now, the others with their jobs or with the server."""
         if self._bell is not None:
             self._host.reactor.forget(self._bell[0])
+        with self._lock:
+            self._threads -= len(self._idle)
+            while self._idle:
+                self._idle.pop().wake.release()
 
     def deliver_later(self, job: ThreadJob, note: Note | None) -> None:
         """Hand over a message of a job from its thread; None for its result."""
         self._ended.append((job, note))
-        if self._bell is not None:
+        if self._bell is not None and not self._is_rung:
+            self._is_rung = True
             try:
                 system.write(self._bell[1], b"!")
             except OSError:  # the reactor is already notified
                 return
 
-    def _start_threads(self) -> None:
-        """Start threads for waiting jobs, as many as are allowed."""
-        while self._waiting and self._threads < self._limit:
-            job = self._waiting[0]
-            if job.done is not None:
-                try:
-                    start_new_thread(self._run, (job,))
-                except RuntimeError as problem:
-                    if self._threads:
-                        return  # the next thread that ends makes room
-                    raise OSError(EAGAIN, str(problem)) from None
-                self._threads += 1
-            self._waiting.popleft()
+    def _has_started(self, job: ThreadJob) -> bool:
+        """Start a thread for a job; False if there is no room for it, and another thread will take the job."""
+        try:
+            start_new_thread(self._work, (JobThread(job),))
+        except RuntimeError as problem:
+            if not self._threads:
+                raise OSError(EAGAIN, str(problem)) from None
+            return False
+        self._threads += 1
+        return True
 
-    def _run(self, job: ThreadJob) -> None:
-        """Perform a job in its thread, then wake the reactor."""
+    def _work(self, thread: JobThread) -> None:
+        """Perform jobs until none has come for a while."""
+        while thread.job is not None:
+            job, thread.job = thread.job, None
+            self.run(job)
+            with self._lock:
+                thread.job = following = self._next_waiting()
+                if following is None:  # it is free before the result is delivered, after which the next job may come
+                    self._idle.append(thread)
+            self.deliver_later(job, None)
+            del job  # its result may be large
+            if following is None:
+                self._wait(thread)
+
+    def _wait(self, thread: JobThread) -> None:
+        """Wait for a job; a thread that gets none ends."""
+        if thread.wake.acquire(timeout=IDLE_SECONDS):
+            return
+        with self._lock:
+            if thread in self._idle:
+                self._idle.remove(thread)
+                self._threads -= 1
+                return
+        thread.wake.acquire()
+
+    def run(self, job: ThreadJob) -> None:
+        """Perform a job."""
         try:
             job.result = self.perform(job)
-        except Exception as problem:  # noqa: BLE001 - any failure belongs to this job, and the thread must wake the reactor
+        except Exception as problem:  # noqa: BLE001 - any failure belongs to this job, and its thread must go on
             log_failure(problem)
             job.result = self.failed(job, problem)
-        self.deliver_later(job, None)
+
+    def _next_waiting(self) -> ThreadJob | None:
+        """Return the next job that waits and was not stopped."""
+        while self._waiting:
+            job = self._waiting.popleft()
+            if job.done is not None:
+                return job
+        return None
 
     def _deliver(self) -> None:
         """Deliver messages and results."""
         if self._bell is not None:
             system.read(self._bell[0], 1024)
+        self._is_rung = False  # before what has ended is looked at, so that nothing is overlooked
         while self._ended:
             job, note = self._ended.popleft()
             if note is None:
-                self._threads -= 1
                 done, job.done = job.done, None
                 if done is not None:
                     done(job.result)
             elif job.done is not None:
                 job.note(note)
-        self._start_waiting()
-
-    def _start_waiting(self) -> None:
-        """Start threads for waiting jobs; retry later if the system has no room."""
-        try:
-            self._start_threads()
-        except OSError:
-            self._host.reactor.after(RETRY_SECONDS, self._start_waiting)
