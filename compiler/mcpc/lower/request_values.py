@@ -151,7 +151,7 @@ def address_fault(address: str) -> str:
     if parts.scheme not in ("http", "https") or not host or port == 0:
         return f"`{address}` is not an `http` or `https` address"
     if "@" in parts.netloc or parts.query or parts.fragment or not is_header_text(address) or " " in address:
-        return "has a user, a query or a fragment"
+        return "has a user, a query, a fragment, a space or a control character"
     return f"is {host}, which only the machine itself should ask" if names_internal(host) else ""
 
 

@@ -154,12 +154,10 @@ class RequestReader(RequestValues):
         media, required = member_of(node, "type", "string"), member_of(node, "required", "boolean")
         if media is not None and not is_header_text(str(media.value)):
             self.refuse(media, "the type of the body is not a media type")
-        members = member_of(content, "members", "object") if kind == "json" else content
-        value: object
-        if kind in ("form", "multipart") or (kind == "json" and members is not None):
-            value = self.rows(members, kind) if members is not None and members.kind == "object" else ()
-        else:
-            value = self.value(content, kind)
+        members = content if kind in ("form", "multipart") else None
+        if kind == "json":
+            members = member_of(content, "members", "object")
+        value = self.value(content, kind) if members is None else self.rows(members, kind)
         row: Plan = {"kind": kind, "value": value}
         if media is not None:
             row["type"] = str(media.value)
@@ -208,9 +206,9 @@ class RequestReader(RequestValues):
         return kept
 
     def _check_unused(self) -> None:
-        for name, span in self.arguments.items():
-            if name not in self.used and not self.problems:
-                self.misplace(span, f"the argument `{name}` is nowhere in the request", "give it a place, or remove it")
+        unused = [] if self.problems else [each for each in self.arguments.items() if each[0] not in self.used]
+        for name, span in unused:
+            self.misplace(span, f"the argument `{name}` is nowhere in the request", "give it a place, or remove it")
 
 
 def is_open(schema: Node | None) -> bool:
