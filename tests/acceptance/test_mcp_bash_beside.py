@@ -18,10 +18,7 @@ from support.needs import needs
 from support.posts import post_stateless
 from support.serving import served
 
-MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 TELLS = BASH + 'printf \'["%s|%s|%s"]\' "$MCP_COMPLETION_NAME" "$MCP_COMPLETION_LIMIT" "$MCP_COMPLETION_OFFSET"\n'
 SHOWS = BASH + (
     'printf \'["%s","%s","%s","%s","%s"]\' "$MCP_COMPLETION_NAME" "$MCP_RESOURCE_URI" "$MCP_RESOURCE_PROVIDER" '

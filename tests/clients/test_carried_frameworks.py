@@ -1,6 +1,6 @@
 """Servers that are built with their framework answer as the original: each in both eras, over pipes and over HTTP.
 
-The original is the same program under the framework that pip installs.
+The original is the same program under the framework itself, which is installed once in a run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import pytest
 import yaml
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
+from uv import find_uv_bin
 
-from support.artifact import build
+from support.artifact import build, locked, store
 from support.files import write_files
 from support.images import MODERN
 from support.ports import reserved_port
@@ -54,22 +55,25 @@ PATIENCE = 60.0
 """Seconds until the original listens."""
 
 
-@pytest.fixture(params=FRAMEWORKS)
-def framework(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+def installed(framework: str) -> dict[str, str]:
+    """Return the variables of a Python that has a framework."""
+    folder, incomplete = store() / framework, store() / f"{framework}.incomplete"
+    words = [find_uv_bin(), "pip", "install", "--quiet", "--python", sys.executable, "--target", str(incomplete)]
+    with locked(store() / f"{framework}.lock"):
+        if not folder.exists():
+            subprocess.run([*words, framework], check=True, timeout=600)
+            incomplete.rename(folder)
+    return {"PYTHONPATH": str(folder)}
 
 
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -> None:
     server = SERVER
     for mark, text in FRAMEWORKS[framework].items():
         server = server.replace(mark, text)
-    project, packages = tmp_path / "project", tmp_path / "packages"
-    write_files(project, {"server.py": server, "requirements.txt": f"{framework}\n"})
-    words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), framework]
-    subprocess.run(words, check=True, timeout=600)
+    project = write_files(tmp_path / "project", {"server.py": server, "requirements.txt": f"{framework}\n"})
     built = build(project, tmp_path / "server.pyz", "--framework=original", "--http")
-    environment = {"PYTHONPATH": str(packages)}
+    environment = installed(framework)
     originals = {
         mode: anyio.run(answers, StdioTransport(sys.executable, [str(project / "server.py")], env=environment), mode)
         for mode in ("legacy", "auto")
@@ -99,13 +103,11 @@ OWN = ("cacheScope", "ttlMs", "isError")
 
 
 def test_extensions_are_those_of_the_original(tmp_path: Path) -> None:
-    project, packages, framework = tmp_path / "project", tmp_path / "packages", "fastmcp==4.2.3"
+    framework = "fastmcp==4.2.3"
     files = {"server.py": SKILLED, "requirements.txt": f"{framework}\n", "skills/opening/SKILL.md": SKILL}
-    write_files(project, {**files, "skills/opening/more.md": "more\n"})
-    words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), framework]
-    subprocess.run(words, check=True, timeout=600)
+    project = write_files(tmp_path / "project", {**files, "skills/opening/more.md": "more\n"})
     built = build(project, tmp_path / "server.pyz", "--http")
-    environment = {"PYTHONPATH": str(packages)}
+    environment = installed(framework)
     original = project / "server.py"
     for envelope in (MODERN, None):
         expected = asked(original, envelope, environment)

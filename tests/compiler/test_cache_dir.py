@@ -163,11 +163,7 @@ def test_a_stored_build_is_read_as_it_was(root: Path) -> None:
     cache.store_build("key", build)
     assert cache.load_build("key") == build
     assert cache.load_build("other") is None
-    for change in (
-        {"data": packed(entries[1:])},
-        {"data": packed(entries[:2])},
-        {"data": b""},
-    ):
+    for change in ({"data": packed(entries[1:])}, {"data": packed(entries[:2])}, {"data": b""}):
         cache.store_build("key", replace(build, **change))  # type: ignore[arg-type]
         assert cache.load_build("key") is None
     cache_dir.store_entry("builds", "key", b"{}\n")

@@ -11,16 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpc import __version__
-from mcpc.diagnostics import (
-    CODES,
-    Severity,
-    Span,
-    codes,
-    diagnose,
-    explain,
-    has_errors,
-    in_order,
-)
+from mcpc.diagnostics import CODES, Severity, Span, codes, diagnose, explain, has_errors, in_order
 from mcpc.diagnostics.formats import FORMATS, relocate_paths, render_text
 from mcpc.diagnostics.formats.visible import DEFAULT_WIDTH, excerpt, visible, wrapped
 from mcpc.reading import Source, parse_json

@@ -29,11 +29,7 @@ from support.projects import SMOKETEST, checked
 ROOT = Path(__file__).parents[2]
 TABLES = json.loads(Path(__file__).with_name("file_schemas.json").read_text("utf-8"))
 BASE: dict[str, Any] = TABLES["base"]
-FUNCTIONS = {
-    "tools.py": "def t(a): ...\n",
-    "prompts.py": "def p(a): ...\n",
-    "resources.py": "def s(x): ...\n",
-}
+FUNCTIONS = {"tools.py": "def t(a): ...\n", "prompts.py": "def p(a): ...\n", "resources.py": "def s(x): ...\n"}
 OTHER_VALUES: tuple[object, ...] = ("text", 7, True, None, [], {}, ["text"], {"text": 1})
 FORM_CODES = frozenset(f"MCP{number}" for number in (101, 102, 103, 105, 107, 110, 111, 115, 237, 238, 239, 240, 301))
 """What is wrong with the form of one file."""

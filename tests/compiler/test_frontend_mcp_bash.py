@@ -33,11 +33,7 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "version"),
-    [
-        ({"package.json": "no json"}, "0.0.0"),
-        ({"package.json": "[" * 100_000}, "0.0.0"),
-    ],
+    ("files", "version"), [({"package.json": "no json"}, "0.0.0"), ({"package.json": "[" * 100_000}, "0.0.0")]
 )
 def test_an_undescribed_server_is_its_folder(files: Files, version: str) -> None:
     definition = sound({"tools/t/tool.sh": SH, "tools/t/tool.meta.json": NAMED, **files}, name="my-cool_server")

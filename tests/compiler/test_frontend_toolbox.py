@@ -53,18 +53,12 @@ WRONG: dict[str, tuple[Files, list[tuple[str, str, int, int]]]] = {
         {"src/tools/bad.ts": TOOL + "const given: string = `no`;\n  throw new Error(given);\n"},
         [("MCP250", "src/tools/bad.ts", 4, 9)],
     ),
-    "it ends the process": (
-        {"src/tools/bad.ts": TOOL + "process.exit(3);\n"},
-        [("MCP250", "src/tools/bad.ts", 1, 1)],
-    ),
+    "it ends the process": ({"src/tools/bad.ts": TOOL + "process.exit(3);\n"}, [("MCP250", "src/tools/bad.ts", 1, 1)]),
     "its schema holds itself": (
         {"src/tools/odd.js": "export const schema = {};\nschema.properties = schema;\nexport default () => 1;\n"},
         [("MCP252", "src/tools/odd.js", 1, 14)],
     ),
-    "it is no script": (
-        {"src/tools/bad.ts": TOOL + "export const = 5;\n"},
-        [("MCP256", "src/tools/bad.ts", 3, 14)],
-    ),
+    "it is no script": ({"src/tools/bad.ts": TOOL + "export const = 5;\n"}, [("MCP256", "src/tools/bad.ts", 3, 14)]),
     "a file is missing": (
         {"src/tools/bad.ts": TOOL + "\nimport { x } from './nowhere.js';\nx();\n"},
         [("MCP256", "src/tools/bad.ts", 4, 19)],

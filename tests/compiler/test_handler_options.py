@@ -14,13 +14,7 @@ from mcpc.diagnostics import Diagnostic, Diagnostics
 from mcpc.emit import emit
 from mcpc.languages import HandlerModule
 from mcpc.lower import handlers
-from mcpc.model.ir import (
-    BashFunction,
-    CheckedServer,
-    HandlerOptions,
-    ProgramRequirement,
-    Server,
-)
+from mcpc.model.ir import BashFunction, CheckedServer, HandlerOptions, ProgramRequirement, Server
 from mcpc.model.ir.printer import print_server
 from mcpc.reading import Source
 from support.projects import checked, lowered, tree
@@ -74,21 +68,12 @@ def test_a_program_that_is_not_here_is_a_warning_and_told_once(monkeypatch: pyte
     files["tools.bash"] += "tool_y() { :; }\nexport -f tool_y\n"
     server, (problem,) = checked(files)
     assert server is not None
-    assert (problem.code, problem.severity, problem.message) == (
-        "MCP241",
-        "warning",
-        "`no-such` is not on PATH",
-    )
+    assert (problem.code, problem.severity, problem.message) == ("MCP241", "warning", "`no-such` is not on PATH")
 
 
 @pytest.mark.parametrize(
     ("way", "files", "is_fit"),
-    [
-        ("inline", PYTHON, True),
-        ("inline", {}, False),
-        ("isolated", {}, True),
-        ("isolated", PYTHON, False),
-    ],
+    [("inline", PYTHON, True), ("inline", {}, False), ("isolated", {}, True), ("isolated", PYTHON, False)],
 )
 def test_ways_that_a_kind_of_handler_has(way: str, files: dict[str, str], is_fit: bool) -> None:
     assert getattr(running({way: True}, **files), way) is True

@@ -102,7 +102,7 @@ def test_a_page_begins_as_hosts_expect(template: str, tmp_path: Path) -> None:
 def test_a_form_is_sent_to_its_tool(tmp_path: Path) -> None:
     told = played("form", tmp_path, submits=True)
     assert calls(told) == [
-        {"name": "order", "arguments": {"shop": 1, "what": "tea", "many": 2, "hot": True, "size": "l"}},
+        {"name": "order", "arguments": {"shop": 1, "what": "tea", "many": 2, "hot": True, "size": "l"}}
     ]
     assert told["status"] == "Sent."
 

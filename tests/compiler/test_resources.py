@@ -118,7 +118,7 @@ def completion(ref: str, argument: str, more: str = '"values": ["a"]') -> str:
 
 def test_a_completion_is_found_by_the_templates_name() -> None:
     files = completing(completion("x:{a}", "a", '"_meta": {}')) | {
-        "completions.bash": "complete_t_a() { echo 1; }\nexport -f complete_t_a\n",
+        "completions.bash": "complete_t_a() { echo 1; }\nexport -f complete_t_a\n"
     }
     server, problems = checked(files)
     assert server is not None, problems

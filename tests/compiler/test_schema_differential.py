@@ -101,11 +101,7 @@ def judge_examples(tally: Tally, name: str, schema: Any) -> None:
     validator = compiled(schema, draft=draft)
 
     @settings(
-        max_examples=EXAMPLES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
+        max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(from_schema(copy.deepcopy(schema)))  # it puts what is referred to into what it is given
     def judged(value: Any) -> None:

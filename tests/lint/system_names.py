@@ -47,10 +47,7 @@ TABLES = {
     (COMPILER + "frontends/introspection/keyword_decorators.py", ""): "what a marker of handlers is called",
     (COMPILER + "languages/bash/programs.py", ""): "the functions that Bash libraries find",
     (COMPILER + "options.py", ""): "the dialects, and variables that mean options",
-    (
-        COMPILER + "interpreters/selfcontained/import_closure.py",
-        "",
-    ): "the modules of systems that run only with a text",
+    (COMPILER + "interpreters/selfcontained/import_closure.py", ""): "the modules of systems that run only with a text",
 }
 
 

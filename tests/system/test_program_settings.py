@@ -149,7 +149,7 @@ def test_a_built_file_asks_for_what_the_program_needs(tmp_path: Path) -> None:
     assert not any(b"mcpc-build-value" in data or b"of-the-file" in data for data in packed.values())
     facts = json.loads(next(data for name, data in packed.items() if name.endswith("build.json")))
     assert [each["name"] for each in facts["settings"] if each.get("required")] == [
-        *("SHOP_TOKEN", "SHOP_RETRIES", "SHOP_URL"),
+        *("SHOP_TOKEN", "SHOP_RETRIES", "SHOP_URL")
     ]
     call = [("tools/call", {"name": "pin", "arguments": {}})]
     own = {"SHOP_TOKEN": "a", "SHOP_RETRIES": "3", "SHOP_URL": "http://a.b", "OTHER": "own", "SHOP_MODE": ""}

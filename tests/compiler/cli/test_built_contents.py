@@ -33,10 +33,7 @@ LISTS: dict[str, Any] = {
     ],
     "resourceTemplates": [{"name": "each", "uriTemplate": "a://{x}", "description": "Each."}],
 }
-RUNNING = [
-    {"of": ["add", "one"], "timeout": 5, "requires": ["jq", "sh"]},
-    {"of": ["add", "each"], "isolated": True},
-]
+RUNNING = [{"of": ["add", "one"], "timeout": 5, "requires": ["jq", "sh"]}, {"of": ["add", "each"], "isolated": True}]
 DIGEST = "sha256:" + "0" * 64
 COMPLETIONS = ("resource\na://{x}\nx", DIGEST, "prompt\nask\ntopic", "prompt\nask\n" + "s" * 61, "prompt\nb\nsha256:")
 

@@ -201,12 +201,7 @@ def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monk
     [([], None, 0), (["--http"], True, 8000), (["--port", "9"], True, 9), (["--port", "9", "--http"], True, 9)],
 )
 def test_an_image_serves_at_its_port(
-    words: list[str],
-    http: bool | None,
-    port: int,
-    server: list[Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], http: bool | None, port: int, server: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
     monkeypatch.chdir(tmp_path)

@@ -390,10 +390,7 @@ def test_streams_are_opened_again() -> None:
     changes = [json.loads(each) for each in conversation.change_notifications(["prompts", "tools"])]
     assert [
         (each["method"], each["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"]) for each in changes
-    ] == [
-        ("notifications/prompts/list_changed", "8"),
-        ("notifications/tools/list_changed", 7),
-    ]
+    ] == [("notifications/prompts/list_changed", "8"), ("notifications/tools/list_changed", 7)]
     [*conversation.replayed_messages()]
     assert conversation.record_received(line(reply(7))) == (True, False)
     assert [*conversation.streams] == ['"8"']

@@ -215,11 +215,7 @@ def test_definitions_are_rows_and_short_views_are_lines() -> None:
     view = schema_view({"$defs": {"a": {"const": 1}}, "definitions": {"b": True}})
     assert view.definitions == (Row("a", "1"), Row("b", "any value"))
     assert schema_view({"$defs": 3}).definitions == ()
-    lines = {
-        "none": {"type": "object", "additionalProperties": False},
-        "string": {"type": "string"},
-        "any value": 3,
-    }
+    lines = {"none": {"type": "object", "additionalProperties": False}, "string": {"type": "string"}, "any value": 3}
     for text, schema in lines.items():
         view = schema_view(schema)
         assert (view.is_short, view.line) == (True, text)

@@ -10,15 +10,7 @@ from mcpc.diagnostics import Span
 from mcpc.model.ir import BashFunction, CheckedServer, ExternalHandler, Server, Tool
 from mcpc.model.ir.handlers import DEFAULT, INHERITING, Environment, HandlerOptions, ProgramRequirement, default_options
 from mcpc.model.ir.layer import Layer, LocalPackage, Package
-from mcpc.model.ir.metadata import (
-    Annotations,
-    Capability,
-    FieldOrder,
-    Icon,
-    Implementation,
-    Metadata,
-    ToolAnnotations,
-)
+from mcpc.model.ir.metadata import Annotations, Capability, FieldOrder, Icon, Implementation, Metadata, ToolAnnotations
 from mcpc.model.ir.nodes import (
     Completion,
     HandlerFile,

@@ -405,8 +405,7 @@ def test_which_paths_are_of_a_project() -> None:
 
 
 @pytest.mark.parametrize(
-    ("span", "moved"),
-    [((0, 3), (0, 3)), ((5, 9), (8, 12)), ((4, 6), (4, 9)), ((2, 5), (2, 5)), ((5, 5), (8, 8))],
+    ("span", "moved"), [((0, 3), (0, 3)), ((5, 9), (8, 12)), ((4, 6), (4, 9)), ((2, 5), (2, 5)), ((5, 5), (8, 8))]
 )
 def test_a_span_moves_with_an_insertion(span: tuple[int, int], moved: tuple[int, int]) -> None:
     assert moved_span(Span("a", *span), BufferEdit(5, 5, 8)) == Span("a", *moved)

@@ -21,11 +21,7 @@ import pytest
 
 from mcpc.interpreters import selfcontained
 from mcpc.interpreters.launchers import windows_file, windows_interpreter
-from mcpc.interpreters.launchers.windows_interpreter import (
-    EmbeddablePython,
-    UnusableInterpreterError,
-    read_embeddable,
-)
+from mcpc.interpreters.launchers.windows_interpreter import EmbeddablePython, UnusableInterpreterError, read_embeddable
 from mcpc.interpreters.selfcontained import (
     components,
     executable,

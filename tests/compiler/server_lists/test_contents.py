@@ -195,10 +195,7 @@ def test_a_scan_reads_what_a_running_server_says(live_artifact: Path, over_http:
     done = CliRunner().invoke(cli, ["scan", "--format", "json", "--timeout", str(CONTENTS_SECONDS), *target])
     found = json.loads(done.stdout)
     places = {(one["code"], one["kind"], one["name"], one["field"]) for one in found["findings"]}
-    assert places == {
-        ("SCAN101", "prompt", "review", "messages"),
-        ("SCAN103", "resource", "notes://naive", "contents"),
-    }
+    assert places == {("SCAN101", "prompt", "review", "messages"), ("SCAN103", "resource", "notes://naive", "contents")}
     assert "1 of 3" in found["servers"][0]["unread"]
     assert "note: live: 1 of 3" in done.stderr
 

@@ -26,11 +26,7 @@ STDIO, HTTP = Variant("stdio", "stateless"), Variant("http", "stateless")
 
 @pytest.mark.parametrize(
     ("plan", "chosen", "left_out"),
-    [
-        (FuzzPlan(), "ac", ["b"]),
-        (FuzzPlan(with_effects=True), "abc", []),
-        (FuzzPlan(tools=("b", "c")), "bc", []),
-    ],
+    [(FuzzPlan(), "ac", ["b"]), (FuzzPlan(with_effects=True), "abc", []), (FuzzPlan(tools=("b", "c")), "bc", [])],
 )
 def test_tools_are_selected(plan: FuzzPlan, chosen: str, left_out: list[str]) -> None:
     tools, others = select_tools(TOOLS, plan)

@@ -55,9 +55,7 @@ async def main() -> None:
     """Serve over standard input and output."""
     async with stdio_server() as (reading, writing):
         options = InitializationOptions(
-            server_name="notes",
-            server_version="0.3",
-            capabilities=server.get_capabilities(NotificationOptions(), {}),
+            server_name="notes", server_version="0.3", capabilities=server.get_capabilities(NotificationOptions(), {})
         )
         await server.run(reading, writing, options)
 
