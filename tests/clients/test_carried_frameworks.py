@@ -109,13 +109,13 @@ def test_extensions_are_those_of_the_original(tmp_path: Path) -> None:
     built = build(project, tmp_path / "server.pyz", "--http")
     environment = installed(framework)
     original = project / "server.py"
-    for envelope in (MODERN, None):
-        expected = asked(original, envelope, environment)
+    modern = asked(original, MODERN, environment)
+    for envelope, expected in ((MODERN, modern), (None, asked(original, None, environment))):
         assert asked(built, envelope, None) == expected
         assert isinstance(expected["skills/list 0"], dict) is (envelope is not None)
     with served(built) as listening:
         found = {f"{method} {number}": kept(post(listening.url, method, params)) for number, (method, params) in ROWS}
-    assert found == asked(original, MODERN, environment)
+    assert found == modern
 
 
 ROWS = tuple(enumerate(EXTENDED))

@@ -1,9 +1,10 @@
 """Every fault of the table, as a test named by its id, form and era.
 
-Each runs in each of its forms and in each of its eras, but not in each pair of them; with TESTS_FULL=1 in each pair.
-`make test` runs each in one form and era, which its id decides, but none of LONG; the others are slow.
+Each runs in two of its forms and in each of its eras, which change with each commit; with TESTS_FULL=1 in each pair.
+The second, and those of LONG, are slow.
 """
 
+import os
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from faults.client import Fault
 from faults.table import CASES
 from faults.trial import FULL, Case, Lacking, close_shared, perform
 from support.needs import lacking, needs
+from support.scale import ROTATION
 
 LONG = frozenset(
     [
@@ -27,21 +29,21 @@ LONG = frozenset(
 """The ids of cases that take some seconds in any form."""
 
 
-def pairs(case: Case, chance: int) -> list[tuple[str, str]]:
-    """Return the forms and eras that a case runs in: `chance` decides which form meets which era."""
+def pairs(case: Case) -> list[tuple[str, str]]:
+    """Return the forms and eras that a case runs in."""
     if FULL:
         return [(form, era) for form in case.forms for era in case.eras]
-    number = max(len(case.forms), len(case.eras))
-    return [(case.forms[at % len(case.forms)], case.eras[(at + chance) % len(case.eras)]) for at in range(number)]
+    chance = int.from_bytes(sha256(case.id.encode()).digest()[:4]) + int(os.environ.get(ROTATION, "0"))
+    number = min(2, max(len(case.forms), len(case.eras)))
+    # Two rounds of forms begin with another era each.
+    eras = [case.eras[(chance // len(case.forms) + at) % len(case.eras)] for at in range(number)]
+    return [(case.forms[(chance + at) % len(case.forms)], era) for at, era in enumerate(eras)]
 
 
 def rows(case: Case) -> Iterator[ParameterSet]:
-    """Yield a case in its forms and eras, marked as slow in all but one of them, or in all."""
-    chance = int.from_bytes(sha256(case.id.encode()).digest()[:4])
-    chosen = pairs(case, chance)
-    quick = chance % len(chosen)
-    for number, (form, era) in enumerate(chosen):
-        marks = [] if number == quick and case.id not in LONG else [pytest.mark.slow]
+    """Yield a case in its forms and eras."""
+    for number, (form, era) in enumerate(pairs(case)):
+        marks = [pytest.mark.slow] if number or case.id in LONG else []
         yield pytest.param(case, form, era, id=f"{case.id}-{form}-{era}", marks=marks)
 
 

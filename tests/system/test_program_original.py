@@ -330,7 +330,7 @@ mcp.run()
 
 @pytest.mark.slow
 def test_a_list_of_middleware_that_needs_the_lifespan_is_forwarded(tmp_path: Path) -> None:
-    write_files(tmp_path / "project", {"server.py": MIDDLEWARE, "requirements.txt": "fastmcp==3.4.2\n"})
+    write_files(tmp_path / "project", {"server.py": MIDDLEWARE, "requirements.txt": "fastmcp==3.4.10\n"})
     with StdioClient(build(tmp_path / "project", tmp_path / "server.pyz", OPTION)) as client:
         client.initialize()
         assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["ping"]

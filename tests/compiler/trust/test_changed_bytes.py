@@ -49,7 +49,7 @@ PROGRAMS: dict[str, Callable[[bytes], bytes]] = {
     "self-contained": lambda data: embed_server(EmbeddingRequest(data, this_machine(), None, minimal=True)),
 }
 """What makes a program of a built file."""
-CHANGES = int(os.environ.get("TESTS_CHANGES") or scaled(2_000, 400))
+CHANGES = int(os.environ.get("TESTS_CHANGES") or scaled(2_000, 200))
 """How many changes of each kind of file are tried."""
 ROW = b"PK\1\2"
 CRC_IN_LOCAL, CRC_IN_ROW = 14, 16
