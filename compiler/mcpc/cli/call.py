@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 )
 @click.option("--resource", "kind", flag_value="read", help="NAME is the URI of a resource: print it.")
 @click.option("--prompt", "kind", flag_value="prompt", help="NAME is a prompt: print its messages.")
+@click.option("--dry-run", is_flag=True, help="Print what the call would send or run: a request as a curl command.")
 @command_options.build_options
-def command(target: Path, name: str | None, arguments: tuple[str, ...], kind: str | None, **given: Any) -> None:
+def command(
+    target: Path, name: str | None, arguments: tuple[str, ...], kind: str | None, *, dry_run: bool, **given: Any
+) -> None:
     """Call the tool NAME of TARGET, a project's folder or a built file; without a NAME, list them.
 
     ARGUMENTS are NAME=VALUE, or `--json OBJECT` for all of them ("-": from standard input). A VALUE is a string if the
@@ -33,4 +36,5 @@ def command(target: Path, name: str | None, arguments: tuple[str, ...], kind: st
     """
     from mcpc.cli.artifact import run_artifact_command  # noqa: PLC0415 - a shell that completes does without
 
-    run_artifact_command(target, given, kind or "call", *([name] if name else []), *arguments)
+    words = [*([name] if name else []), *arguments, *(["--dry-run"] if dry_run else [])]
+    run_artifact_command(target, given, kind or "call", *words)

@@ -59,9 +59,10 @@ CONTRACTS = {
 class CallBinding:
     """A contract with its runner.
 
-    A contract has two functions, and may have three more: `limit(call)` returns a call's time limit in seconds;
+    A contract has two functions, and may have four more: `limit(call)` returns a call's time limit in seconds;
     `extended(call, seconds)` the new limit for a call that reports progress so long after its start, None for no
-    change; `expired(running_call)` the ending of a call whose time is over.
+    change; `expired(running_call)` the ending of a call whose time is over; `dry_run(call, image, stand_in)` what the
+    call would run, for the console: `stand_in(name)` is there for the value of a name, and secret settings have theirs.
     """
 
     __slots__ = ("build_invocation", "expired", "extended", "limit", "parse_result", "runner")

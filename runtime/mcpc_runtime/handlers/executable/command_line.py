@@ -9,11 +9,13 @@ value never becomes an option: one that begins with `-` is refused unless it is 
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from io import StringIO
 
 from mcpc_runtime.artifact.extraction import extracted_folder
 from mcpc_runtime.handlers.executable.contract import error_text, failure_text, output_text, with_dropped_count
 from mcpc_runtime.handlers.invocations import Command, ProcessResult
+from mcpc_runtime.handlers.shell_words import DryRun, piped
 from mcpc_runtime.protocol.constants import INTERNAL_ERROR
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Failure, Outcome, text, text_outcome
 from mcpc_runtime.protocol.image import Image
@@ -49,6 +51,16 @@ def build_invocation(call: Call, image: Image) -> Command:
     except UnfitValueError as problem:
         command.refusal = f"{REFUSED}{call.name}: 1 problem; fix and call again\n- {problem}"
     return command
+
+
+def dry_run(call: Call, image: Image, stand_in: Callable[[str], str]) -> DryRun:
+    """Return the words of a call, with the file as the project has it; they are refused if a value cannot be one."""
+    command = build_invocation(call, image)
+    if command.refusal:
+        return [], [command.refusal]
+    file, program = call.definition.handler[:2]
+    words = [program or file, *command.argv[1:]]
+    return [piped(command.stdin), words] if command.stdin else [words], []
 
 
 def place_value(place: tuple[Json, ...], arguments: dict[str, Json]) -> Json:

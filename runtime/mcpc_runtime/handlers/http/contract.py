@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
 from mcpc_runtime.handlers.contracts import ExpiredCall
-from mcpc_runtime.handlers.http.exchange import HttpAnswer
-from mcpc_runtime.handlers.http.request import OutgoingRequest
+from mcpc_runtime.handlers.http.curl import curl_command
+from mcpc_runtime.handlers.http.exchange import HttpAnswer, agent_of
+from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestRefused
 from mcpc_runtime.handlers.http.results import outcome_of
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.shell_words import DryRun
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Outcome, text, text_outcome
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.validation_errors import error_lines
+from mcpc_runtime.transports.platforms import system
 
 GRACE = 1.0
 """The seconds after the time of a call at which its thread gives up: before, the dispatcher has stopped it."""
@@ -69,3 +73,14 @@ def expired(running_call: ExpiredCall) -> Ending:
     plan, seconds = call.definition.handler[1], call.seconds
     path = "".join(piece if type(piece) is str else f"{{{piece[0]}}}" for piece in plan["path"])
     return text_outcome(f"{plan['method']} {path}: no answer within {seconds:g} s", is_error=True)
+
+
+def dry_run(call: Call, image: Image, stand_in: Callable[[str], str]) -> DryRun:
+    """Return the command of curl that sends the request of a call."""
+    names = [row[0] for row in image.index.get("settings", ())]
+    values = {name: system.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape") for name in names}
+    settings = {name: value for name, value in values.items() if value}
+    try:
+        return curl_command(call, settings, agent_of(image), stand_in)
+    except RequestRefused as refused:
+        return [], [f"it would not be sent: {refused}"]

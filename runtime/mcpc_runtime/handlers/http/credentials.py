@@ -55,10 +55,10 @@ class Credentials:
         secrets: SecretTexts,
     ) -> HttpAnswer:
         """Return the answer to a request with credentials; raise RequestRefused if there are none."""
-        schemes = self._choose(alternatives, client_header) if alternatives else ()
+        schemes = self.choose(alternatives, client_header) if alternatives else ()
         fetched = [(scheme, self._fetch(scheme, "", exchange, secrets)) for scheme in schemes if scheme[0] in FETCHED]
         for scheme in schemes:
-            self._add(request, scheme, client_header, secrets)
+            self.add(request, scheme, client_header, secrets)
         for _, token in fetched:
             request.set_header("Authorization", f"Bearer {token}")
         answer = exchange.answer(request)
@@ -68,9 +68,10 @@ class Credentials:
             answer = exchange.answer(request)
         return answer
 
-    def _choose(
+    def choose(
         self, alternatives: tuple[tuple[Scheme, ...], ...], client_header: Callable[[str], str]
     ) -> tuple[Scheme, ...]:
+        """Return the first alternative that has all its values; raise RequestRefused."""
         wanting = []
         for schemes in alternatives:
             names = [name for scheme in schemes for name in scheme[2] if name not in self._settings]
@@ -81,7 +82,7 @@ class Credentials:
             wanting.append(" and ".join(names))
         raise RequestRefused(f"it needs {', or '.join(wanting)}, which is not set")
 
-    def _add(
+    def add(
         self, request: OutgoingRequest, scheme: Scheme, client_header: Callable[[str], str], secrets: SecretTexts
     ) -> None:
         """Add what a scheme says, unless it is a token that is fetched."""

@@ -20,7 +20,11 @@ from urllib.parse import urljoin, urlsplit
 from mcpc_runtime.handlers.http.addresses import AddressRefused
 from mcpc_runtime.handlers.http.connections import CallSocket, Connections
 from mcpc_runtime.handlers.http.request import PORTS, OutgoingRequest
+from mcpc_runtime.protocol.image import Image
 
+ENCODINGS = "gzip, deflate"
+WITH_LENGTH = ("POST", "PUT", "PATCH")
+"""Methods of requests that say how long their body is, though there is none."""
 CHUNK = 1 << 16
 MAX_RETRIES = 2
 MAX_REDIRECTS = 5
@@ -180,17 +184,23 @@ class Decoder:
         return b"".join(self._parts)
 
 
+def agent_of(image: Image) -> str:
+    """Return the name with which servers see the requests of this one."""
+    name = image.server_name
+    return name if name.isascii() and name.isprintable() else "mcpc"
+
+
 def send(connection: HTTPConnection, request: OutgoingRequest, agent: str) -> None:
     """Write a request."""
     connection.putrequest(request.method, request.target, skip_accept_encoding=True)
-    connection.putheader("Accept-Encoding", "gzip, deflate")
+    connection.putheader("Accept-Encoding", ENCODINGS)
     if "user-agent" not in map(str.lower, request.headers):
         connection.putheader("User-Agent", agent)
     for name, value in request.headers.items():
         connection.putheader(name, value.encode("utf-8", "replace"))
     if request.cookies:
         connection.putheader("Cookie", "; ".join(request.cookies))
-    if request.body is not None or request.method in ("POST", "PUT", "PATCH"):
+    if request.body is not None or request.method in WITH_LENGTH:
         connection.putheader("Content-Length", str(len(request.body or b"")))
     connection.endheaders(request.body)
 

@@ -9,7 +9,7 @@ from typing import Any
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
 from mcpc_runtime.handlers.http.contract import RequestInvocation
 from mcpc_runtime.handlers.http.credentials import Credentials
-from mcpc_runtime.handlers.http.exchange import Exchange, HttpAnswer, NoAnswer
+from mcpc_runtime.handlers.http.exchange import Exchange, HttpAnswer, NoAnswer, agent_of
 from mcpc_runtime.handlers.http.paging import gather
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestBuilder, RequestRefused
 from mcpc_runtime.handlers.http.secrets import SecretTexts
@@ -84,5 +84,4 @@ class RequestRunner(ThreadRunner):
     @property
     def _agent(self) -> str:
         """The name with which servers see these requests."""
-        name = self._host.image.server_name
-        return name if name.isascii() and name.isprintable() else "mcpc"
+        return agent_of(self._host.image)

@@ -150,6 +150,7 @@ HELP = """{name} {version}: a Model Context Protocol server in one file
   {file} list [--json]                list tools, prompts and resources
   {file} call TOOL [NAME=VALUE ...]   call a tool; progress and log messages go to standard error
   {file} call TOOL --json OBJECT      the same, with the arguments as one JSON object ("-": from standard input)
+  {file} call TOOL ... --dry-run      print what the call would send or run: a request as a `curl` command
   {file} read URI [--json]            print a resource
   {file} prompt NAME [NAME=VALUE ...]  print the messages of a prompt
   {file} complete NAME ARGUMENT [VALUE]  print completions of a prompt argument or a template variable
@@ -174,6 +175,7 @@ PROJECT_HELP = """{name} {version}: a Model Context Protocol server, built from 
   mcpc dev --once {project}                            serve over standard input and output
   mcpc inspect {project}                               list tools, prompts and resources
   mcpc call {project} TOOL [NAME=VALUE ...]            call a tool
+  mcpc call {project} TOOL ... --dry-run               print what the call would send or run
   mcpc call {project} --resource URI                   print a resource
   mcpc call {project} --prompt NAME [NAME=VALUE ...]   print the messages of a prompt
   mcpc build {project} -o server.pyz                   build one executable file

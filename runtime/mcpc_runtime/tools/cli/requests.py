@@ -32,6 +32,7 @@ from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.tools.cli import printing as console_text
 from mcpc_runtime.tools.cli.artifact_info import Object, list_all
+from mcpc_runtime.tools.cli.dry_run import dry_run
 from mcpc_runtime.tools.cli.printing import (
     SUCCESS,
     TOOL_ERROR,
@@ -56,9 +57,15 @@ def call_tool(image: Image, archive: str, arguments: list[str]) -> int:
     tools = list_all(image, "tools", ask_program)
     if not arguments:
         raise UsageError(console_text.TOOL_MISSING + some_names([tool["name"] for tool in tools]))
+    is_dry = DRY_RUN in arguments
+    arguments = [word for word in arguments if word != DRY_RUN]
     schema: Object = next((tool["inputSchema"] for tool in tools if tool["name"] == arguments[0]), {})
     params = {"name": arguments[0], "arguments": tool_arguments(arguments[1:], schema)}
-    result = request_result(image, archive, "tools/call", params, [tool["name"] for tool in tools])
+    if is_dry:
+        reply = dry_run(image, request_line(image, "tools/call", params))
+    else:
+        reply = SingleRequestChannel(image).ask("tools/call", params)
+    result = result_of_reply(reply, archive, "tools/call", params, [tool["name"] for tool in tools])
     if result is None:
         return TOOL_ERROR
     put_tool_result(result)
@@ -138,7 +145,11 @@ def print_result(result: Object | None, printing: Callable[[Object], None]) -> i
 
 def request_result(image: Image, archive: str, method: str, params: Object, names: list[str]) -> Object | None:
     """Return the result of a request, or print the error, with a suggestion from the `known` names."""
-    reply = SingleRequestChannel(image).ask(method, params)
+    return result_of_reply(SingleRequestChannel(image).ask(method, params), archive, method, params, names)
+
+
+def result_of_reply(reply: Object, archive: str, method: str, params: Object, names: list[str]) -> Object | None:
+    """Return the result of a reply, or print its error."""
     if "error" not in reply:
         return reply.get("result")
     if reply["error"]["code"] == METHOD_NOT_FOUND and method in UNOFFERED and not names:
@@ -153,6 +164,7 @@ def request_result(image: Image, archive: str, method: str, params: Object, name
     return None
 
 
+DRY_RUN = "--dry-run"
 UNOFFERED = {
     "tools/call": "tools",
     "resources/read": "resources",
@@ -172,6 +184,14 @@ def ask_program(image: Image, method: str, params: Object) -> Object:
     return reply
 
 
+def request_line(image: Image, method: str, params: Object) -> bytes:
+    """Return the line of a request, which asks for progress and log messages."""
+    envelope = {VERSION_KEY: image.stateless_versions[-1], CAPABILITIES_KEY: {}}
+    meta = {**envelope, LOG_LEVEL_KEY: "debug", "progressToken": 1}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    return json.dumps(body).encode()
+
+
 class SingleRequestChannel:
     """A channel that delivers one request and stores the reply."""
 
@@ -185,10 +205,7 @@ class SingleRequestChannel:
 
     def ask(self, method: str, params: Object) -> Object:
         """Return the reply to a request; progress and log messages are printed as they come."""
-        envelope = {VERSION_KEY: self._image.stateless_versions[-1], CAPABILITIES_KEY: {}}
-        meta = {**envelope, LOG_LEVEL_KEY: "debug", "progressToken": 1}
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-        self._requests.append(json.dumps(body).encode())
+        self._requests.append(request_line(self._image, method, params))
         self.descriptor, self._other_end = incoming()  # nothing is ever written to it
         with redirect_stdout(sys.stderr):  # what inline handlers print; the result is printed after it
             StdioDriver(self._image, Session(self._image), self, MAX_MESSAGE_BYTES).run()

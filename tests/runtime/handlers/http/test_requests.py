@@ -5,16 +5,20 @@ result of the tool.  All are tools of one built server, called over standard inp
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from support.artifact import build
 from support.http_api import Api, http_api
+from support.needs import needs
 from support.posts import post_stateless
+from support.processes import run_program
 from support.serving import served
 from support.stdio import StdioClient
 
@@ -64,16 +68,23 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
     names.append(tool("guarded", {"path": "/do/guarded", "security": [[{"clientCredentials": scheme}]]}))
     refresh = {**scheme, "token": "KEY", "in": "body"}
     names.append(tool("refreshed", {"path": "/do/guarded", "security": [[{"refreshToken": refresh}]]}))
+    names.append(tool("secret-base", {"base": {"setting": "KEY"}}))
+    command = {"command": ["ls", {"setting": "PLAIN"}, {"argument": "v"}], "stdin": {"setting": "KEY"}}
+    schema = {"type": "object", "properties": {"v": {"type": "string"}}}
+    names.append({"name": "listed", "description": "d", "inputSchema": schema, "_meta": {"mcpc/handler": command}})
     about = {"serverInfo": {"name": "plans", "version": "1"}, "settings": SETTINGS}
     (project / "server.json").write_text(json.dumps(about))
     (project / "tools.json").write_text(json.dumps({"tools": names}))
     return build(project, project.with_suffix(".pyz"), "--http")
 
 
+def settings_of(api: Api) -> dict[str, str]:
+    return {"API_URL": f"{api.url}/v1/", "PLAIN": "k/1", "KEY": SECRET, "TOKEN": "t0ken-1"}
+
+
 @pytest.fixture(scope="module")
 def client(server: Path, api: Api) -> Iterator[StdioClient]:
-    settings = {"API_URL": f"{api.url}/v1/", "PLAIN": "k/1", "KEY": SECRET, "TOKEN": "t0ken-1"}
-    with StdioClient(server, environment=settings) as talking:
+    with StdioClient(server, environment=settings_of(api)) as talking:
         talking.initialize()
         yield talking
 
@@ -91,6 +102,12 @@ def test_a_plan_becomes_one_request(client: StdioClient, api: Api, row: dict[str
         assert api.requests == [] and result["isError"]
         assert row["refused"] in result["content"][0]["text"]
         return
+    check_sent(api, row)
+    assert not result.get("isError") and result["structuredContent"] == {"ok": True}
+
+
+def check_sent(api: Api, row: dict[str, Any]) -> None:
+    """Compare the one request that came with that of a row."""
     (sent,) = api.requests
     boundary = re.search("boundary=(.*)", sent["headers"].get("Content-Type", ""))
     assert (sent["method"], sent["target"]) == (row["http"].get("method", "GET"), row["target"])
@@ -99,7 +116,40 @@ def test_a_plan_becomes_one_request(client: StdioClient, api: Api, row: dict[str
         assert (f"{len(found)} digits" if "digits" in (value or "") else found) == value
     body = sent["body"].replace(boundary[1].encode(), b"B") if boundary else sent["body"]
     assert body == (bytes.fromhex(row["hex"]) if "hex" in row else row.get("body", "").encode())
-    assert not result.get("isError") and result["structuredContent"] == {"ok": True}
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("row", [row for row in REQUESTS if "refused" not in row], ids=lambda row: row["name"])
+def test_a_dry_run_prints_the_command_that_sends_the_request(server: Path, api: Api, row: dict[str, Any]) -> None:
+    needs("curl")
+    api.requests.clear()
+    settings = settings_of(api)
+    words = [server, "call", row["name"], "--json", json.dumps(row["arguments"]), "--dry-run"]
+    printed = run_program(words, env={**os.environ, **settings}, text=False, status=0).stdout.decode()
+    assert api.requests == [] and not any(value in printed for value in (SECRET, quote(SECRET, ""), settings["TOKEN"]))
+    run_program(["sh", "-c", printed], env={**os.environ, **settings}, status=0)
+    check_sent(api, row)
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "note", "status"),
+    [
+        (["security-missing"], """--header 'Authorization: Bearer '"$X_USER_TOKEN" """, "", 0),
+        (["security-basic"], """--user p:"$TOKEN" """, "it would not be sent now: it needs TOKEN, which is not set", 0),
+        (["guarded"], """--header 'Authorization: Bearer '"$ACCESS_TOKEN" """, "ACCESS_TOKEN is fetched from http", 0),
+        (["secret-base"], '\n  "$KEY"/x\n', "", 0),
+        (["path-dot", "v=."], "", "it would not be sent: a value of the path is", 5),
+        (["listed", "v=a b"], """printf %s "$KEY" | \\\n  ls p 'a b'\n""", "", 0),
+        (["listed", "v=-x"], "", '/v: "-x" begins with `-`', 5),
+    ],
+)
+def test_a_dry_run_says_what_would_happen(
+    server: Path, api: Api, words: list[str], printed: str, note: str, status: int
+) -> None:
+    environment = {**os.environ, "API_URL": api.url, "KEY": SECRET, "PLAIN": "p"}
+    done = run_program([server, "call", *words, "--dry-run"], env=environment, status=status)
+    assert printed in done.stdout and bool(printed) == bool(done.stdout)
+    assert note in done.stderr and bool(note) == bool(done.stderr)
 
 
 def matches(pattern: str, text: str, api: Api) -> bool:
