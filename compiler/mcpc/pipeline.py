@@ -19,7 +19,7 @@ from mcpc.frontends.installed_metadata import with_version_files
 from mcpc.frontends.project import unknown_settings
 from mcpc.frontends.project_metadata import read_project_metadata
 from mcpc.lower import lower
-from mcpc.pack import pack_server
+from mcpc.pack.packing import pack_server
 from mcpc.pack.runtime import with_options
 from mcpc.packages import include_packages
 from mcpc.passes import PASSES, check_server
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostics
     from mcpc.model.ir import CheckedServer, Server
     from mcpc.options import Options
-    from mcpc.pack import BuiltArchive
+    from mcpc.pack.packing import BuiltArchive
     from mcpc.reading import Source, SourceTree
 
     Progress = Callable[[str], None]

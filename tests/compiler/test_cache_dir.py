@@ -14,8 +14,7 @@ import pytest
 from mcpc.diagnostics import Span, diagnose
 from mcpc.options import Options
 from mcpc.pack import cache
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, content_digest, sha256_hex
-from mcpc.pack.manifest import checksum_line
+from mcpc.pack.archive import MANIFEST, ArchiveEntry, checksum_line, content_digest, sha256_hex
 from mcpc.sandbox import cache_dir
 from support.artifact import mcpc
 from support.projects import SMOKETEST, tree
@@ -168,6 +167,20 @@ def test_a_stored_build_is_read_as_it_was(root: Path) -> None:
         assert cache.load_build("key") is None
     cache_dir.store_entry("builds", "key", b"{}\n")
     assert cache.load_build("key") is None
+
+
+def test_files_lead_to_a_build_unless_front_ends_know_more_than_the_folder(root: Path) -> None:
+    plain, bundled = (
+        tree({"server.json": "{}"}),
+        tree({"src/tools/a.ts": "export const schema = {}\nexport default {}\n"}),
+    )
+    entries = [ArchiveEntry(MANIFEST, b"")]
+    build = cache.CachedBuild(packed(entries), content_digest(entries), "n", "1", 1, 2, 3, "Linux", ())
+    cache.store_build("key", build)
+    for each in (plain, bundled):
+        cache.store_key("key", each, (), Options())
+    asked = (plain, bundled, replace(plain, name="other"), tree({"server.json": "[]"}))
+    assert [cache.load_known_build(each, (), Options()) for each in asked] == [build, None, None, None]
 
 
 def packed(entries: list[ArchiveEntry]) -> bytes:

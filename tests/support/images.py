@@ -8,7 +8,7 @@ from functools import cache
 from mcpc import pipeline
 from mcpc.emit.bytecode import MAGIC
 from mcpc.options import Options
-from mcpc.pack import BuiltArchive
+from mcpc.pack.packing import BuiltArchive
 from mcpc_runtime.protocol.effects import StartHandler
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.requests import SendResponse

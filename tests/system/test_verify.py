@@ -16,8 +16,8 @@ from mcpc.cli.build import windows_program
 from mcpc.cli.verify import verify as command
 from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
 from mcpc.options import Options
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, sha256_hex
-from mcpc.pack.manifest import FACTS, checksum_line, readable_json
+from mcpc.pack.archive import MANIFEST, ArchiveEntry, build_archive, checksum_line, sha256_hex
+from mcpc.pack.manifest import FACTS, readable_json
 from mcpc.release.trust.contents import UnreadableArtifactError, take_apart
 from mcpc_runtime import BYTECODE, SOURCES
 from support.artifact import build, shared_cache

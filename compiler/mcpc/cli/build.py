@@ -20,19 +20,15 @@ from mcpc.cli.build_steps import embed_build, load_or_build, output_path, write_
 from mcpc.diagnostics.formats import relocate_paths
 from mcpc.diagnostics.formats.text import BLOCKS
 from mcpc.diagnostics.formats.visible import visible
-from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter
-from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file
 from mcpc.interpreters.selfcontained import TARGETS, EmbeddingRequest, this_machine
 from mcpc.options import minor_versions
 from mcpc.pack.prologue import START_ALONE, START_BY_PYTHON
-from mcpc.release.trust.comparison import compare_contents
-from mcpc.release.trust.contents import take_apart
-from mcpc.release.trust.second_build import BuildRequest, SecondBuildError, build_elsewhere
 from mcpc.sandbox.platforms import start_of_file
 
 if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.pack.cache import CachedBuild
+    from mcpc.release.trust.second_build import BuildRequest
 
 
 REPORTED_NOTES = frozenset(
@@ -59,6 +55,8 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
 
 def check_minor(minor: str) -> None:
     """Refuse a minor version that does not run servers, or of which this machine has no Python."""
+    from mcpc.emit.interpreters import HERE, MissingPythonError, interpreter  # noqa: PLC0415 - few builds name one
+
     if int(minor.removeprefix("3.")) < 11:
         raise click.BadParameter(messages.PYTHON_TOO_OLD.format(minor=minor))
     try:
@@ -233,6 +231,8 @@ def as_windows_program(build: CachedBuild, options: Options) -> CachedBuild:
 
 def windows_program(archive: bytes, options: Options, minor: str = "") -> bytes:
     """Return an archive with the launcher for Windows; `minor`: its Python if the options name none."""
+    from mcpc.interpreters.launchers.windows_file import PythonChoice, windows_file  # noqa: PLC0415 - few are programs
+
     exact = EXACT_PYTHON.fullmatch(options.python)
     minors = tuple(int(each.removeprefix("3.")) for each in options.minors or (minor,) if each)
     chosen = minors or (int(exact[1]) if exact else sys.version_info.minor,)
@@ -262,6 +262,8 @@ class BuildParameters:
 
     def request(self) -> BuildRequest:
         """Return it as the request of a second build."""
+        from mcpc.release.trust.second_build import BuildRequest  # noqa: PLC0415 - few builds are repeated
+
         root = Path(os.path.realpath(self.project))
         left_out = self.place.relative_to(root).as_posix() if self.place.is_relative_to(root) else ""
         request = BuildRequest(str(root), "", self.options, left_out=left_out)
@@ -273,6 +275,8 @@ class BuildParameters:
 
     def built(self, build: CachedBuild) -> bytes:
         """Return the file of a second build; `build`: the first one."""
+        from mcpc.release.trust.second_build import build_elsewhere  # noqa: PLC0415 - as above
+
         data = build_elsewhere(self.request())
         return as_windows_program(replace(build, data=data), self.options).data if self.is_program else data
 
@@ -281,6 +285,10 @@ def require_repeatable(build: CachedBuild, asked: BuildParameters, *, is_require
     """Build again in another environment; exit with 6 if the bytes differ, naming the entries that differ."""
     if not is_required:
         return
+    from mcpc.release.trust.comparison import compare_contents  # noqa: PLC0415 - as above
+    from mcpc.release.trust.contents import take_apart  # noqa: PLC0415
+    from mcpc.release.trust.second_build import SecondBuildError  # noqa: PLC0415
+
     with report.progress_reporter(quiet) as tell:
         tell("building again in another environment")
         try:

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mcpc import pipeline
 from mcpc.cli import command_options, messages, report
 from mcpc.interpreters.selfcontained import CannotEmbedError, embed_server
 from mcpc.pack import cache
 from mcpc.pack.prologue import START_BY_PYTHON, SmokeError, smoke
+from mcpc.reading import read_tree
 from mcpc.sandbox.platforms import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from mcpc import pipeline
     from mcpc.interpreters.selfcontained import EmbeddingRequest
     from mcpc.options import Options
     from mcpc.pack.cache import CachedBuild
@@ -49,15 +50,24 @@ def load_or_build(
 ) -> tuple[CachedBuild, Mapping[str, Source]]:
     """Return the build of a project and the project's files; on errors, report them and exit."""
     with report.progress_reporter(quiet) as tell:
-        tree, found = pipeline.read_project(project)
+        tree, problems = read_tree(project)
         options = command_options.with_lock_path(options, project, tree)
         if place is not None:
             tree = without_earlier_output(tree, project, place)
-        name = cache.cache_key(tree, found, options)
-        build = cache.load_build(name)
+        build = cache.load_known_build(tree, problems, options)
         if build is not None:
             return build, tree.files
-        analysed = pipeline.analyse(tree, found, options, tell)
+        from mcpc import pipeline  # noqa: PLC0415 - a build that is known does without
+        from mcpc.frontends.installed_metadata import with_version_files  # noqa: PLC0415
+
+        tree, unknown = with_version_files(tree)
+        problems += unknown
+        name = cache.cache_key(tree, problems, options)
+        build = cache.load_build(name)
+        if build is not None:
+            cache.store_key(name, tree, problems, options)
+            return build, tree.files
+        analysed = pipeline.analyse(tree, problems, options, tell)
         if analysed.checked is not None:
             report.refuse_unimported(options, analysed.diagnostics)
         if analysed.checked is None:
@@ -66,11 +76,14 @@ def load_or_build(
         build = build_checked(analysed, options, tell)
     if not any(problem.code in UNCACHED_CODES for problem in build.diagnostics):
         cache.store_build(name, build)
+        cache.store_key(name, tree, problems, options)
     return build, tree.files
 
 
 def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Options]:
     """Return the check result for a command's arguments, and the options in effect."""
+    from mcpc import pipeline  # noqa: PLC0415 - as above
+
     project = given.pop("project")
     tree, found = pipeline.read_project(project)
     options = command_options.with_lock_path(command_options.read_options(given), project, tree)
@@ -92,6 +105,8 @@ def without_earlier_output(tree: SourceTree, project: Path, place: Path) -> Sour
 
 def build_checked(analysed: pipeline.CheckResult, options: Options, tell: Callable[[str], None]) -> CachedBuild:
     """Return the build of a checked project."""
+    from mcpc import pipeline  # noqa: PLC0415 - as above
+
     if analysed.checked is None:
         raise ValueError("a project with errors is not built")
     archive = pipeline.compile_server(analysed.checked, options, tell)

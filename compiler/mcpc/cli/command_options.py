@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +30,7 @@ ENTRY_KEY = "mcpc.entry"
 """The entry that a path on the command line names, among the data of a command."""
 PROGRAM = re.compile(r"(?P<file>.+\.py)(?P<object>:[\w.]+(?:\(\))?)?")
 SOURCE = ".py"
+IS_LOCK_NAME = "mcpc.packages.lock_files:is_lock_name"
 DOCUMENT = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]""", re.MULTILINE)
 DOCUMENTS = (".yaml", ".yml", ".json")
 PROJECT_FILE = "pyproject.toml"
@@ -404,10 +406,8 @@ def is_place(place: str) -> bool:
 
 def with_lock_path(options: Options, project: Path, tree: SourceTree) -> Options:
     """Return options with the path of the lock in the project; refuse a lock that the project does not have."""
-    from mcpc.packages.lock_files import is_lock_name  # noqa: PLC0415 - a shell that completes does without
-
     options = with_relative_lock(options, project)
-    if options.lock and (tree.get(options.lock) is None or not is_lock_name(options.lock)):
+    if options.lock and (tree.get(options.lock) is None or not resolve_name(IS_LOCK_NAME)(options.lock)):
         raise click.UsageError(messages.LOCK_EXPECTED.format(path=options.lock))
     return options
 

@@ -19,7 +19,7 @@ from mcpc.cli.carrier_files import read_built_server, report_unusable, write_fil
 from mcpc.cli.diff import project_policy
 from mcpc.cli.server_targets import read_target
 from mcpc.diagnostics import has_errors
-from mcpc.pack.manifest import checksum_line
+from mcpc.pack.archive import checksum_line
 from mcpc.pipeline import read_project
 from mcpc.release.carriers.built_server import EXECUTABLE, PLAIN, CarrierFile, text_file
 from mcpc.release.comparison import compare

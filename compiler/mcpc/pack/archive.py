@@ -18,8 +18,6 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.emit.bytecode import dump_data
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -65,9 +63,15 @@ def build_archive(
     return buffer.getvalue()
 
 
-def sha256_hex(data: bytes) -> str:
+def sha256_hex(data: bytes | memoryview) -> str:
     """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
+
+
+def checksum_line(name: str, checksum: str) -> str:
+    """Return a line in the format of `sha256sum`, which escapes special characters in names."""
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{checksum}  {name}" if escaped == name else f"\\{checksum}  {escaped}"
 
 
 def content_digest(entries: Sequence[ArchiveEntry], packages: Mapping[str, str] | None = None) -> str:
@@ -155,6 +159,8 @@ def nested_packages(entries: Sequence[ArchiveEntry]) -> Iterator[tuple[str, byte
 
 def place_tables(packed: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the tables of the places of files in the nested archives of a folder: the common one, and one a Python."""
+    from mcpc.emit.bytecode import dump_data  # noqa: PLC0415 - what checks a file that was built before does without
+
     places = {name: file_places(packed[name]) for name in sorted(packed)}
     common = {name: places[name] for name in places if name in ARCHIVES}
     yield DIRECTORY, dump_data(common)

@@ -2,6 +2,9 @@
 
 An entry is found by the digest of all inputs of the build, and used only if its own digest is still correct. A cache
 that cannot be read or written does not fail the build.
+
+What a project depends on besides its files is known to its front ends, whose import takes longer than all the rest of a
+build that is found. Where that is nothing but the folder's name, a second entry leads from the files to the build.
 """
 
 from __future__ import annotations
@@ -19,12 +22,9 @@ from typing import TYPE_CHECKING
 import mcpc
 import mcpc_runtime
 from mcpc.diagnostics import Diagnostic, Severity, Span
-from mcpc.frontends import build_inputs, introspection
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, sha256_hex
-from mcpc.pack.manifest import checksum_line
+from mcpc.pack.archive import MANIFEST, checksum_line, file_places, sha256_hex
 from mcpc.reading.tree import template_folder
-from mcpc.sandbox.cache_dir import code_digest, store_entry
-from mcpc.sandbox.cache_dir import load_entry as kept
+from mcpc.sandbox.cache_dir import code_digest, load_entry, load_parts, store_entry
 from mcpc.sandbox.programs import find_bash
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcpc.options import Options
     from mcpc.reading import SourceTree
 
-KIND = "builds"
+KIND, KEYS = "builds", "keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,38 @@ def installed_packages() -> list[str]:
 
 def cache_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
     """Return the digest of all inputs of a build.  O(bytes of the sources)."""
+    from mcpc.frontends import build_inputs  # noqa: PLC0415 - a build that is found by its files does without
+
+    return sha256_hex(json.dumps([files_key(tree, problems, options), build_inputs(tree)]).encode())
+
+
+def store_key(key: str, tree: SourceTree, problems: Diagnostics, options: Options) -> None:
+    """Store the key of a build, to be found without front ends, unless they know more than the folder's name."""
+    from mcpc.frontends import build_inputs  # noqa: PLC0415 - as above
+
+    if {*build_inputs(tree)} <= {(), (tree.name,)}:
+        store_entry(KEYS, folder_key(tree, problems, options), key.encode())
+
+
+def folder_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
+    """Return the digest of what is known of a build without front ends."""
+    return sha256_hex(f"{files_key(tree, problems, options)} {tree.name}".encode("utf-8", "surrogateescape"))
+
+
+def load_known_build(tree: SourceTree, problems: Diagnostics, options: Options) -> CachedBuild | None:
+    """Return the build of a project whose key was computed before, if that depends on no more than its folder."""
+    name = load_entry(KEYS, folder_key(tree, problems, options))
+    return None if name is None else load_build(name.decode())
+
+
+def files_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
+    """Return the digest of a project's files, the options, the machine and the compiler with its packages."""
     summary = hashlib.sha256()
-    # Without Bash, a build has other warnings.
-    machine = sys.version, find_bash() != "", introspection.build_inputs(tree)
+    machine = sys.version, find_bash() != ""  # without Bash, a build has other warnings
     # A changed compiler does not use earlier entries.
     compiler = code_digest(Path(mcpc.__file__).parent, Path(mcpc_runtime.__file__).parent, template_folder())
     known = compiler, machine, installed_packages()
-    asked = [*known, build_inputs(tree), asdict(options), [asdict(problem) for problem in problems], tree.left_out]
+    asked = [*known, asdict(options), [asdict(problem) for problem in problems], tree.left_out]
     summary.update(json.dumps(asked, sort_keys=True).encode())
     for path, source in (*tree.files.items(), *tree.unpacked.items()):
         summary.update(
@@ -75,9 +100,8 @@ def cache_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
 
 def load_build(name: str) -> CachedBuild | None:
     """Return the build stored under `name`, or None if it is missing or damaged."""
-    stored = kept(KIND, name)
+    head, data = load_parts(KIND, name, 2) or (b"", b"")
     with suppress(ValueError, KeyError, TypeError):
-        head, _, data = (stored or b"").partition(b"\n")
         facts = json.loads(head)
         build = CachedBuild(data=data, diagnostics=tuple(map(diagnostic_from_row, facts.pop("diagnostics"))), **facts)
         return build if is_as_built(build) else None
@@ -86,9 +110,13 @@ def load_build(name: str) -> CachedBuild | None:
 
 def is_as_built(build: CachedBuild) -> bool:
     """Tell whether an archive matches its manifest.  O(its bytes)."""
+    whole = memoryview(build.data)
     with suppress(zipfile.BadZipFile, KeyError, UnicodeDecodeError), zipfile.ZipFile(io.BytesIO(build.data)) as packed:
-        entries = [ArchiveEntry(name, packed.read(name)) for name in packed.namelist()]
-        lines = sorted(checksum_line(entry.name, sha256_hex(entry.data)) for entry in entries if entry.name != MANIFEST)
+        places = {name: place for name, place in file_places(build.data).items() if name != MANIFEST}
+        lines = sorted(
+            checksum_line(name, sha256_hex(whole[start : start + length] if size < 0 else packed.read(name)))
+            for name, (start, length, size) in places.items()
+        )
         return lines == sorted(packed.read(MANIFEST).decode().splitlines())
     return False
 
@@ -103,4 +131,4 @@ def store_build(name: str, build: CachedBuild) -> None:
     """Store a build under `name`."""
     facts = asdict(build)
     data = facts.pop("data")
-    store_entry(KIND, name, json.dumps(facts).encode() + b"\n" + data)
+    store_entry(KIND, name, json.dumps(facts).encode() + b"\n", data)

@@ -17,7 +17,15 @@ from mcpc.emit.interpreters import full_version
 from mcpc.model.ir.handlers import DEFAULT, default_options
 from mcpc.model.revisions import REVISIONS
 from mcpc.options import Options, minor_versions
-from mcpc.pack.archive import MANIFEST, PACKAGES, ArchiveEntry, content_digest, sha256_hex, without_tag
+from mcpc.pack.archive import (
+    MANIFEST,
+    PACKAGES,
+    ArchiveEntry,
+    checksum_line,
+    content_digest,
+    sha256_hex,
+    without_tag,
+)
 from mcpc.pack.sbom import bill_of_materials
 
 if TYPE_CHECKING:
@@ -53,12 +61,6 @@ def is_bytecode(name: str) -> bool:
     """Tell whether an entry depends on the Python of the build."""
     name = without_tag(name)
     return name.endswith(".pyc") or name in ("mcpc_app/bytecode", "mcpc_app/program", "mcpc_runtime/bytecode")
-
-
-def checksum_line(name: str, checksum: str) -> str:
-    """Return a line in the format of `sha256sum`, which escapes special characters in names."""
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{checksum}  {name}" if escaped == name else f"\\{checksum}  {escaped}"
 
 
 def readable_json(value: object) -> bytes:

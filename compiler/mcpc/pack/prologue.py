@@ -24,7 +24,6 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcpc.emit.templates import template_text
 from mcpc.options import minor_versions
 from mcpc.sandbox import programs
 
@@ -80,6 +79,8 @@ class InterpreterSearch:
 
 def shell_prologue(python: str = "") -> str:
     """Return the prologue for any Python that is new enough, or for `python`, a command or absolute path."""
+    from mcpc.emit.templates import template_text  # noqa: PLC0415 - a file that was built before has its prologue
+
     search = interpreter_search(python)
     values = {
         "EXACT": " | */".join(map(shlex.quote, search.exact)),

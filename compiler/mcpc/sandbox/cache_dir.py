@@ -18,13 +18,17 @@ from contextlib import suppress
 from errno import EACCES
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcpc.sandbox.platforms import cache_home
 from mcpc_runtime.transports.platforms import files as ownership
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 DECISIVE = frozenset({".py", ".j2", ".bash", ".sh", ".html", ".js", ".mjs", ".css", ".json"})
 """The suffixes of files that decide what the compiler does."""
-MAX_ENTRIES_BY_KIND = {"builds": 16, "imports": 2, "models": 64, "packages": 128, "packed": 8, "runtime": 8}
+MAX_ENTRIES_BY_KIND = {"builds": 16, "imports": 2, "keys": 64, "models": 64, "packages": 128, "packed": 8, "runtime": 8}
 MAX_ENTRIES = 32
 """Maximum number of entries by kind, and for all other kinds; the most recently used ones are kept."""
 
@@ -76,26 +80,42 @@ def is_private(path: Path) -> bool:
 
 def load_entry(kind: str, name: str) -> bytes | None:
     """Return the bytes stored under a name, or None if they are missing or incomplete."""
+    parts = load_parts(kind, name, 1)
+    return None if parts is None else parts[0]
+
+
+def load_parts(kind: str, name: str, count: int) -> list[bytes] | None:
+    """Return the bytes stored under a name as lines and, as the last of `count` parts, all that follows them."""
     with suppress(OSError):
         path = kind_folder(kind) / name
         if not is_private(path):
             return None
-        digest, _, data = path.read_bytes().partition(b"\n")
-        if digest == hashlib.sha256(data).hexdigest().encode():
+        with path.open("rb") as file:  # a slice of a whole entry would copy it, and builds are large
+            digest = file.readline()
+            parts = [*(file.readline() for _ in range(count - 1)), file.read()]
+        if digest == digest_line(parts):
             with suppress(OSError):
                 os.utime(path)
-            return data
+            return parts
     return None
 
 
-def store_entry(kind: str, name: str, data: bytes) -> None:
+def digest_line(parts: Iterable[bytes]) -> bytes:
+    """Return the first line of an entry: the digest of what follows it."""
+    summary = hashlib.sha256()
+    for part in parts:
+        summary.update(part)
+    return summary.hexdigest().encode() + b"\n"
+
+
+def store_entry(kind: str, name: str, *parts: bytes) -> None:
     """Store bytes under a name, atomically."""
     with suppress(OSError):
         folder = kind_folder(kind)
         descriptor, temporary = tempfile.mkstemp(dir=folder, prefix="new-")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+                file.writelines((digest_line(parts), *parts))
             Path(temporary).replace(folder / name)
         finally:
             Path(temporary).unlink(missing_ok=True)

@@ -28,7 +28,9 @@ from mcpc.cli import help as help_pages
 from mcpc.cli.build import BuildParameters, require_repeatable
 from mcpc.cli.build_steps import atomic_write, load_or_build, output_path, without_earlier_output, write_artifact
 from mcpc.diagnostics import CODES, Diagnostic, Severity, Span, diagnose
+from mcpc.emit import interpreters
 from mcpc.frontends import FRONTENDS
+from mcpc.interpreters.launchers import windows_file
 from mcpc.interpreters.launchers.windows_file import PythonChoice
 from mcpc.interpreters.selfcontained import CannotEmbedError, EmbeddingRequest
 from mcpc.options import Options
@@ -37,6 +39,7 @@ from mcpc.pack.cache import CachedBuild
 from mcpc.pack.prologue import START_ALONE, START_BY_PYTHON, SmokeError
 from mcpc.reading import Source, SourceTree
 from mcpc.release.scan.model import CODES as RISK_CODES
+from mcpc.release.trust import second_build
 from mcpc.release.trust.second_build import SecondBuildError
 from support.archives import built_file
 from support.files import write_files
@@ -223,8 +226,8 @@ def test_a_python_is_passed_on(python: str, passed: dict[str, Any]) -> None:
 
 def test_a_minor_version_is_looked_for_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(building, "interpreter", looked.append)
-    monkeypatch.setattr(building, "HERE", "3.13")
+    monkeypatch.setattr(interpreters, "interpreter", looked.append)
+    monkeypatch.setattr(interpreters, "HERE", "3.13")
     for minor in ("3.11", "3.13"):
         building.check_minor(minor)
     assert looked == ["3.11"]
@@ -369,7 +372,7 @@ def test_a_program_for_windows_finds_the_python_of_its_options(
     options: Options, minor: str, minors: tuple[int, ...], is_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
-    monkeypatch.setattr(building, "windows_file", lambda *given: made.append(given) or b"MZ")
+    monkeypatch.setattr(windows_file, "windows_file", lambda *given: made.append(given) or b"MZ")
     building.check_python_of_program(options)
     assert building.windows_program(b"zip", options, minor) == b"MZ"
     assert made == [(b"zip", "x64", PythonChoice(minors, is_only=is_only))]
@@ -410,7 +413,7 @@ def test_the_request_of_a_second_build(tmp_path: Path) -> None:
 
 
 def test_a_second_build_has_the_form_of_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(building, "build_elsewhere", lambda request: b"2")
+    monkeypatch.setattr(second_build, "build_elsewhere", lambda request: b"2")
     monkeypatch.setattr(building, "as_windows_program", lambda build, _: replace(build, data=b"MZ" + build.data))
     asked = BuildParameters(tmp_path, Options(), tmp_path / "x")
     assert asked.built(BUILD) == b"2"
@@ -429,7 +432,7 @@ def test_two_builds_that_differ_are_refused(
     first = archive({**facts, **{f"f{number:02}": b"1" for number in range(count)}})
     second = archive({**facts, **{f"f{number:02}": b"2" for number in range(count)}})
     answers = [second]
-    monkeypatch.setattr(building, "build_elsewhere", lambda *_: answers[0])
+    monkeypatch.setattr(second_build, "build_elsewhere", lambda *_: answers[0])
     asked = BuildParameters(Path("p"), Options(), Path("/x"))
     build = replace(BUILD, data=first)
     require_repeatable(build, asked, is_required=False, quiet=True)
@@ -450,7 +453,7 @@ def test_a_second_build_that_fails_is_reported(
     def build_elsewhere(*_: object) -> bytes:
         raise SecondBuildError("no disk")
 
-    monkeypatch.setattr(building, "build_elsewhere", build_elsewhere)
+    monkeypatch.setattr(second_build, "build_elsewhere", build_elsewhere)
     with pytest.raises(click.exceptions.Exit) as ended:
         require_repeatable(BUILD, BuildParameters(Path("p"), Options(), Path("/x")), is_required=True, quiet=True)
     assert ended.value.exit_code == 6
@@ -726,5 +729,5 @@ def test_an_interrupted_command_exits_with_130(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpc.cli.build_steps.pipeline.read_project", interrupted)
+    monkeypatch.setattr("mcpc.pipeline.read_project", interrupted)
     assert run("check", ".").exit_code == 130

@@ -129,7 +129,8 @@ def test_values(
 
 
 def test_a_file_is_made_by_the_row_of_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(selfcontained.TARGETS, "known", lambda request: f"file for {request.target}".encode())
+    monkeypatch.setitem(selfcontained.TARGETS, "known", "linux")
+    monkeypatch.setattr(selfcontained.linux, "embed_server", lambda request: f"file for {request.target}".encode())
     request: Any = SimpleNamespace(target="known")
     assert selfcontained.embed_server(request) == b"file for known"
     with pytest.raises(selfcontained.CannotEmbedError):

@@ -16,11 +16,12 @@ from mcpc.pack.archive import (
     ArchiveEntry,
     archive_of_variants,
     build_archive,
+    checksum_line,
     is_variant_archive,
     nest_entries,
     sha256_hex,
 )
-from mcpc.pack.manifest import FACTS, SBOM, checksum_line
+from mcpc.pack.manifest import FACTS, SBOM
 from mcpc.pack.packages import variant_archive
 from mcpc.release.trust import contents
 from mcpc.release.trust.comparison import (

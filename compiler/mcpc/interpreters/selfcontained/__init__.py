@@ -1,28 +1,26 @@
 """Self-contained files: the interpreter, the standard library and a server in one file, for machines without Python.
 
-A target is a module here and a row in TARGETS. It makes the file from the finished archive of a server.
+A target is a module here and a row in TARGETS, imported for such a file only. It makes the file from the finished
+archive of a server.
 """
 
 from __future__ import annotations
 
 import platform
 import sys
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
-from mcpc.interpreters.selfcontained import linux, relocatable_file, windows
 from mcpc.interpreters.selfcontained.request import CannotEmbedError, EmbeddingRequest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-TARGETS: dict[str, Callable[[EmbeddingRequest], bytes]] = {
-    "linux_x86_64": linux.embed_server,
-    "linux_aarch64": linux.embed_server,
-    "macosx_arm64": relocatable_file.embed_server,
-    "macosx_x86_64": relocatable_file.embed_server,
-    "win_amd64": windows.embed_server,
-    "win_arm64": windows.embed_server,
+TARGETS = {
+    "linux_x86_64": "linux",
+    "linux_aarch64": "linux",
+    "macosx_arm64": "relocatable_file",
+    "macosx_x86_64": "relocatable_file",
+    "win_amd64": "windows",
+    "win_arm64": "windows",
 }
+"""The targets, and the module of each, whose `embed_server` makes its files."""
 
 __all__ = ["TARGETS", "CannotEmbedError", "EmbeddingRequest", "embed_server", "this_machine"]
 
@@ -36,8 +34,9 @@ def this_machine() -> str:
 
 def embed_server(request: EmbeddingRequest) -> bytes:
     """Return the self-contained file; raise CannotEmbedError if it cannot be made here."""
-    build = TARGETS.get(request.target)
-    if build is None:
+    module = TARGETS.get(request.target)
+    if module is None:
         hint = f"the targets are {', '.join(TARGETS)}"
         raise CannotEmbedError("MCP430", f"a self-contained file for {request.target} is not supported", hint)
-    return build(request)
+    built: bytes = resolve_name(f"{__name__}.{module}:embed_server")(request)
+    return built

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcpc.pack.archive import MANIFEST, ArchiveEntry, sha256_hex
-from mcpc.pack.manifest import FACTS, SBOM, checksum_line, readable_json
+from mcpc.pack.archive import MANIFEST, ArchiveEntry, checksum_line, sha256_hex
+from mcpc.pack.manifest import FACTS, SBOM, readable_json
 from mcpc.pack.sbom import FILES_DIGEST, with_components
 
 if TYPE_CHECKING:

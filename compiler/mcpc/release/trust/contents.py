@@ -28,12 +28,13 @@ from mcpc.pack.archive import (
     PLACES,
     REGULAR_FILE,
     UNIX,
+    checksum_line,
     is_variant_archive,
     place_tables,
     sha256_hex,
     without_tag,
 )
-from mcpc.pack.manifest import FACTS, checksum_line
+from mcpc.pack.manifest import FACTS
 from mcpc_runtime import SOURCES
 
 if TYPE_CHECKING:

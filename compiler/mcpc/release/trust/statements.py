@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcpc import DISTRIBUTION
-from mcpc.pack.archive import ArchiveEntry, content_digest
-from mcpc.pack.manifest import SBOM, checksum_line
+from mcpc.pack.archive import ArchiveEntry, checksum_line, content_digest
+from mcpc.pack.manifest import SBOM
 from mcpc.pack.sbom import sha256_hash, with_serial_number
 from mcpc.release.trust.contents import UnreadableArtifactError
 from mcpc.sandbox import programs
