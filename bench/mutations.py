@@ -165,8 +165,8 @@ def parses(text: str) -> bool:
 
 
 def nearest_tests(module: Path, imports: dict[Path, set[str]]) -> list[str]:
-    """Return the test files for a module: those that import it, then those named after it or its folder."""
-    parts = module.relative_to(ROOT).with_suffix("").parts[1:]
+    """Return the test files for a module: those that import it, or in its part of the tree are named after it."""
+    root, *parts = module.relative_to(ROOT).with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     package, _, stem = name.rpartition(".")
     folder = package.rpartition(".")[2]
@@ -175,7 +175,8 @@ def nearest_tests(module: Path, imports: dict[Path, set[str]]) -> list[str]:
         siblings = any(each.startswith(f"{package}.") for each in names)
         nearer = any(each.startswith(f"{name}.") or each == package for each in names)
         named = 6 * (stem.removeprefix("_") in test.stem) + 3 * (folder in str(test.relative_to(ROOT)))
-        points[test] = 8 * (name in names) + 3 * nearer + 2 * siblings + named
+        mirrored = 5 * (named > 0 and root in test.relative_to(ROOT).parts)
+        points[test] = 8 * (name in names) + 3 * nearer + 2 * siblings + named + mirrored
     best = sorted((test for test in points if points[test]), key=lambda test: (-points[test], str(test)))
     return [str(test.relative_to(ROOT)) for test in best[:MOST_FILES]]
 

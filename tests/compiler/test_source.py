@@ -293,6 +293,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_project_that_is_too_large_is_not_read_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, count: int
 ) -> None:
+    assert tree.MAX_PROJECT == 512 << 20
     monkeypatch.setattr(tree, "MAX_PROJECT", most)
     names = ["aaaa", "bbbb", "cccc"]
     write(tmp_path, *names)
@@ -301,6 +302,7 @@ def test_a_project_that_is_too_large_is_not_read_on(
 
 @pytest.mark.parametrize(("most", "stops"), [(4, False), (3, True)])
 def test_entries_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, stops: bool) -> None:
+    assert tree.MAX_ENTRIES == 100_000
     monkeypatch.setattr(tree, "MAX_ENTRIES", most)
     write(tmp_path, "a", "b/c", "d")
     assert read(tmp_path) == (["a", "d"] if stops else ["a", "b/c", "d"], [("MCP008", None)] * stops)

@@ -236,24 +236,21 @@ LOG = (
 
 @pytest.mark.parametrize("size", [7, 1 << 16])
 def test_the_call_log_of_a_server_is_read(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: Any = Text()
+    screen: Any = Text()
     over = threading.Event()
-    source = io.BytesIO(LOG)
-
-    def read(_: int) -> bytes:
-        data = source.read(size)
-        if not data:
-            over.set()
-        return data
-
     monkeypatch.delenv(reporting.CALL_LOG, raising=False)
-    monkeypatch.setattr(reporting, "open_log_pipe", lambda path: SimpleNamespace(read=read))
-    pipe = CallPipe(tmp_path, CallLines(told))
+    monkeypatch.setattr(
+        screen, "write", lambda text, _: (screen.lines.append((text, 0)), "last" in text and over.set())
+    )
+    pipe = CallPipe(tmp_path, CallLines(screen))
+    for start in range(0, len(LOG), size):
+        with Path(pipe.variables[reporting.CALL_LOG]).open("ab") as log:  # each a writer, as each server process is
+            log.write(LOG[start : start + size])
     assert over.wait(60)
-    assert lines_of(told) == ["a ok", "prompt p error", "last timeout"]
+    assert lines_of(screen) == ["a ok", "prompt p error", "last timeout"]
     assert pipe.variables == {reporting.CALL_LOG: str(tmp_path / "calls")}
     monkeypatch.setenv(reporting.CALL_LOG, "own")
-    assert CallPipe(tmp_path, CallLines(told)).variables == {}
+    assert CallPipe(tmp_path, CallLines(screen)).variables == {}
 
 
 @pytest.mark.parametrize(

