@@ -7,6 +7,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,6 @@ def test_behind_the_exported_site_a_token_is_needed(kind: str, artifact: Path, t
 
 def status(place: Path, proxy: subprocess.Popen[bytes], token: str = "", path: str = "") -> int:
     """Return the status of an answer through the site: to a message, or to a GET of another path."""
-    while not place.exists():
-        assert proxy.poll() is None
     body = "" if path else json.dumps(LIST)
     head = [
         f"GET {path} HTTP/1.1" if path else "POST /mcp HTTP/1.1", "Host: mcp.example.com", "Connection: close", "Content-Type: application/json",
@@ -135,6 +134,8 @@ def status(place: Path, proxy: subprocess.Popen[bytes], token: str = "", path: s
     ]  # fmt: skip
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
-        connection.connect(str(place))
+        while connection.connect_ex(str(place)):  # the socket is there before nginx listens at it
+            assert proxy.poll() is None
+            time.sleep(0.01)
         connection.sendall("\r\n".join([*head, "", body]).encode())
         return int(connection.recv(64).split()[1])
