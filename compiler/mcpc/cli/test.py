@@ -23,9 +23,17 @@ from mcpc.cli.built_contents import artifact_contents
 from mcpc.diagnostics import in_order
 from mcpc.diagnostics.model import quoted
 from mcpc.model.ir.uri_templates import TemplateError, parse_template
+from mcpc.pack.manifest import REQUESTS
 from mcpc.pack.prologue import start_of
 from mcpc.workbench.testing import running
-from mcpc.workbench.testing.case_files import FOLDER, SUFFIXES, case_sources, read_cases, unknown_targets
+from mcpc.workbench.testing.case_files import (
+    FOLDER,
+    SUFFIXES,
+    case_sources,
+    read_cases,
+    unanswerable,
+    unknown_targets,
+)
 from mcpc.workbench.testing.coverage import completed_arguments, coverage, coverage_lines, percentage
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
 from mcpc.workbench.testing.reports import FORMATS, Run, as_junit, gathered
@@ -325,7 +333,10 @@ def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder
 
 def check_targets(loaded: Loaded, facts: Mapping[str, Any]) -> None:
     """Report cases of what the server does not offer, and exit."""
-    problems = unknown_targets(loaded.cases, offered_names(facts))
+    problems = (
+        *unknown_targets(loaded.cases, offered_names(facts)),
+        *unanswerable(loaded.cases, facts.get(REQUESTS, {}).get("tools", {})),
+    )
     report_problems(problems, loaded.sources, Path(loaded.prefix or "."))
 
 
@@ -369,7 +380,9 @@ def served_target(
         if (target / FIXTURES).is_dir():
             shutil.copytree(target / FIXTURES, folder, dirs_exist_ok=True)
         inputs = {tool["name"]: tool.get("inputSchema") for tool in facts["tools"]}
-        yield Served(path.resolve(), folder, inputs, artifact_environment(target), seconds, start_of(path)), facts
+        bases = facts.get(REQUESTS, {}).get("bases", {})
+        served = Served(path.resolve(), folder, inputs, artifact_environment(target), seconds, start_of(path), bases)
+        yield served, facts
 
 
 def selection_of(own: Mapping[str, Any], facts: Mapping[str, Any]) -> VariantSelection:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcpc import __version__
 from mcpc.emit.interpreters import full_version
-from mcpc.model.ir.handlers import DEFAULT, default_options
+from mcpc.model.ir.handlers import DEFAULT, HttpHandler, default_options
 from mcpc.model.revisions import REVISIONS
 from mcpc.options import Options, minor_versions
 from mcpc.pack.archive import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 
 PYTHON = ">=3.11"
+REQUESTS = "requests"
+"""The fact that has the requests of tools."""
 FACTS, SBOM = "META-INF/build.json", "META-INF/sbom.cdx.json"
 RUNTIME_LICENCE = "META-INF/licenses/mcpc-runtime.txt"
 
@@ -89,6 +91,7 @@ def build_facts(server: Server, source: str, minors: Sequence[str]) -> dict[str,
     if server.settings:
         facts["settings"] = [setting.as_json() for setting in server.settings]
     facts.update(publishing_facts(server))
+    facts.update(request_facts(server))
     if server.virtual_servers:
         facts["paths"] = [each.path for each in server.virtual_servers]
     unusual = handler_facts(server)
@@ -130,6 +133,19 @@ def publishing_facts(server: Server) -> dict[str, Json]:
         return {}
     facts: dict[str, Json] = {"project": server.project.as_json(), "registry": server.project.registry.as_json()}
     return {name: members for name, members in facts.items() if members}
+
+
+def request_facts(server: Server) -> dict[str, Json]:
+    """Return the request of each tool that sends one (`GET $PETS_URL/pets/{id}`), and the default of each address."""
+    bases: dict[str, Json] = {}
+    lines: dict[str, Json] = {}
+    for tool in server.tools:
+        if isinstance(tool.handler, HttpHandler):
+            setting, url = tool.handler.base
+            lines[tool.name] = f"{tool.handler.method} {f'${setting}' if setting else url}{tool.handler.path}"
+            if setting:
+                bases.setdefault(setting, url)
+    return {REQUESTS: {"bases": bases, "tools": lines}} if lines else {}
 
 
 def handler_facts(server: Server) -> list[Json]:

@@ -1,6 +1,7 @@
 """Tests of expectations: which differences a reply has from what a case expects."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from mcpc.workbench.testing import case_files
 from mcpc.workbench.testing.case_files import case_sources, read_cases, unknown_targets
 from mcpc.workbench.testing.client import header_value
 from mcpc.workbench.testing.expectations import Judging, at_pointer, compact, differences, same
-from mcpc.workbench.testing.model import NOTHING, CompletedArgument, Mismatch, Reply, Variant
+from mcpc.workbench.testing.model import NOTHING, CompletedArgument, Mismatch, Reply, SentRequest, Variant
 from mcpc.workbench.testing.reports import mismatch_lines
 from support.needs import ROOT
 
@@ -47,7 +48,18 @@ ROWS = (
 )
 
 
+SENT = SentRequest("POST", "/a?b=1", {"x": "1"}, b'{"c": [1]}')
+SENDING = Reply(is_error=False, structured={"n": 1}, requests=(SENT,))
 MORE = (
+    (
+        SENDING,
+        {"request": {"method": "POST", "target": "/a?b=1", "headers": {"X": "1", "Y": None}, "body": {"c": [1]}}},
+    ),
+    (SENDING, {"request": {"method": "GET", "target": "/a", "headers": {"X": None, "Y": "1"}, "body": {"c": [2]}}}),
+    (SENDING, {"request": [{"body": '{"c": [1]}'}]}),
+    (SENDING, {"request": []}),
+    (replace(SENDING, requests=(SENT, SENT)), {"request": [{}, {"body": "x"}]}),
+    (replace(SENDING, unanswered=("GET /c",), unused=("status 204",)), None),
     (Reply(is_error=True, code=-32601, text="none"), {"error": -32602}),
     (Reply(is_error=True, text="no"), {"error": -32602}),
     (Reply(is_error=False, text="ok"), {"error": True}),

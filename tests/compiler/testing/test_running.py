@@ -1,5 +1,6 @@
 """Runs of cases: which calls are made together, on which servers, and what is found; the servers are in this process."""
 
+import http.client
 import io
 import subprocess
 import urllib.error
@@ -8,12 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from mcpc.client.client import ConversationError
 from mcpc.reading import Source
 from mcpc.workbench.testing import running, servers
+from mcpc.workbench.testing.api_stub import UNANSWERED
 from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.fixture import CallableServer, CallResult, cases_of_file
 from mcpc.workbench.testing.model import Case, Mismatch, Outcome, Reply, Variant
@@ -141,6 +144,71 @@ def test_cases_of_one_environment_share_a_server(log: list[Any]) -> None:
     ]
     calls = [[(name, "stdio", "stateless") for name in names] for names in ("ac", "b")]
     assert log == [("start", {"X": "y"}), *calls[0], "end", ("start", {"X": "y", "A": "1"}), *calls[1], "end"]
+
+
+ANSWERED = """\
+tests:
+- {name: list, tool: t, given: {response: [{body: {a: 1}}, {to: HEAD /v, body: x}, {status: 204}, {to: GET /never}]}}
+- {name: one, tool: t, given: {response: {status: 201, headers: {X: y}, base64: AP8=}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "answers", "unanswered", "unused"),
+    [
+        (
+            "list",
+            ("GET /v/a?b", "GET /v", "HEAD /v", "PUT /v"),
+            [
+                (200, "application/json", b'{"a": 1}'),
+                (204, None, b""),
+                (200, "text/plain; charset=utf-8", b""),
+                (501, "text/plain", UNANSWERED.body),
+            ],
+            ("PUT /v",),
+            ("GET /never",),
+        ),
+        ("one", ("POST /v/c", "POST /v/c"), [(201, None, b"\0\xff")] * 2, (), ()),
+    ],
+)
+def test_the_stub_answers_with_the_responses_of_a_case(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    sent: tuple[str, ...],
+    answers: list[tuple[int, str | None, bytes]],
+    unanswered: tuple[str, ...],
+    unused: tuple[str, ...],
+) -> None:
+    seen = []
+
+    class Asking(FakeConnection):
+        def __enter__(self) -> "Asking":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def call(self, case: Case, variant: Variant) -> Reply:
+            url = urlsplit(self.served.variables["BASE"])
+            connection = http.client.HTTPConnection(url.netloc, timeout=60)
+            for line in sent:
+                method, target = line.split(" ")
+                assert target.startswith(url.path)
+                connection.request(method, target, b"data", {"X-Two": "2"})
+                answer = connection.getresponse()
+                seen.append((answer.status, answer.headers["Content-Type"], answer.read()))
+            connection.close()
+            return Reply(is_error=False, structured={"n": 1})
+
+    monkeypatch.setattr(running, "Connection", Asking)
+    read, problems = read_cases({"a.yaml": Source("a.yaml", ANSWERED.encode())})
+    case = next(each for each in read if each.name == name)
+    served = Served(Path("/s.pyz"), Path("/f"), {}, bases={"BASE": "https://a.example/v"})
+    with running.connection_for(served, {}, is_answered=True) as connection:
+        reply = connection.call(case, STDIO[0])  # type: ignore[arg-type]
+    assert (problems, seen) == ((), answers)
+    assert tuple(each.line for each in reply.requests) == sent and reply.requests[0].headers["x-two"] == "2"
+    assert (reply.unanswered, reply.unused) == (unanswered, unused)
 
 
 @pytest.mark.parametrize(("is_first_only", "names"), [(True, "a"), (False, "aac")])

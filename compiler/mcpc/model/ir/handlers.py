@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,6 +125,23 @@ class HttpHandler:
     def file(self) -> str:
         """The file that has the plan."""
         return self.span.path
+
+    @property
+    def base(self) -> tuple[str, str]:
+        """The setting that has the address, and the address without it."""
+        base: Any = self.plan.get("base", ("", ""))
+        return str(base[0]), str(base[1])
+
+    @property
+    def method(self) -> str:
+        """The method of the request."""
+        return str(self.plan.get("method", ""))
+
+    @property
+    def path(self) -> str:
+        """The path below the address, with the names of its places: `/pets/{id}`."""
+        pieces: Any = self.plan.get("path", ())
+        return "".join(piece if isinstance(piece, str) else f"{{{piece[0]}}}" for piece in pieces)
 
 
 COMMAND_LINE = "command"

@@ -6,21 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from mcpc.release.comparison.rules import RULES, Impact
 from mcpc.release.scan.scanning import FORMAT
-from mcpc.workbench.testing.case_files import (
+from mcpc.workbench.testing.case_fields import (
     CASE_FIELDS,
     COMPLETE_FIELDS,
     COMPLETION_ONLY,
     EXPECT_FIELDS,
     FILE_FIELDS,
+    GIVEN_FIELDS,
+    GREATEST_STATUS,
     KINDS,
+    LEAST_STATUS,
     REFERENCES,
+    REQUEST_FIELDS,
+    RESPONSE_FIELDS,
 )
 from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mcpc.workbench.testing.case_files import CaseField
+    from mcpc.workbench.testing.case_fields import CaseField
 
 
 JsonSchema = dict[str, Any]
@@ -38,6 +43,8 @@ CLOSER: Mapping[str, JsonSchema] = {
     "settings": VARIABLES,
     "name": {"type": "string", "pattern": "\\S"},
     "answers": {"type": "array", "items": {"type": "object"}},
+    "to": {"type": "string", "pattern": "^[A-Z]+ /[!-~]*$"},
+    "status": {"type": "integer", "minimum": LEAST_STATUS, "maximum": GREATEST_STATUS},
     "error": {"type": ["boolean", "integer"]},
     "contains": TEXTS,
     "matches": TEXTS,
@@ -66,6 +73,15 @@ MEANINGS = {
     "arguments": "The arguments of the call; of a completion what was chosen for other arguments.",
     "answers": "Results for the questions that the server asks, in order.",
     "expect": "What the call has to lead to; without it, a success.",
+    "given": "What the API of the tool answers, in its place.",
+    "response": "The response to each request, or a list of one for each.",
+    "to": "The method and the target of the request that it is for; any request without this.",
+    "status": "The status of the response; 200 without it.",
+    "body": "The body: a text, or a value that is JSON.",
+    "base64": "The bytes of the body, as base64.",
+    "request": "The request that is sent, or all of them in their order.",
+    "method": "The method of the request.",
+    "target": "The path of the request, with its query.",
     "error": "Whether the call fails, or the number of a JSON-RPC error.",
     "text": "The whole text of the result.",
     "contains": "Texts that the result's text contains.",
@@ -85,7 +101,11 @@ MAX_SKILL_TEXT = 1024
 def case_file() -> JsonSchema:
     """Return the schema of a file of cases; any file without the list `tests` is valid."""
     case = _object(CASE_FIELDS)
-    case["properties"]["expect"] = {"description": MEANINGS["expect"], **_object(EXPECT_FIELDS)}
+    expect, given = _object(EXPECT_FIELDS), _object(GIVEN_FIELDS)
+    expect["properties"]["request"] |= _one_or_more(_object(REQUEST_FIELDS))
+    given["properties"]["response"] |= _one_or_more(_object(RESPONSE_FIELDS))
+    case["properties"]["expect"] = {"description": MEANINGS["expect"], **expect}
+    case["properties"]["given"] = {"description": MEANINGS["given"], **given}
     completed = {"description": MEANINGS["complete"], **_object(COMPLETE_FIELDS), "required": ["argument"]}
     case["properties"]["complete"] = {**completed, **_one_of(REFERENCES)}
     case |= _one_of(KINDS)
@@ -95,6 +115,10 @@ def case_file() -> JsonSchema:
     whole = _object(FILE_FIELDS)
     whole["properties"]["tests"]["items"] = case
     return {"if": {"required": ["tests"]}, "then": whole, "else": True}
+
+
+def _one_or_more(schema: JsonSchema) -> JsonSchema:
+    return {"if": {"type": "array"}, "then": {"items": schema}, "else": schema}
 
 
 def _narrowed(name: str, schema: JsonSchema) -> JsonSchema:

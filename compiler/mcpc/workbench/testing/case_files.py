@@ -1,4 +1,4 @@
-"""The files of cases in a project's `tests` folder: their fields as tables, and how they are read into cases.
+"""The files of cases in a project's `tests` folder: how they are read into cases.
 
     env: {LANG: C}                          for all cases of the file; so are settings, era and transport
     tests:
@@ -12,9 +12,8 @@ Every problem is reported with its place.  A file without the list `tests` is no
 
 from __future__ import annotations
 
+import base64
 import json
-import re
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +21,30 @@ from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.model import did_you_mean, nearest, quoted
 from mcpc.reading import Source, judge_encoding, parse_json
 from mcpc.reading.yaml_tree import YamlError, read_yaml
-from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS, Case, CompletedArgument, Variant
+from mcpc.workbench.testing.case_fields import (
+    CASE_FIELDS,
+    COMPLETE_FIELDS,
+    COMPLETION_ONLY,
+    EXPECT_FIELDS,
+    FILE_FIELDS,
+    GIVEN_FIELDS,
+    KINDS,
+    REFERENCES,
+    REQUEST_FIELDS,
+    RESPONSE_FIELDS,
+    TESTS,
+    CaseField,
+)
+from mcpc.workbench.testing.model import BOTH, ERAS, TRANSPORTS, Case, CompletedArgument, StubResponse, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from mcpc.diagnostics import Diagnostic, Diagnostics
-    from mcpc.reading import Json, Node
+    from mcpc.reading import Node
 
 
-TESTS = "tests"
-KINDS = ("tool", "prompt", "resource", "complete")
-"""The fields that say what a case calls."""
-POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
-HEADER = re.compile(r"[A-Za-z0-9-]+\Z")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 FOLDER = "tests"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 8 << 20
@@ -45,125 +52,6 @@ MAX_VALUES = 200_000
 UNKNOWN_FIELD = "MCP602"
 """The code of a problem that leaves the rest of a case usable, so that it is checked, too."""
 MISSPELT = ("test", "cases", "Tests")
-
-
-@dataclass(frozen=True, slots=True)
-class CaseField:
-    """A field of an object: the types that its value may have, and a check that returns what is wrong beside them."""
-
-    kinds: tuple[str, ...]
-    expected: str
-    check: Callable[[Json], str] = lambda _: ""
-
-
-def _choice(*names: str) -> CaseField:
-    expected = quoted(names, " or ")
-    return CaseField(("string",), expected, lambda value: "" if value in names else f"found `{value}`")
-
-
-def _texts_of(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else [value]
-
-
-def _text_problem(value: Json) -> str:
-    return "" if all(isinstance(each, str) for each in _texts_of(value)) else "an item is not a text"
-
-
-def _pattern_problem(value: Json) -> str:
-    try:
-        for each in _texts_of(value):
-            re.compile(each if isinstance(each, str) else str(each))
-    except re.error as problem:
-        return f"not a regular expression: {problem}"
-    return _text_problem(value)
-
-
-def _pointer_problem(value: Json) -> str:
-    """Return the first key or item that is not a JSON Pointer."""
-    wrong = [each for each in value or () if not (isinstance(each, str) and POINTER.match(each))]  # type: ignore[union-attr]
-    return f"{json.dumps(wrong[0])} is not a JSON Pointer; one begins with `/`" if wrong else ""
-
-
-def _variables_problem(value: Json) -> str:
-    for name, each in value.items() if isinstance(value, dict) else ():
-        if not VARIABLE.match(name):
-            return f"`{name}` is not the name of a variable"
-        if isinstance(each, dict | list) or each is None:
-            return f"the value of `{name}` is not a text, a number or a boolean"
-    return ""
-
-
-def _headers_problem(value: Json) -> str:
-    for name, each in value.items() if isinstance(value, dict) else ():
-        if not HEADER.match(name):
-            return f"`{name}` is not the name of a header"
-        if not isinstance(each, str) or not each.isascii() or not each.isprintable():
-            return f"the value of `{name}` is not a text of printable ASCII characters"
-    return ""
-
-
-def _answers_problem(value: Json) -> str:
-    return "" if all(isinstance(each, dict) for each in _texts_of(value)) else "an item is not an object"
-
-
-def _error_problem(value: Json) -> str:
-    return "" if isinstance(value, bool | int) else "the number of a JSON-RPC error is an integer"
-
-
-def _count_problem(value: Json) -> str:
-    return "" if isinstance(value, int) and value >= 0 else "it is not an integer from 0"
-
-
-def _positive(value: Json) -> str:
-    return "" if isinstance(value, int | float) and value > 0 else "it is not above 0"
-
-
-VARIABLES = CaseField(("object",), "an object of texts", _variables_problem)
-SHARED_FIELDS = {
-    "era": _choice(*ERAS, BOTH),
-    "transport": _choice(*TRANSPORTS, BOTH),
-    "env": VARIABLES,
-    "settings": VARIABLES,
-    "headers": CaseField(("object",), "an object of texts", _headers_problem),
-    "serial": CaseField(("boolean",), "true or false"),
-}
-"""Fields of a file, and of a case, which counts more."""
-FILE_FIELDS = {TESTS: CaseField(("array",), "a list of cases"), **SHARED_FIELDS}
-CASE_FIELDS = {
-    "name": CaseField(("string",), "a text", lambda value: "" if str(value).strip() else "it is empty"),
-    "tool": CaseField(("string",), "a name"),
-    "prompt": CaseField(("string",), "a name"),
-    "resource": CaseField(("string",), "a URI"),
-    "complete": CaseField(("object",), "an object such as `{prompt: NAME, argument: NAME, value: TEXT}`"),
-    "arguments": CaseField(("object",), "an object"),
-    "answers": CaseField(("array",), "a list of results, such as `{action: accept, content: {}}`", _answers_problem),
-    "expect": CaseField(("object",), "an object"),
-    **SHARED_FIELDS,
-}
-REFERENCES = ("prompt", "resource")
-"""What has an argument that is completed: a prompt by its name, or a resource by its template."""
-COMPLETE_FIELDS = {
-    "prompt": CaseField(("string",), "a name"),
-    "resource": CaseField(("string",), "a URI template"),
-    "argument": CaseField(("string",), "the name of an argument or a variable"),
-    "value": CaseField(("string",), "a text"),
-}
-COMPLETION_ONLY = ("values", "total", "hasMore")
-"""Fields of `expect` that only a case with `complete` may have."""
-EXPECT_FIELDS = {
-    "error": CaseField(("boolean", "number"), "true, false, or the number of a JSON-RPC error", _error_problem),
-    "text": CaseField(("string",), "a text"),
-    "contains": CaseField(("string", "array"), "a text, or a list of texts", _text_problem),
-    "matches": CaseField(("string", "array"), "a regular expression, or a list of them", _pattern_problem),
-    "json": CaseField(("object",), "an object of values by JSON Pointer", _pointer_problem),
-    "structured": CaseField(("object", "array", "string", "number", "boolean", "null"), "a value"),
-    "schema": CaseField(("boolean",), "true or false"),
-    "problems": CaseField(("array",), "a list of JSON Pointers", _pointer_problem),
-    "values": CaseField(("array",), "a list of texts", _text_problem),
-    "total": CaseField(("number",), "a number of values", _count_problem),
-    "hasMore": CaseField(("boolean",), "true or false"),
-    "within_ms": CaseField(("number",), "a number of milliseconds", _positive),
-}
 
 
 def case_sources(folder: Path, prefix: str = f"{FOLDER}/") -> tuple[dict[str, Source], Diagnostics]:
@@ -243,14 +131,28 @@ class _Reader:
             return None
         before = len(self._problems)
         self._has_fields(node, CASE_FIELDS, "a case")
-        for name, fields in (("expect", EXPECT_FIELDS), ("complete", COMPLETE_FIELDS)):
+        for name, fields in (("expect", EXPECT_FIELDS), ("complete", COMPLETE_FIELDS), ("given", GIVEN_FIELDS)):
             part = node.get(name)
             if part is not None and part.kind == "object":
                 self._has_fields(part, fields, f"`{name}`")
+        self._check_requests(node)
         self._check_one(node, KINDS, f"case {number}")
         self._check_completion(node, number)
         is_usable = all(problem.code == UNKNOWN_FIELD for problem in self._problems[before:])
         return self._made(node, root, number) if is_usable else None
+
+    def _check_requests(self, node: Node) -> None:
+        """Report what is wrong with the responses that are given, and the requests that are expected."""
+        given, requests = _within(node, "given", "response"), _within(node, "expect", "request")
+        for part, fields, where in (given, RESPONSE_FIELDS, "a response"), (requests, REQUEST_FIELDS, "a request"):
+            for item in _each(part):
+                if item.kind == "object":
+                    self._has_fields(item, fields, where)
+                if item.get("body") is not None and item.get("base64") is not None:
+                    self._report("MCP603", item.span, f"{where} has `body` and `base64`", "one of them")
+        if requests is not None and given is None:
+            message = "`request` is expected of a case that answers none"
+            self._report("MCP602", requests.span, message, "`given: {response: …}`")
 
     def _check_one(self, node: Node, names: Iterable[str], where: str) -> None:
         """Report an object that does not have exactly one of some members."""
@@ -287,6 +189,7 @@ class _Reader:
         shared: dict[str, Any] = {**_value(root), **_value(node)}
         transports = TRANSPORTS if shared.get("transport", BOTH) == BOTH else (shared["transport"],)
         eras = ERAS if shared.get("era", BOTH) == BOTH else (shared["era"],)
+        given = _within(node, "given", "response")
         return Case(
             name=name,
             kind=kind,
@@ -301,6 +204,8 @@ class _Reader:
             number=number,
             completed=completed,
             serial=shared.get("serial"),
+            responses=None if given is None else tuple(map(_response, _each(given))),
+            is_repeated=given is not None and given.kind == "object",
         )
 
     def _check_name(self, name: str, node: Node) -> None:
@@ -351,6 +256,47 @@ def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diag
         hint = f"did you mean `{near}`?" if near else listed
         problems.append(diagnose("MCP605", case.node.span_of(case.kind), message, "", hint))
     return tuple(problems)
+
+
+def unanswerable(cases: list[Case], requests: Mapping[str, str]) -> Diagnostics:
+    """Report cases with responses whose tool sends to a fixed address.  `requests`: by tool, as `GET $BASE/path`."""
+    problems = []
+    for case in cases:
+        line = requests.get(case.target, "" if any(" $" in each for each in requests.values()) else "none")
+        if case.responses is not None and line and " $" not in line:
+            message = f"the requests of `{case.target}` cannot be answered here: no setting has their address"
+            problems.append(diagnose("MCP605", case.node.span_of("given"), message, '`"base": {"setting": NAME}`'))
+    return tuple(problems)
+
+
+def _within(node: Node, *keys: str) -> Node | None:
+    """Return a member of a member, None if one is not there or no object."""
+    place: Node | None = node
+    for key in keys:
+        place = place.get(key) if place is not None and place.kind == "object" else None
+    return place
+
+
+def _each(node: Node | None) -> tuple[Node, ...]:
+    """Return the items of a list, or the one value."""
+    if node is None:
+        return ()
+    return tuple(node.items) if node.kind == "array" else (node,)
+
+
+def _response(node: Node) -> StubResponse:
+    row = _value(node)
+    body, kind = row.get("body"), ""
+    if "base64" in row:
+        data = base64.b64decode(row["base64"])
+    elif isinstance(body, str):
+        data, kind = body.encode(), "text/plain; charset=utf-8"
+    else:
+        data, kind = (json.dumps(body, ensure_ascii=False).encode(), "application/json") if "body" in row else (b"", "")
+    headers = {str(name): str(value) for name, value in row.get("headers", {}).items()}
+    if kind and "content-type" not in map(str.lower, headers):
+        headers["Content-Type"] = kind
+    return StubResponse(row.get("status", 200), headers, data, row.get("to", ""))
 
 
 def _environment(*objects: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.workbench.testing.case_files import COMPLETION_ONLY
+from mcpc.diagnostics.model import counted
+from mcpc.workbench.testing.case_fields import COMPLETION_ONLY
 from mcpc.workbench.testing.model import NOTHING, Absent, Mismatch
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from mcpc.reading import Node
     from mcpc.schema import Validator
-    from mcpc.workbench.testing.model import Case, Reply
+    from mcpc.workbench.testing.model import Case, Reply, SentRequest
 
 Json = Any
 
@@ -46,7 +47,10 @@ def differences(case: Case, judging: Judging) -> tuple[Mismatch, ...]:
         mismatches += [mismatch for key, node in stated.items() for mismatch in CHECKS[key](judging, node)]
         schema = stated.get("schema")
         mismatches += _schema(judging) if schema is None or schema.value else ()
-    mismatches += [Mismatch("answers", "an answer for each question", question) for question in judging.reply.questions]
+    reply = judging.reply
+    mismatches += [Mismatch("answers", "an answer for each question", question) for question in reply.questions]
+    mismatches += [Mismatch("given.response", "a response to each request", line) for line in reply.unanswered]
+    mismatches += [Mismatch("given.response", f"a request for the response {each}", NOTHING) for each in reply.unused]
     return tuple(mismatches)
 
 
@@ -112,6 +116,40 @@ def _problems(judging: Judging, node: Node) -> Iterator[Mismatch]:
         yield Mismatch("problems", node.value, actual, node, actual)
 
 
+def _request(judging: Judging, node: Node) -> Iterator[Mismatch]:
+    """Compare the requests that the tool has sent, in their order: all of them, and of each what is stated."""
+    wanted, sent = node.items if node.kind == "array" else (node,), judging.reply.requests
+    if len(wanted) != len(sent):
+        yield Mismatch("request", counted(len(wanted), "request"), [each.line for each in sent], node)
+        return
+    for number, (request, each) in enumerate(zip(sent, wanted, strict=True), 1):
+        what = "request" if len(wanted) == 1 else f"request {number}"
+        for name, actual, stated in members_of_request(request, each):
+            if not same(actual, stated.value):
+                yield Mismatch(f"{what} {name}", stated.value, actual, stated, actual)
+
+
+def members_of_request(request: SentRequest, node: Node) -> Iterator[tuple[str, Json, Node]]:
+    """Yield what a case states of a request: its name, what was sent, and the expectation."""
+    for member in node.members:
+        if member.key == "headers":
+            for header in member.node.members:
+                yield f"header {header.key}", request.headers.get(header.key.lower()), header.node
+        elif member.key == "body":
+            yield "body", sent_body(request, is_text=member.node.kind == "string"), member.node
+        else:
+            yield member.key, getattr(request, member.key), member.node
+
+
+def sent_body(request: SentRequest, *, is_text: bool) -> Json:
+    """Return the body of a request as text, or as the value of its JSON if it is JSON."""
+    text = request.body.decode("utf-8", "replace")
+    try:
+        return text if is_text else json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def _completion_member(name: str) -> Callable[[Judging, Node], Iterator[Mismatch]]:
     def check(judging: Judging, node: Node) -> Iterator[Mismatch]:
         completion = judging.reply.structured
@@ -141,6 +179,7 @@ CHECKS: Mapping[str, Callable[[Judging, Node], Iterator[Mismatch]]] = {
     "structured": _structured,
     "schema": _nothing,
     "problems": _problems,
+    "request": _request,
     **{name: _completion_member(name) for name in COMPLETION_ONLY},
     "within_ms": _within,
 }

@@ -11,7 +11,7 @@ from mcpc.workbench.testing.case_files import read_cases
 from mcpc.workbench.testing.client import call_params, completed_values, completion_params
 from mcpc.workbench.testing.model import Absent, CompletedArgument, Variant
 from mcpc.workbench.testing.reports import mismatch_lines
-from mcpc.workbench.testing.running import OutputValidators, run_case
+from mcpc.workbench.testing.running import OutputValidators, connection_for, place_of, run_case
 from mcpc.workbench.testing.servers import CallRoute, Connection, has_http
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
+    from mcpc.workbench.testing.api_stub import AnsweredConnection
     from mcpc.workbench.testing.model import Case, Reply
     from mcpc.workbench.testing.servers import Served
 
@@ -45,7 +46,7 @@ class CallableServer:
 
     def __init__(self, served: Served, facts: Mapping[str, Any], stack: ExitStack) -> None:
         self._served, self._facts, self._stack = served, facts, stack
-        self._connections: dict[tuple[tuple[str, str], ...], Connection] = {}
+        self._servers: dict[tuple[tuple[tuple[str, str], ...], bool], Connection | AnsweredConnection] = {}
         self._outputs = OutputValidators({tool["name"]: tool.get("outputSchema") for tool in facts["tools"]})
         self._variant = Variant("stdio", "stateless")
         self._answers: tuple[Mapping[str, Any], ...] = ()
@@ -115,7 +116,7 @@ class CallableServer:
 
     def failures(self, case: Case, variant: Variant) -> list[str]:
         """Return how a case fails in one variant, in lines; empty if it passes."""
-        outcome = run_case(case, variant, self._connection(case.environment), self._outputs)
+        outcome = run_case(case, variant, self._servers_of(*place_of(case)), self._outputs)
         return [
             line
             for mismatch in outcome.mismatches
@@ -123,15 +124,19 @@ class CallableServer:
         ]
 
     def _request(self, kind: str, params: dict[str, Any]) -> CallResult:
-        connection = self._connection(self._environment)
+        connection = self._servers_of(self._environment)
+        assert isinstance(connection, Connection)
         route = CallRoute(self._variant, self._headers)
         return result_of(connection.request(route, kind, params, self._answers))
 
-    def _connection(self, environment: tuple[tuple[str, str], ...]) -> Connection:
-        if environment not in self._connections:
-            connection = Connection(self._served.with_variables(dict(environment)))
-            self._connections[environment] = self._stack.enter_context(connection)
-        return self._connections[environment]
+    def _servers_of(
+        self, environment: tuple[tuple[str, str], ...], is_answered: bool = False
+    ) -> Connection | AnsweredConnection:
+        key = environment, is_answered
+        if key not in self._servers:
+            servers = connection_for(self._served, dict(environment), is_answered=is_answered)
+            self._servers[key] = self._stack.enter_context(servers)
+        return self._servers[key]
 
 
 def result_of(reply: Reply) -> CallResult:

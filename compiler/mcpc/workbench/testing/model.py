@@ -51,6 +51,31 @@ class CompletedArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class StubResponse:
+    """What a case answers to a request of its tool.  `to`: the method and the target that it is for, empty for any."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request that a tool has sent; the names of its headers are small."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def line(self) -> str:
+        """The method and the target."""
+        return f"{self.method} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One call and what it has to lead to.
 
@@ -58,6 +83,7 @@ class Case:
     `headers`: of its requests over HTTP.  `answers`: results for the questions of the server, in order.  `expect`: the
     object of the file, None if it is left out.  `node`: the whole case in its file.  `number`: its place in its file,
     from 1.  `completed`: of a completion only.  `serial`: whether it runs alone, None if the file does not say.
+    `responses`: to the requests of its tool, None if these go to the API; `is_repeated`: the one is for all of them.
     """
 
     name: str
@@ -73,6 +99,8 @@ class Case:
     number: int
     completed: CompletedArgument | None = None
     serial: bool | None = None
+    responses: tuple[StubResponse, ...] | None = None
+    is_repeated: bool = False
 
     @property
     def file(self) -> str:
@@ -86,7 +114,8 @@ class Reply:
 
     `code`: of a JSON-RPC error, None if there is none.  `result`: the whole result.  `structured`: NOTHING if there is
     none.  `questions`: the server's questions for which there was no answer.  `log`: what the server wrote on standard
-    error meanwhile.
+    error meanwhile.  `requests`: what the tool has sent; `unanswered`: to what of it the case had no response;
+    `unused`: responses for which nothing came.
     """
 
     is_error: bool
@@ -98,6 +127,9 @@ class Reply:
     questions: tuple[str, ...] = ()
     milliseconds: float = 0.0
     log: str = ""
+    requests: tuple[SentRequest, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,6 +20,7 @@ from mcpc.sandbox import programs
 from mcpc.sandbox.cache_dir import load_entry, store_entry
 from mcpc.schema import SchemaError, compile
 from mcpc.workbench.dev.building import POLL_SECONDS, SETTLE_SECONDS, Fingerprint, compiler_command, fingerprint
+from mcpc.workbench.testing.api_stub import AnsweredConnection, api_stub
 from mcpc.workbench.testing.expectations import Judging, differences
 from mcpc.workbench.testing.model import ERAS, TRANSPORTS, Mismatch, Outcome, Reply, Variant
 from mcpc.workbench.testing.servers import Connection
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from mcpc.workbench.testing.servers import Served
 
     Call = tuple[Case, Variant]
+    Servers = Connection | AnsweredConnection
 
 AHEAD = 4
 """How many calls for each job are made at a time if the first failure ends the run."""
@@ -67,6 +70,8 @@ class VariantSelection:
 
     def is_serial(self, case: Case) -> bool:
         """Tell whether a case runs alone: its file demands it, or it may change something, is asked, or is timed."""
+        if case.responses is not None:  # what comes to the stub belongs to the one call
+            return True
         if self.jobs == 1 or case.serial is not None:
             return self.jobs == 1 or case.serial is True
         is_timed = case.expect is not None and case.expect.get("within_ms") is not None
@@ -113,10 +118,8 @@ def run_cases(
     cases: Sequence[Case], served: Served, selection: VariantSelection, outputs: OutputValidators
 ) -> Iterator[Outcome]:
     """Yield the outcome of every case in every way; cases with one environment share their servers."""
-    for environment, group in groupby(
-        sorted(cases, key=lambda case: case.environment), key=lambda case: case.environment
-    ):
-        with Connection(served.with_variables(dict(environment))) as connection:
+    for (environment, is_answered), group in groupby(sorted(cases, key=place_of), key=place_of):
+        with connection_for(served, dict(environment), is_answered=is_answered) as connection:
             for batch in selection.batches(group):
                 for outcome in run_batch(batch, connection, outputs, selection.jobs):
                     yield outcome
@@ -124,7 +127,25 @@ def run_cases(
                         return
 
 
-def run_batch(batch: Sequence[Call], connection: Connection, outputs: OutputValidators, jobs: int) -> Iterator[Outcome]:
+def place_of(case: Case) -> tuple[tuple[tuple[str, str], ...], bool]:
+    """Return what cases have in common that share servers."""
+    return case.environment, case.responses is not None
+
+
+@contextmanager
+def connection_for(served: Served, environment: Mapping[str, str], *, is_answered: bool) -> Iterator[Servers]:
+    """Yield the servers of an environment; their requests go to a stub if the cases have the answers."""
+    if not is_answered:
+        with Connection(served.with_variables(environment)) as connection:
+            yield connection
+        return
+    with api_stub() as stub:
+        addresses = stub.addresses(served.bases, environment)
+        with Connection(served.with_variables({**environment, **addresses})) as connection:
+            yield AnsweredConnection(connection, stub)
+
+
+def run_batch(batch: Sequence[Call], connection: Servers, outputs: OutputValidators, jobs: int) -> Iterator[Outcome]:
     """Yield the outcomes of calls that may be made at a time, in their order; those that fail are made again alone."""
 
     def run(call: Call) -> Outcome:
@@ -148,7 +169,7 @@ def differs_itself(outcome: Outcome) -> bool:
     return any(each.what not in ("answer", "answers") for each in outcome.mismatches)
 
 
-def run_case(case: Case, variant: Variant, connection: Connection, outputs: OutputValidators) -> Outcome:
+def run_case(case: Case, variant: Variant, connection: Servers, outputs: OutputValidators) -> Outcome:
     try:
         reply = connection.call(case, variant)
     except ConversationError as problem:

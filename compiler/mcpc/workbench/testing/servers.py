@@ -44,7 +44,7 @@ MAX_LOG = 4000
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What is served, and how.
+    """What is served, and how.  `bases`: the settings with the addresses of requests, and what these are without them.
 
     `path`: the built file.  `folder`: the working folder of its processes.  `tools`: input schemas by name.
     `variables`: of every process.  `seconds`: how long a call may take.  `start`: the words before the path.
@@ -56,6 +56,7 @@ class Served:
     variables: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 60.0
     start: tuple[str, ...] = START_BY_PYTHON
+    bases: Mapping[str, str] = field(default_factory=dict)
 
     def with_variables(self, more: Mapping[str, str]) -> Served:
         return replace(self, variables={**self.variables, **more})
