@@ -178,11 +178,7 @@ class Security:
         scheme = place.value if isinstance(place.value, dict) else {}
         kind, setting = scheme.get("type"), self._settings.of(name)
         description = clean_text(scheme.get("description"), 200)
-        if (
-            kind == "apiKey"
-            and scheme.get("in") in ("header", "query", "cookie")
-            and isinstance(scheme.get("name"), str)
-        ):
+        if kind == "apiKey" and is_key_place(scheme):
             self._secret(setting, description or f"API key, sent as the {scheme['in']} `{scheme['name']}`")
             return [{scheme["in"]: scheme["name"], "setting": setting}]
         if kind == "basic" or (kind == "http" and str(scheme.get("scheme")).lower() == "basic"):
