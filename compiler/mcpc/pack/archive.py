@@ -15,6 +15,7 @@ import io
 import lzma
 import re
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -152,7 +153,10 @@ def nested_packages(entries: Sequence[ArchiveEntry]) -> Iterator[tuple[str, byte
         else:
             archive, name = nested_place(entry.name)
             groups.setdefault(archive, []).append(ArchiveEntry(name, entry.data))
-    packed = {name: build_archive(groups[name], "", deflates=ARCHIVES[without_tag(name)]) for name in sorted(groups)}
+    names = sorted(groups)
+    with ThreadPoolExecutor() as pool:  # zlib compresses without the lock of the interpreter
+        archives = pool.map(lambda name: build_archive(groups[name], "", deflates=ARCHIVES[without_tag(name)]), names)
+        packed = dict(zip(names, archives, strict=True))
     yield from packed.items()
     yield from place_tables(packed)
 
