@@ -50,7 +50,7 @@ BUNCH = 25
 SAMPLES = 4
 """So many values of each kind are judged by a compiled schema and by the `jsonschema` library."""
 
-DATA = ("mcpc_app/blob", "mcpc_app/bytecode", "mcpc_app/index.py", "META-INF/", "handlers/")
+DATA = ("mcpc_app/blob", "mcpc_app/bytecode", "mcpc_app/validators/", "mcpc_app/index.py", "META-INF/", "handlers/")
 """What may differ from server to server; the bytecode of the start is compared without the index it holds."""
 START = "__main__.pyc"
 
@@ -301,12 +301,12 @@ def validator_is_ours(image: Image, codes: Json) -> None:
     """Hold both modules of a schema against what the compiler may write, and the bytecode against its source."""
     (predicate, number), collector = codes
     for source in (predicate, collector):
-        text = image.read(*source).decode("ascii")
+        text = image.source(*source).decode("ascii")
         words_are_ours(text)
         for node in ast.walk(ast.parse(text)):
             node_is_ours(node)
     code = marshal.loads(image._bytecode(number) or b"")
-    expected = compile(image.read(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
+    expected = compile(image.source(*predicate), code.co_filename, "exec", dont_inherit=True, optimize=2)
     assert code == bytecode.without_columns(expected)
     assert code.co_filename == "server.pyz/mcpc_app/validator.py"
 
@@ -381,8 +381,9 @@ def image_of_entries(entries: dict[str, bytes]) -> Image:
     """Open a server without a file."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as packed:
-        for name in ("mcpc_app/index.py", "mcpc_app/blob", "mcpc_app/bytecode"):
-            packed.writestr(name, entries[name])
+        for name, entry in entries.items():
+            if name.startswith("mcpc_app/"):
+                packed.writestr(name, entry)
     return image_of(data.getvalue())
 
 

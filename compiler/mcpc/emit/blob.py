@@ -30,15 +30,15 @@ class Blob:
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._places: dict[bytes, Reference] = {}
-        self._size = 0
+        self.size = 0
 
     def add(self, piece: bytes) -> Reference:
         """Return the reference to `piece`, which is stored unless an equal one exists."""
         place = self._places.get(piece)
         if place is None:
-            place = self._places[piece] = self._size, len(piece)
+            place = self._places[piece] = self.size, len(piece)
             self._pieces.append(piece)
-            self._size += len(piece)
+            self.size += len(piece)
         return place
 
     def bytes(self) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcpc.emit.blob import Blob
 from mcpc.emit.interpreters import compile_for
 from mcpc.emit.templates import ArtifactFile, render
 from mcpc.languages import MODELS_LINE, is_models_file
@@ -22,7 +23,6 @@ from mcpc_runtime.artifact.settings import FILE_SUFFIX, READ
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mcpc.emit.blob import Blob, Reference
     from mcpc.model.ir import Schema, Server
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.ir.project import Setting
@@ -109,21 +109,29 @@ def settings_module(settings: Sequence[Setting]) -> tuple[ArtifactFile, ...]:
     return (ArtifactFile("mcpc_app/settings.py", render("settings.py.j2", kinds=kinds), python=True),)
 
 
+SOURCES = "mcpc_app/validators/"
+"""The folder of the entries of sources, which are deflated."""
+ENTRY_BYTES = 512 << 10
+"""The bytes of one of them at most, unless it has one source: reading a source inflates all of its entry."""
+
 if TYPE_CHECKING:
-    Validator = tuple[tuple[Reference, int], Reference]
+    Source = tuple[int, int, int]
+    """The number of an entry, and where in it a source is."""
+    Validator = tuple[tuple[Source, int], Source]
     """The predicate's source and the number of its bytecode, and the collector's source."""
 
 
 class Validators:
-    """The validators of one blob."""
+    """The validators of a file: their sources, which any other Python and a rejection need, and their bytecode."""
 
-    def __init__(self, blob: Blob) -> None:
-        self._blob = blob
+    def __init__(self) -> None:
+        self._entries = [Blob()]
+        self._sources: dict[bytes, Source] = {}
         self._places: dict[CompiledSchema, Validator] = {}
         self._numbers: dict[bytes, int] = {}
 
     def add(self, schema: Schema) -> Validator:
-        """Return the references of a schema's modules, which are added to the blob if they are new."""
+        """Return the references of a schema's modules, which are added if they are new."""
         compiled, problems = compile_of(schema)
         if compiled is None:
             raise ValueError(f"a checked schema does not compile: {problems}")
@@ -134,12 +142,26 @@ class Validators:
     def _put(self, compiled: CompiledSchema) -> Validator:
         source = compiled.predicate.encode()
         number = self._numbers.setdefault(source, len(self._numbers))
-        return (self._blob.add(source), number), self._blob.add(compiled.collector.encode())
+        return (self._source(source), number), self._source(compiled.collector.encode())
+
+    def _source(self, text: bytes) -> Source:
+        place = self._sources.get(text)
+        if place is None:
+            if self._entries[-1].size and self._entries[-1].size + len(text) > ENTRY_BYTES:
+                self._entries.append(Blob())
+            place = self._sources[text] = len(self._entries) - 1, *self._entries[-1].add(text)
+        return place
+
+    def sources(self) -> Iterator[ArtifactFile]:
+        """Yield the entries of sources."""
+        for number, entry in enumerate(self._entries):
+            if entry.size:
+                yield ArtifactFile(f"{SOURCES}{number}", entry.bytes())
 
     def bytecode(self, minor: str) -> bytes:
         """Return the entry of bytecode: the magic number of its Python, a table of offset and length, the modules.
 
-        It is separate from the blob, so that all other entries are the same for every Python.
+        It is separate, so that all other entries are the same for every Python.
         """
         magic, codes = compile_for(minor, [(source, LABEL, True) for source in self._numbers])
         start = len(magic) + 8 * len(codes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpc.emit.generated_modules import SOURCES as VALIDATOR_SOURCES
 from mcpc.pack.archive import BEST, LEVEL, ArchiveEntry, build_archive, content_digest, without_tag
 from mcpc.pack.manifest import manifest_entries
 from mcpc.pack.packages import packed_packages, program_entries
 from mcpc.pack.prologue import shell_prologue
-from mcpc.pack.runtime import PACKAGE, START, is_of_page, page_entries, runtime_entries
+from mcpc.pack.runtime import PACKAGE, START, page_entries, runtime_entries
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
+from mcpc_runtime.http.page_files import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 DEFLATED = frozenset({SOURCES})
 """The entries that are compressed: those that only another Python reads, or people."""
+DEFLATED_FOLDERS = (FOLDER, VALIDATOR_SOURCES)
+"""Folders whose entries are compressed: the page, and what a rejected value needs."""
 INDEX, VALIDATORS = "mcpc_app/index.py", "mcpc_app/bytecode"
 COMPACT = DEFLATED | {BYTECODE, OTHER_PYTHONS, START, PACKAGE, INDEX, VALIDATORS}
 """The entries that are compressed in a compact file, for all its Pythons. The start reads none of them."""
@@ -55,7 +59,7 @@ def pack_server(
 
 def is_deflated(name: str, *, compact: bool) -> bool:
     """Return whether an entry of the file is compressed."""
-    if is_of_page(name):
+    if name.startswith(DEFLATED_FOLDERS):
         return True
     plain = without_tag(name)
     return plain in COMPACT or plain.startswith(COMPACT_FOLDERS) if compact else plain in DEFLATED

@@ -192,11 +192,6 @@ def shortened(text: str) -> str:
     return "\n".join([*kept, ""])
 
 
-def is_of_page(entry: str) -> bool:
-    """Tell whether an entry of a built file is a file of the page."""
-    return entry.startswith(FOLDER)
-
-
 def _files_of(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
     for child in folder.iterdir():
         if child.is_dir():

@@ -14,9 +14,11 @@ Names = dict[str, Any]
 """The names of a module that was run."""
 Reference = tuple[int, int]
 """Offset and length in the blob."""
-Code = tuple[Reference, int]
+Source = tuple[int, int, int]
+"""The number of an entry of sources, offset and length in it."""
+Code = tuple[Source, int]
 """A module's source, and the number of its bytecode."""
-Schema = tuple[Code, Reference]
+Schema = tuple[Code, Source]
 """A validator's predicate, and its collector of errors."""
 Errors = Callable[[object], list[tuple[str, str, object]]]
 """Return why a value is refused: JSON Pointer, keyword, and what was expected."""
@@ -58,7 +60,7 @@ class DefinitionSource(Protocol):
         """Return the rows of a hook."""
         ...
 
-    def load(self, source: Reference, number: int | None = None) -> Names:
+    def load(self, source: Source, number: int | None = None) -> Names:
         """Run a generated module and return its names."""
         ...
 
@@ -72,7 +74,7 @@ class Validator:
 
     __slots__ = ("_collector", "_server", "accepts", "complete", "errors")
 
-    def __init__(self, server: DefinitionSource, predicate: Code, collector: Reference) -> None:
+    def __init__(self, server: DefinitionSource, predicate: Code, collector: Source) -> None:
         self._server = server
         self._collector = collector
         names = server.load(*predicate)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, TypedDict
 
 from mcpc_runtime.protocol.constants import SERVER_INFO_KEY
-from mcpc_runtime.protocol.definitions import Definition, Names, Reference
+from mcpc_runtime.protocol.definitions import Definition, Names, Reference, Source
 from mcpc_runtime.protocol.jsonrpc import Json, encode, parse
 from mcpc_runtime.protocol.kept_results import Account, KeptResults
 from mcpc_runtime.protocol.tool_choice import ToolChoice
@@ -312,16 +312,20 @@ class Image:
             at = end + 8
         return None
 
-    def load(self, source: Reference, number: int | None = None) -> Names:
+    def load(self, source: Source, number: int | None = None) -> Names:
         """Run a generated module and return its names; use its bytecode if there is any for this Python."""
         compiled = None if number is None else self._bytecode(number)
         if compiled is not None:
             body = marshal.loads(compiled)
         else:
-            body = compile(self.read(*source), "<validator>", "exec", dont_inherit=True)
+            body = compile(self.source(*source), "<validator>", "exec", dont_inherit=True)
         names: Names = {"__name__": "mcpc_app.validator"}
         exec(body, names)  # noqa: S102 - the image's own code, written and checked by the compiler
         return names
+
+    def source(self, entry: int, offset: int, length: int) -> bytes:
+        """Return the source of a module; its entry, which is compressed, is not kept in memory."""
+        return self._open(f"mcpc_app/validators/{entry}")(offset, length)
 
     def _bytecode(self, number: int) -> bytes | None:
         """Return a module's bytecode.

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mcpc.emit import ArtifactFile, build_index, emit, interpreters
+from mcpc.emit import ArtifactFile, build_index, emit, generated_modules, interpreters
 from mcpc.emit.blob import Blob, Reference, add_table, prime_from
 from mcpc.emit.bytecode import MAGIC, code_of, dump_code, dump_data, pyc, stripped_source
 from mcpc.emit.generated_modules import Validators
@@ -51,7 +51,7 @@ def checked_project(name: str) -> CheckedServer:
 def index_lines(server: CheckedServer) -> Iterator[str]:
     """Yield the index of a server, and the pieces in the order of the blob."""
     blob = RecordingBlob()
-    validators = Validators(blob)
+    validators = Validators()
     index = build_index(place_static_results(server.server, blob), blob, validators)
     yield from shown(index)
     end = 0
@@ -163,6 +163,27 @@ def test_an_older_page_is_parts_of_the_newest_where_that_saves_enough() -> None:
         pages = ListPages(Blob())
         pages.add("a", 0, [(b"1" * (size - 2), b"2")])
         assert (pages.add("a", 0, [(b"1" * (size - 2),)])[1] >= PARTS) is is_parts
+
+
+def test_entries_of_sources_have_a_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    schemas = [tool.input for tool in checked_project("rich").server.tools if tool.input.decides][:2]
+
+    def added(validators: Validators) -> tuple[list[tuple[int, int, int]], list[ArtifactFile]]:
+        places = [
+            place for schema in schemas for (place, _), *rest in [validators.add(schema)] for place in (place, *rest)
+        ]
+        return places, [*validators.sources()]
+
+    places, (entry,) = added(Validators())
+    assert [number for number, *_ in places] == [0, 0, 0, 0]
+    size = sum(length for *_, length in places[:3])
+    for limit, numbers in ((size, [0, 0, 0, 1]), (size - 1, [0, 0, 1, 1]), (1, [0, 1, 2, 3])):
+        monkeypatch.setattr(generated_modules, "ENTRY_BYTES", limit)
+        split, entries = added(Validators())
+        assert [number for number, *_ in split] == numbers
+        assert [file.name for file in entries] == [f"mcpc_app/validators/{number}" for number in sorted({*numbers})]
+        texts = [entries[number].data[start : start + length] for number, start, length in split]
+        assert texts == [entry.data[start : start + length] for _, start, length in places]
 
 
 def test_a_layer_is_written_with_its_bytecode_and_an_index() -> None:

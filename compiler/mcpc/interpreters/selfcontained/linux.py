@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcpc.emit.bytecode import dump_code, dump_data, stripped_source
+from mcpc.emit.generated_modules import SOURCES as VALIDATOR_SOURCES
 from mcpc.emit.templates import template_text
 from mcpc.interpreters.selfcontained import relocatable_file
 from mcpc.interpreters.selfcontained.components import (
@@ -164,7 +165,7 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     `start`: the modules of the start path, and the table of shared objects.
     """
     bundle, extensions = start
-    deflated = DEFLATED | {entry.name for entry in entries if entry.name.startswith(FOLDER)}
+    deflated = DEFLATED | {entry.name for entry in entries if entry.name.startswith((FOLDER, VALIDATOR_SOURCES))}
     archive = build_archive(entries, "", deflated=deflated)
     directory = archive_directory(archive)
 

@@ -17,6 +17,7 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
+from mcpc.emit.generated_modules import SOURCES
 from mcpc.emit.templates import template_text
 from mcpc.interpreters.launchers.windows_file import replace_prefix
 from mcpc.interpreters.selfcontained.components import FOLDER, EmbeddedPython, server_entries, with_manifest
@@ -70,7 +71,7 @@ def embed_server(request: EmbeddingRequest) -> bytes:
             kept = minimal_files(entries, python)
             files = {path: data for path, data in files.items() if path in kept}
         entries.update({f"{FOLDER}{name}": place.read_bytes() for name, place in python.licences.items()})
-    deflated = [name for name in entries if name.startswith(FOLDER)]
+    deflated = [name for name in entries if name.startswith((FOLDER, SOURCES))]
     embedded = EmbeddedPython(request.target, f"3.{python.minor}", request.minimal, f"python/{python.library}", files)
     return unpacking_file(build_archive(with_manifest(entries, embedded), "", deflated=deflated), files, python)
 
