@@ -11,7 +11,7 @@ from zipimport import zipimporter
 from mcpc_runtime.artifact.image import open_image
 from mcpc_runtime.artifact.settings import report_settings
 from mcpc_runtime.artifact.start_options import use_start_options
-from mcpc_runtime.artifact.wheel_tags import fits
+from mcpc_runtime.artifact.wheel_tags import runs_here
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.constants import MAX_MESSAGE_BYTES
 from mcpc_runtime.protocol.image import Image
@@ -35,7 +35,7 @@ def main(archive: str, arguments: list[str], loader: zipimporter, index: dict[st
     """Run the server in `archive`, and exit without the interpreter's own shutdown, which takes long."""
     image = open_image(loader, index)
     # Before the program of a project runs to make its lists.
-    if "natives" in index and runs_handlers(arguments) and not fits(index["natives"]):
+    if "natives" in index and runs_handlers(arguments) and not runs_here(index):
         system._exit(refuse_machine(image, archive, arguments))
     if "--" in arguments and "takes_arguments" in index:
         place = arguments.index("--")

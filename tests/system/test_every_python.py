@@ -36,6 +36,12 @@ class Box(BaseModel):
 def area(**given):
     return {"area": Box.model_validate({"width": "2"}).width}
 """
+WITHOUT_LZMA = """
+import runpy, sys
+sys.modules["_lzma"] = None
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 FINDING = "import nat\n\ndef area(**given):\n    return {'area': 1}\n"
 
 
@@ -68,6 +74,12 @@ def test_a_file_with_machine_code_runs_with_every_python(tmp_path: Path) -> None
         tag = f"cpython-{version.replace('.', '')}"
         assert [tag in path.name for path in cache.rglob("*") if path.suffix == ".so"] == [True]
     assert "runs on   Linux x86-64, Python 3.11 to 3.14 (pydantic-core)\n" in run(sys.executable, target, "info").stdout
+    for version in (OWN, next(each for each in VERSIONS if each != OWN)):
+        words = [python(version), "-I", "-c", WITHOUT_LZMA, target, "call", "area"]
+        done = subprocess.run(words, env={"HOME": str(tmp_path)}, capture_output=True, text=True, check=False)
+        assert (done.returncode, "which lacks the module lzma" in done.stderr) == ((0, False), (8, True))[
+            version != OWN
+        ]
 
 
 @pytest.fixture

@@ -160,9 +160,7 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         )
         click.echo(json.dumps({**problems, "built": build_facts(build, target)}, indent=2, ensure_ascii=False))
     elif output == "text" and not quiet:
-        print_summary(
-            build, target, time.monotonic() - started, "" if embedding else report.runs_on(build.runs_on, options)
-        )
+        print_summary(build, target, time.monotonic() - started, "" if embedding else report.runs_on(build.runs_on))
 
 
 def default_output(target: Path, embedding: EmbeddingRequest | None, *, is_program: bool) -> Path:

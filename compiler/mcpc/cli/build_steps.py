@@ -16,9 +16,11 @@ import click
 
 from mcpc.cli import command_options, messages, report
 from mcpc.interpreters.selfcontained import CannotEmbedError, embed_server
+from mcpc.options import ANY_SYSTEM, COMMON
 from mcpc.pack import cache
 from mcpc.pack.prologue import START_BY_PYTHON, SmokeError, smoke
 from mcpc.reading import read_tree
+from mcpc.reading.selection import PYPROJECT
 from mcpc.sandbox.platforms import replace_file
 
 if TYPE_CHECKING:
@@ -67,17 +69,39 @@ def load_or_build(
         if build is not None:
             cache.store_key(name, tree, problems, options)
             return build, tree.files
-        analysed = pipeline.analyse(tree, problems, options, tell)
+        effective = with_declared_platforms(options, tree)
+        analysed = pipeline.analyse(tree, problems, effective, tell)
         if analysed.checked is not None:
             report.refuse_unimported(options, analysed.diagnostics)
         if analysed.checked is None:
             report.report(report.decisive(analysed.diagnostics, options), tree.files, output, project)
             raise click.exceptions.Exit(report.refusal_status(analysed.diagnostics, options))
-        build = build_checked(analysed, options, tell)
+        build = build_checked(analysed, effective, tell)
     if not any(problem.code in UNCACHED_CODES for problem in build.diagnostics):
         cache.store_build(name, build)
         cache.store_key(name, tree, problems, options)
     return build, tree.files
+
+
+def build_for_usual_machines(project: Path, options: Options) -> CachedBuild:
+    """Build a project; one with machine code for the platforms that it names, else for those that clients run on."""
+    from mcpc.packages.toml_tables import declared_platforms  # noqa: PLC0415 - as above
+
+    build, files = load_or_build(project, options, "text", None)
+    named = options.platforms or declared_platforms(files.get(PYPROJECT))
+    if not named and not build.runs_on.endswith(ANY_SYSTEM):
+        build, files = load_or_build(project, replace(options, platforms=(COMMON,)), "text", None)
+    report.report(report.notable_diagnostics(build.diagnostics, "text"), files, "text", project)
+    return build
+
+
+def with_declared_platforms(options: Options, tree: SourceTree) -> Options:
+    """Return options with the platforms that the project names, for a file that is to run elsewhere, too."""
+    from mcpc.packages.toml_tables import declared_platforms  # noqa: PLC0415 - as above
+
+    if options.platforms or not options.every_python:
+        return options
+    return replace(options, platforms=declared_platforms(tree.get(PYPROJECT)))
 
 
 def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Options]:
@@ -87,6 +111,7 @@ def analyse_arguments(given: dict[str, Any]) -> tuple[pipeline.CheckResult, Opti
     project = given.pop("project")
     tree, found = pipeline.read_project(project)
     options = command_options.with_lock_path(command_options.read_options(given), project, tree)
+    options = with_declared_platforms(options, tree)
     return pipeline.analyse(tree, found, options), options
 
 

@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcpc.cli import messages
+from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import built_artifact
-from mcpc.cli.build_steps import atomic_write, output_path, refuse_unwritable
+from mcpc.cli.build_steps import (
+    atomic_write,
+    build_for_usual_machines,
+    output_path,
+    refuse_unwritable,
+    write_artifact,
+)
 from mcpc.cli.built_contents import READ_ERRORS, artifact_contents, stored_entry
 from mcpc.release.carriers import BuiltServer, UnusableFileError, UnusableValueError, built_server
 from mcpc.release.carriers.built_server import PLAIN
@@ -44,10 +50,23 @@ def read_built_server(path: Path) -> BuiltServer:
         raise click.UsageError(messages.DAMAGED.format(path=path)) from None
 
 
-def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
-    """Return the built file that a command names, or that of the project that it names."""
+def server_of(target: Path, given: dict[str, Any], *, for_clients: bool = False) -> BuiltServer:
+    """Return the built file that a command names, or that of the project that it names.
+
+    `for_clients`: the latter for the machines that clients run on, unless options or the project name others.
+    """
+    if for_clients and target.is_dir():
+        with tempfile.TemporaryDirectory(prefix="mcpc-") as folder, report_unusable():
+            return server_for_clients(target, given, Path(folder) / "server.pyz", tried=False)
     with built_artifact(target, {**given, "every_python": True}) as path, report_unusable():
         return read_built_server(path)
+
+
+def server_for_clients(project: Path, given: dict[str, Any], path: Path, *, tried: bool = True) -> BuiltServer:
+    """Build a project to a path, for the machines that clients run on."""
+    options = command_options.read_options({**given, "every_python": True})
+    write_artifact(build_for_usual_machines(project, options), path, tried=tried)
+    return read_built_server(path)
 
 
 def program_of(server: BuiltServer, path: Path) -> BuiltServer:

@@ -29,4 +29,4 @@ def command(output: str, **given: Any) -> None:
         for frontend in frontends_of(server.format):
             for line in frontend.summary(server, analysed.diagnostics):
                 click.echo(f"  {visible(line)}", err=True)
-        click.echo(report.runs_on(server.runs_on, options), err=True)
+        click.echo(report.runs_on(server.runs_on), err=True)

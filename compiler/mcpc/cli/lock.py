@@ -14,6 +14,8 @@ from mcpc.cli.build_steps import atomic_write, output_path
 from mcpc.options import MINORS
 from mcpc.packages.lock_files import PYLOCK, UV_LOCK, is_lock_name
 from mcpc.packages.pep508 import normalised_name
+from mcpc.packages.toml_tables import declared_platforms
+from mcpc.reading.selection import PYPROJECT
 from mcpc.release import locking
 
 EVERY = ""
@@ -74,6 +76,7 @@ def command(
     chosen = None if EVERY in upgraded else upgraded
     with report.progress_reporter(quiet) as tell:
         tree, found = pipeline.read_project(project)
+        options = replace(options, platforms=options.platforms or declared_platforms(tree.get(PYPROJECT)))
         order = locking.LockOrder(name, chosen, is_check=is_check, with_files=wheels is not None)
         made = locking.make_lock(tree, found, options, order, tell)
     report.report(report.decisive(made.problems, replace(options, locked=is_check)), tree.files, output, project)

@@ -14,8 +14,8 @@ from click.core import ParameterSource
 
 from mcpc.cli import command_options, messages, report
 from mcpc.cli.attest import read_commit
-from mcpc.cli.build_steps import load_or_build, refuse_unwritable, write_artifact
-from mcpc.cli.carrier_files import read_built_server, report_unusable, write_files
+from mcpc.cli.build_steps import refuse_unwritable
+from mcpc.cli.carrier_files import read_built_server, report_unusable, server_for_clients, write_files
 from mcpc.cli.diff import project_policy
 from mcpc.cli.server_targets import read_target
 from mcpc.diagnostics import has_errors
@@ -80,7 +80,7 @@ def command(
         key = None if sign is None else signing_key(sign)
         if key is not None and not given["update_key"]:
             given = {**given, "update_key": key.public}
-        server = build_server(project, given, Path(scratch))
+        server = server_for_clients(project, given, Path(scratch) / BUILT)
         programs = [(target, program_of(server, target, Path(scratch))) for target in plan.self_contained]
         release = ReleaseInput(server, tuple(programs), commit=commit, source=source_uri)
         files = release_files(release, plan.files)
@@ -122,15 +122,6 @@ def with_declared_options(context: click.Context, given: dict[str, Any], words: 
     written = {name for name in known.params if known.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     own = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     return {**given, **{name: known.params[name] for name in written - own}}
-
-
-def build_server(project: Path, given: dict[str, Any], scratch: Path) -> BuiltServer:
-    """Build a project, start it once, and return the built file."""
-    options = command_options.read_options({**given, "every_python": True})
-    build, files = load_or_build(project, options, "text", None)
-    report.report(report.notable_diagnostics(build.diagnostics, "text"), files, "text", project)
-    write_artifact(build, scratch / BUILT)
-    return read_built_server(scratch / BUILT)
 
 
 def program_of(server: BuiltServer, target: str, scratch: Path) -> BuiltServer:

@@ -137,9 +137,9 @@ def progress_reporter(quiet: bool = False) -> Iterator[Callable[[str], None]]:
         timer.cancel()
 
 
-def runs_on(described: str, options: Options) -> str:
+def runs_on(described: str) -> str:
     """Return the lines that say what a built file runs on, and how it runs on other systems, too."""
-    is_here_only = not options.platforms and not described.endswith(ANY_SYSTEM)
+    is_here_only = "," not in described.partition(", Python")[0] and not described.endswith(ANY_SYSTEM)
     words = f"runs on: {visible(described)}"
     lines = textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join([*lines, *([f"  others: --platform {COMMON}"] if is_here_only else [])])

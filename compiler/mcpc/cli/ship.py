@@ -53,7 +53,7 @@ def bundle(target: Path, place: Path | None, manifest: str, programs: tuple[Path
     Desktop clients install it with a double click, and ask for the server's settings.
     """
     chosen = {name: given.pop(name) for name in ("exe", "embeds")}
-    server = server_of(target, given)
+    server = server_of(target, given, for_clients=True)
     with report_unusable():
         more = [program_of(server, path).data for path in programs]
         data = bundle_archive(server, manifest, (*made_programs(server, **chosen), *more))
@@ -98,7 +98,7 @@ def plugin(target: Path, place: Path | None, also: tuple[str, ...], starter: str
 
     The folder has the server and its skills; agents install it as it is.
     """
-    server = server_of(target, given)
+    server = server_of(target, given, for_clients=True)
     with report_unusable():
         files = plugin_files(server, starter, also)
     write_folder(place or Path(f"{server.slug}-plugin"), files)

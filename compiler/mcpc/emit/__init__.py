@@ -64,7 +64,7 @@ def emit(checked: CheckedServer, minors: Sequence[str] = (HERE,)) -> tuple[Artif
     blob = Blob()
     validators = Validators()
     server = place_static_results(checked.server, blob)
-    index = build_index(server, blob, validators)
+    index = {**build_index(server, blob, validators), **native_wheels(server, minors)}
     parts = {item.path: build_index(narrow_server(server, item), blob, validators) for item in served_servers(server)}
     if parts:
         index[VIRTUAL_SERVERS] = {
@@ -115,7 +115,6 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         **({"takes_arguments": True} if server.traits.takes_arguments else {}),
         **({"imports_from_disk": True} if server.imports_from_disk else {}),
         **({"serial": True} if server.traits.serial else {}),
-        **({"natives": natives} if (natives := native_wheels(server)) else {}),
         **({"run_time": add_run_time(server.run_time, server, blob)} if server.run_time is not None else {}),
     }
     wanted = unpacked_files(server)
@@ -126,13 +125,20 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
     return index
 
 
-def native_wheels(server: Server) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the tags of the wheels with machine code that each target uses; of one that uses none its own tag."""
+def native_wheels(server: Server, minors: Sequence[str]) -> dict[str, PlainData]:
+    """Return the tags of the wheels with machine code that each target uses; of one that uses none its own tag.
+
+    `natives`: of the targets whose files are packed as they are; `compressed`: of those that need the module lzma.
+    """
     targets = common_targets([layer for layer in (server.layer, server.serving) if layer is not None])
     if not any(target.wheels for target in targets):
-        return ()
-    others = {target: (f"cp{target.python.replace('.', '')}-none-{target.platform}",) for target in targets}
-    return tuple(target.wheels or (others[target],) for target in targets)
+        return {}
+    rows: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {"natives": (), "compressed": ()}
+    for target in targets:
+        is_plain = target.platform == targets[0].platform and target.python in minors
+        wheels = target.wheels or ((f"cp{target.python.replace('.', '')}-none-{target.platform}",),)
+        rows["natives" if is_plain else "compressed"] += (wheels,)
+    return {**rows}
 
 
 def format_settings(server: Server) -> dict[str, Mapping[str, PlainData]]:

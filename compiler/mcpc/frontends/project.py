@@ -188,6 +188,7 @@ TABLES: dict[tuple[str, ...], tuple[str, ...]] = {
         "extract",
         "extras",
         "groups",
+        "platforms",
         "allow-sdist",
         "exclude-newer",
         "entry",

@@ -32,7 +32,7 @@ STRING_ARRAY = "an array of strings"
 REQUIRES_PYTHON = "requires-python"
 DEPENDENCIES, OPTIONAL, GROUPS = "dependencies", "optional-dependencies", "dependency-groups"
 SETTINGS = ("tool", "mcpc")
-LISTED_SETTINGS = ("extract", "extras", "groups")
+LISTED_SETTINGS = ("extract", "extras", "groups", "platforms")
 ALLOW_SDIST, EXCLUDE_NEWER = "allow-sdist", "exclude-newer"
 
 
@@ -43,6 +43,7 @@ class PackageSettings:
     extract: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
     allow_sdist: bool = False
     exclude_newer: str = ""
 
@@ -80,8 +81,14 @@ def package_settings(text: TomlText) -> tuple[PackageSettings, Diagnostics]:
         problems.append(diagnose("MCP401", span, f"`{EXCLUDE_NEWER}` is not a date", 'a date such as `"2025-06-30"`'))
     if problems:
         return PackageSettings(), tuple(problems)
-    extract, extras, groups = (tuple(table.get(name, ())) for name in LISTED_SETTINGS)
-    return PackageSettings(extract, extras, groups, allowed is True, date or _date_of_uv(text)), ()
+    listed = (tuple(table.get(name, ())) for name in LISTED_SETTINGS)
+    return PackageSettings(*listed, allow_sdist=allowed is True, exclude_newer=date or _date_of_uv(text)), ()
+
+
+def declared_platforms(source: Source | None) -> tuple[str, ...]:
+    """Return the platforms that a project's `pyproject.toml` names, as for `--platform`; none if it is invalid."""
+    text = None if source is None else read_toml(source)
+    return package_settings(text)[0].platforms if isinstance(text, TomlText) else ()
 
 
 def _date_of_uv(text: TomlText) -> str:

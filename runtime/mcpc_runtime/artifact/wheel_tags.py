@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from sysconfig import get_platform
+from typing import Any
 
 from mcpc_runtime.transports.platforms import system
 
@@ -18,6 +20,16 @@ LEGACY_GLIBC = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014":
 def fits(targets: Sequence[Sequence[Sequence[str]]], running: str = PYTHON_TAG) -> bool:
     """Tell whether this machine is one of some targets, each the tags of its wheels; `running`: the tag of a Python."""
     return any(all(any(matches_tag(tag, running) for tag in tags) for tags in wheels) for wheels in targets)
+
+
+def runs_here(index: dict[str, Any]) -> bool:
+    """Tell whether the machine code of a file can be loaded on this machine, by this Python."""
+    return fits(index["natives"]) or (fits(index["compressed"]) and has_lzma())
+
+
+def has_lzma() -> bool:
+    """Tell whether this Python can decompress machine code; one that was built without liblzma cannot."""
+    return find_spec("_lzma") is not None
 
 
 def matches_tag(tag: str, running: str = PYTHON_TAG) -> bool:

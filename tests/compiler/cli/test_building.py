@@ -44,7 +44,7 @@ from mcpc.release.trust.second_build import SecondBuildError
 from support.archives import built_file
 from support.files import write_files
 from support.needs import ROOT
-from support.projects import SERVER_JSON, SMOKETEST
+from support.projects import SERVER_JSON, SMOKETEST, tree
 
 GOLDEN = ROOT / "tests/golden/cli"
 NOTE = Diagnostic("MCP291", Severity.NOTE, None, "a note", hint="do this")
@@ -266,6 +266,46 @@ def test_a_build_is_cached_unless_a_note_may_change(project: Path, monkeypatch: 
     monkeypatch.setattr(report, "report", lambda *given: printed.append(given))
     assert build_steps.build_project(project, Options(http=True), "json") == made[1]
     assert [(each[0], each[2:]) for each in printed] == [((), ("json", project))]
+
+
+HERE_ONLY, ANYWHERE = "Linux x86-64, Python 3.11 (nat)", "Python 3.11, any system"
+NAMED = '[tool.mcpc]\nplatforms = ["win_amd64"]\n'
+
+
+@pytest.mark.parametrize(
+    ("named", "toml", "runs_on", "built_for"),
+    [
+        ((), "", HERE_ONLY, [(), ("common",)]),
+        ((), "", ANYWHERE, [()]),
+        ((), NAMED, HERE_ONLY, [()]),
+        (("win_arm64",), "", HERE_ONLY, [("win_arm64",)]),
+    ],
+)
+def test_machine_code_is_built_for_the_usual_machines(
+    named: tuple[str, ...], toml: str, runs_on: str, built_for: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"pyproject.toml": Source("pyproject.toml", toml.encode())}
+    platforms: list[tuple[str, ...]] = []
+
+    def load(_project: Path, options: Options, *_: object) -> Any:
+        platforms.append(options.platforms)
+        return replace(BUILD, runs_on=runs_on, name=str(len(platforms))), files
+
+    monkeypatch.setattr(build_steps, "load_or_build", load)
+    build = build_steps.build_for_usual_machines(Path("p"), Options(platforms=named))
+    assert (platforms, build.name) == (built_for, str(len(built_for)))
+
+
+def test_platforms_of_a_project_count_for_files_that_run_elsewhere() -> None:
+    project = tree({"pyproject.toml": NAMED})
+    for options, platforms in (
+        (Options(every_python=True), ("win_amd64",)),
+        (Options(every_python=True, platforms=("win_arm64",)), ("win_arm64",)),
+        (Options(), ()),
+    ):
+        assert build_steps.with_declared_platforms(options, project).platforms == platforms
+    wrong = tree({"pyproject.toml": '[tool.mcpc]\nplatforms = "common"\n'})
+    assert build_steps.with_declared_platforms(Options(every_python=True), wrong).platforms == ()
 
 
 @pytest.mark.parametrize(("words", "status"), [((), 1), (("--format", "json"), 1), (("--strict",), 1)])

@@ -65,8 +65,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What is asked of the server that the commands read: the target, and the build options that are set."""
     asked: list[Any] = []
 
-    def server_of(target: Path, given: dict[str, Any]) -> BuiltServer:
-        asked.append((target, {name: value for name, value in given.items() if value not in (None, "", ())}))
+    def server_of(target: Path, given: dict[str, Any], **more: Any) -> BuiltServer:
+        asked.append((target, {name: value for name, value in given.items() if value not in (None, "", ())} | more))
         return SERVER
 
     for module in (ship, ship, ship, ship, ship):
@@ -156,7 +156,7 @@ def test_a_bundle_has_its_programs(
     monkeypatch.setattr(ship, "this_machine", lambda: "here")
     done = run("ship", "bundle", "x", *words, "--strict")
     assert done.exit_code == 0, done.output
-    assert server == [(Path("x"), {"strict": True})]
+    assert server == [(Path("x"), {"strict": True, "for_clients": True})]
     assert made.pop() == (SERVER, version, programs)
     expected = [(b"built", "x64", PythonChoice((13, 12)))] if "--exe" in words else []
     assert made == [*expected, *([EmbeddingRequest(b"built", "here")] if "--self-contained" in words else [])]
@@ -186,7 +186,7 @@ def test_a_plugin_is_written_to_a_folder(server: list[Any], tmp_path: Path, monk
     assert run("ship", "plugin", "--also", f" {second},,{first} ", "--command", "uvx").exit_code == 0
     assert run("ship", "plugin", "-o", "own", "--http").exit_code == 0
     assert made == [(SERVER, "uvx", (second, first)), (SERVER, "", ())]
-    assert server == [(Path(), {}), (Path(), {"http": True})]
+    assert server == [(Path(), {"for_clients": True}), (Path(), {"for_clients": True, "http": True})]
     assert sorted(str(path) for path in Path().rglob("*")) == [
         "demo-server-plugin",
         "demo-server-plugin/a",
@@ -335,14 +335,15 @@ def released(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     seen: dict[str, Any] = {"plan": ReleasePlan(("pyz", "sbom"), ("linux_x86_64",), ()), "problems": ()}
     files = (CarrierFile("demo.pyz", 0o755, b"x" * 5000), CarrierFile("a.json", 0o644, b"{}"))
 
-    def step(name: str, answer: Any) -> None:
-        monkeypatch.setattr(release, name, lambda *given: seen.setdefault(name, []).append(given) or answer)
+    def step(name: str, answer: Any, module: Any = release) -> None:
+        monkeypatch.setattr(module, name, lambda *given, **_: seen.setdefault(name, []).append(given) or answer)
 
     step("release_files", files)
     step("read_commit", "c0ffee")
-    step("load_or_build", (SimpleNamespace(diagnostics=()), {}))
-    step("write_artifact", None)
     step("self_contained_file", b"program")
+    step("build_for_usual_machines", None, carrier_files)
+    step("write_artifact", None, carrier_files)
+    monkeypatch.setattr(carrier_files, "read_built_server", lambda path: replace(SERVER, title=path.name))
     monkeypatch.setattr(release, "read_built_server", lambda path: replace(SERVER, title=path.name))
     monkeypatch.setattr(release, "read_plan", lambda source: (seen["plan"], seen["problems"]))
     monkeypatch.setattr(release, "read_target", lambda target, *_: target)
@@ -369,7 +370,7 @@ def test_a_release_is_built_written_and_listed(released: dict[str, Any], tmp_pat
         "",
     )
     assert wanted == ("pyz", "sbom")
-    assert released["load_or_build"] == [(project, Options(http=True, every_python=True), "text", None)]
+    assert released["build_for_usual_machines"] == [(project, Options(http=True, every_python=True))]
     assert [path.name for _, path in released["write_artifact"]] == ["server.pyz"]
     assert released["self_contained_file"][0][1] == "linux_x86_64"
     assert "read_commit" not in released
@@ -406,7 +407,8 @@ def test_options_of_a_release_are_those_of_the_command_line_then_those_declared(
     project = write_files(tmp_path / "p", SMOKETEST)
     released["plan"] = ReleasePlan(("pyz",), (), ("--http", "--tools-page-size", "5", "--allow", "a"))
     assert run("release", project, "--dist", tmp_path / "d", "--tools-page-size", "7").exit_code == 0
-    assert released["load_or_build"][0][1] == Options(http=True, tools_page_size=7, allow=("a",), every_python=True)
+    options = Options(http=True, tools_page_size=7, allow=("a",), every_python=True)
+    assert released["build_for_usual_machines"] == [(project, options)]
     released["plan"] = ReleasePlan(("pyz",), (), ("--nonsense",))
     assert run("release", project, "--dist", tmp_path / "d").exit_code == 2
 

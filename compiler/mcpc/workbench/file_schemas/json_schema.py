@@ -273,6 +273,7 @@ OWN: dict[str, JsonSchema] = {
     "extract": {"description": "Packages that are carried whole, in a folder.", **STRINGS},
     "extras": {"description": "Extras whose requirements are included, as `--extra`.", **STRINGS},
     "groups": {"description": "Dependency groups that are included, as `--group`.", **STRINGS},
+    "platforms": {"description": "Platforms whose machine code is included, as `--platform`.", **STRINGS},
     "allow-sdist": {"description": "Build packages that have no wheel; this runs their code.", "type": "boolean"},
     "exclude-newer": {"description": "Take all versions as they were on this day: `2026-06-30`."},
     "entry": {"description": "What makes the server of a program: `FILE:OBJECT`, as `--entry`.", **TEXT},

@@ -96,7 +96,7 @@ def find_module_spec(name: str, variant: Variant, read: Read) -> ModuleSpec | No
     try:
         extracted = extracted_package(name, variant, read)
     except UnusableFolderError as problem:
-        return load_from_memory(name, variant, file_reader(name, variant, read), str(problem))
+        return load_from_memory(name, variant, file_reader(variant, read), str(problem))
     return PathFinder.find_spec(name, [os.path.join(extracted, *name.split(".")[:-1])])
 
 
@@ -108,7 +108,7 @@ def extracted_package(name: str, variant: Variant, read: Read) -> str:
 def extract_package(name: str, variant: Variant, read: Read) -> str:
     """Return the folder of a native package, extracted to the first usable location; raise UnusableFolderError."""
     reasons = []
-    read = file_reader(name, variant, read)
+    read = file_reader(variant, read)
     for base, names in cache_roots():
         try:
             path = extract_folder(
@@ -124,16 +124,11 @@ def extract_package(name: str, variant: Variant, read: Read) -> str:
     raise UnusableFolderError("; ".join(reasons))
 
 
-def file_reader(name: str, variant: Variant, read: Read) -> Read:
-    """Return what reads the files of a native package; raise ImportError if this Python cannot decompress them."""
+def file_reader(variant: Variant, read: Read) -> Read:
+    """Return what reads the files of a native package."""
     if "archive" not in variant:
         return read
-    try:
-        return archive_reader(variant["folder"], variant["places"], lambda: read(variant["archive"]))
-    except ImportError:
-        python = ".".join(map(str, sys.version_info[:2]))
-        advice = f"install a Python that has it, or use `mcpc build --python {python}`"
-        raise ImportError(f"{name} cannot be extracted: this Python lacks the module lzma; {advice}") from None
+    return archive_reader(variant["folder"], variant["places"], lambda: read(variant["archive"]))
 
 
 def read_checked(path: str, variant: Variant, read: Read) -> bytes:
