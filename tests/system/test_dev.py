@@ -5,28 +5,25 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import threading
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any
 
 import pytest
 
 from support.artifact import SOURCES, mcpc, with_bytecode
 from support.needs import needs
+from support.pipe_client import Message, PipeClient, text_of
 from support.ports import reserved_port
 from support.processes import is_alive, of_process
 from support.slack import slack
 from support.talking import META
 
-STARTS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 SERVER = '{"serverInfo": {"name": "dev", "version": "1"}, "capabilities": {"tools": {}, "logging": {}}}'
 PYTHON = '''
 import os
@@ -69,115 +66,53 @@ def patience() -> float:
     return PATIENCE * slack()
 
 
-class Talk:
-    """One `mcpc dev` and its client: requests by number, everything said in the order it came."""
+class Talk(PipeClient):
+    """One `mcpc dev` and its client."""
 
-    def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
-        self.process, self.errors = process, errors
-        self.said: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        self.others: list[dict[str, Any]] = []
-        self.answers: dict[Any, dict[str, Any]] = {}
-        self._number = 0
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+    def __init__(self, project: Path, *options: str) -> None:
+        words = [sys.executable, "-m", "mcpc", "dev", str(project), *options]
+        super().__init__(words, environment(project))
+        self.heard: Counter[str] = Counter()
 
-    def close(self) -> None:
-        """Let go of the pipes, once the process has ended."""
-        self._reader.join(patience())
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with suppress(BrokenPipeError):
-                    stream.close()
+    def reply(self, number: int, seconds: float = PATIENCE) -> Message:
+        return super().reply(number, seconds)
 
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self.said.put(json.loads(line))
-
-    def write(self, *messages: dict[str, Any]) -> None:
-        self.process.stdin.write(b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in messages))
-        self.process.stdin.flush()
-
-    def begin(self, method: str, params: dict[str, Any] | None = None) -> int:
-        self._number += 1
-        self.write({"id": self._number, "method": method, "params": params or {}})
-        return self._number
-
-    def take(self, wanted: Any, seconds: float | None = None) -> dict[str, Any]:
-        """Return the first message, of those not yet taken, that `wanted` is true of."""
-        until = time.monotonic() + (seconds or patience())
-        kept = [*self.others]
-        self.others.clear()
-        try:
-            while True:
-                message = kept.pop(0) if kept else self.said.get(timeout=max(until - time.monotonic(), 0.001))
-                if wanted(message):
-                    return message
-                self.others.append(message)
-        except Empty:
-            pytest.fail(f"it was not said; but {self.others}, and on standard error {self.errors.read_text()}")
-        finally:
-            self.others += kept
-
-    def answer(self, number: int) -> dict[str, Any]:
-        return self.take(lambda one: one.get("id") == number and "method" not in one)
-
-    def told(self, method: str, seconds: float | None = None) -> dict[str, Any]:
-        return self.take(lambda one: one.get("method") == method, seconds)
-
-    def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        return self.answer(self.begin(method, params))
-
-    def call(self, name: str, **arguments: Any) -> str:
-        result: str = self.ask("tools/call", {"name": name, "arguments": arguments})["result"]["content"][0]["text"]
-        return result
-
-    def greet(self) -> dict[str, Any]:
-        result: dict[str, Any] = self.ask("initialize", STARTS)["result"]
-        self.write({"method": "notifications/initialized"})
-        return result
+    def told(self, method: str) -> Message:
+        """Return the next notification of a method."""
+        self.heard[method] += 1
+        notices: list[Message] = self.until(lambda: self.notices(method)[self.heard[method] - 1 :], PATIENCE)
+        assert notices, (method, self.messages, self.errors)
+        return notices[0]
 
     def tools(self) -> list[str]:
         return [tool["name"] for tool in self.ask("tools/list")["result"]["tools"]]
 
     def wait_for(self, text: str) -> None:
-        until = time.monotonic() + patience()
-        while text not in self.errors.read_text():
-            assert time.monotonic() < until, self.errors.read_text()
-            time.sleep(0.02)
+        assert self.said(text.encode(), PATIENCE), self.errors
 
     def end(self) -> int:
-        self.process.stdin.close()
-        return self.process.wait(patience())
+        self.close_input()
+        return self.ends(PATIENCE)
 
 
 @contextmanager
 def dev(project: Path, *options: str) -> Iterator[Talk]:
     """Run `mcpc dev` until the block ends; whatever it started has to be gone then."""
-    errors = project.parent / "errors"
     temporary = project.parent / "temporary"
     temporary.mkdir(exist_ok=True)
-    with errors.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mcpc", "dev", str(project), *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stream,
-            env=environment(project),
-        )
-    talk = Talk(process, errors)
-    try:
-        yield talk
-        if process.poll() is None:
-            talk.end()
-        assert left(project) == []
-        assert [path for path in temporary.iterdir() if path.name.startswith("mcpc-dev-")] == []
-    finally:
-        process.kill()
-        process.wait()
-        for pid in running_below(project):  # of a test that has failed: it may hold the pipes
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        talk.close()
+    with Talk(project, *options) as talk:
+        try:
+            yield talk
+            if talk.process.poll() is None:
+                talk.end()
+            assert left(project) == []
+            assert [path for path in temporary.iterdir() if path.name.startswith("mcpc-dev-")] == []
+        finally:
+            talk.process.kill()
+            talk.process.wait()
+            for pid in running_below(project):  # of a test that has failed: it may hold the pipes
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 def environment(project: Path) -> dict[str, str]:
@@ -220,8 +155,8 @@ def write(folder: Path, word: str, more: str = "") -> None:
 def changed_to(talk: Talk, word: str) -> None:
     """Wait until a build is served; nobody is told if no list has changed."""
     until = time.monotonic() + patience()
-    while talk.call("says") != word:
-        assert time.monotonic() < until, talk.errors.read_text()
+    while talk.text("says") != word:
+        assert time.monotonic() < until, talk.errors.decode()
         time.sleep(0.05)
 
 
@@ -237,16 +172,16 @@ def added() -> str:
 def test_what_is_saved_is_served_in_the_same_conversation(project: Path) -> None:
     with dev(project) as talk:
         assert talk.greet()["capabilities"]["tools"] == {"listChanged": True}
-        assert talk.call("says") == "one"
+        assert talk.text("says") == "one"
         assert talk.tools() == ["says", "echo", "slow", "parent", "mcpc_reload"]
         write(project, "two", MORE)
         talk.told("notifications/tools/list_changed")
-        assert talk.call("says") == "two"
+        assert talk.text("says") == "two"
         assert talk.tools() == ["says", "echo", "slow", "parent", "added", "mcpc_reload"]
-        assert talk.call("added") == "new"
+        assert talk.text("added") == "new"
         write(project, "three", MORE)  # the lists are the same, and nobody is told of them
         changed_to(talk, "three")
-        assert [one for one in talk.others if "method" in one] == []
+        assert [one["method"] for one in talk.messages if "method" in one] == ["notifications/tools/list_changed"]
         assert talk.end() == 0
 
 
@@ -259,10 +194,10 @@ def test_an_edit_that_cannot_be_built_changes_nothing_and_is_told(project: Path)
         assert (said["level"], said["logger"]) == ("error", "mcpc dev")
         assert "MCP205" in said["data"]
         talk.wait_for("MCP205")
-        assert talk.call("says") == "one"
-        refused = talk.ask("tools/call", {"name": "mcpc_reload"})["result"]
+        assert talk.text("says") == "one"
+        refused = talk.call("mcpc_reload")
         assert refused["isError"] is True
-        told = refused["content"][0]["text"]
+        told = text_of(refused)
         assert told.startswith("the build failed; the last successful build keeps serving\n\nerror[MCP205]: ")
         assert "tools.py:" in told
         write(project, "two")
@@ -279,14 +214,14 @@ def test_a_server_that_is_killed_is_started_again_by_the_next_request(project: P
     with dev(project) as talk:
         talk.greet()
         mark = project.parent / "began"
-        slow = talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        slow = talk.begin_call("slow", seconds=50, mark=str(mark))
         while not mark.exists():
             time.sleep(0.01)
-        os.kill(int(talk.call("parent")), signal.SIGKILL)
-        lost = talk.answer(slow)["error"]
+        os.kill(int(talk.text("parent")), signal.SIGKILL)
+        lost = talk.reply(slow)["error"]
         assert lost["code"] == -32603
         assert "status -9" in lost["message"]
-        assert talk.call("says") == "one"
+        assert talk.text("says") == "one"
         talk.wait_for("starts it again")
 
 
@@ -296,12 +231,12 @@ def test_whatever_ends_it_ends_the_server(project: Path, number: signal.Signals)
     with dev(project) as talk:
         talk.greet()
         mark = project.parent / "began"
-        talk.begin("tools/call", {"name": "slow", "arguments": {"seconds": 50, "mark": str(mark)}})
+        talk.begin_call("slow", seconds=50, mark=str(mark))
         while not mark.exists():
             time.sleep(0.01)
-        server = int(talk.call("parent"))
+        server = int(talk.text("parent"))
         talk.process.send_signal(number)
-        talk.process.wait(patience())
+        talk.ends(PATIENCE)
         until = time.monotonic() + patience()
         while is_alive(server):  # whoever adopts it may be slow to notice that it has ended
             assert time.monotonic() < until
@@ -333,11 +268,11 @@ def test_over_http_each_build_has_the_same_port(project: Path) -> None:
         over_http(port, "two")
         talk.wait_for("s: all problems fixed; handlers changed\n")
         until = time.monotonic() + patience()
-        while len(re.findall(CALL.format("says", "ok"), talk.errors.read_text())) < 3:
-            assert time.monotonic() < until, talk.errors.read_text()
+        while len(re.findall(CALL.format("says", "ok"), talk.errors.decode())) < 3:
+            assert time.monotonic() < until, talk.errors.decode()
             time.sleep(0.02)
         talk.process.terminate()
-        assert talk.process.wait(patience()) == 128 + signal.SIGTERM
+        assert talk.ends(PATIENCE) == 128 + signal.SIGTERM
 
 
 def over_http(port: int, word: str) -> None:
@@ -387,15 +322,15 @@ def test_tools_of_toolbox_are_let_go_once_and_reload_by_their_own_name(
     with dev(project) as talk:
         talk.greet()
         assert sorted(talk.tools()) == ["buildReload_tool", "mcpc_reload", "word"]
-        assert talk.call("word") == "one"
+        assert talk.text("word") == "one"
         (project / "src/tools/word.js").write_text(TOOLBOX.replace("WORD", "two"))
-        told = json.loads(talk.call("buildReload_tool"))
+        told = json.loads(text_of(talk.call("buildReload_tool")))
         assert told["build"]["success"] is True
         assert told["build"]["directory"] == str(project)
         assert told["reload"] == {"success": True, "tools": 1}
-        assert talk.call("word") == "two"
+        assert talk.text("word") == "two"
         assert destroyed.read_text() == "one\n"
         (project / "src/tools/word.js").write_text("export const schema = {")
-        refused = json.loads(talk.call("buildReload_tool"))
+        refused = json.loads(text_of(talk.call("buildReload_tool")))
         assert refused["error"] == "BuildReload_FAILED"
-        assert talk.call("word") == "two"
+        assert talk.text("word") == "two"
