@@ -18,6 +18,7 @@ import click
 from mcpc.cli import command_options, messages
 from mcpc.cli.artifact import EXTRACTED, NESTED_PACKAGES, PACKAGES, built_artifact
 from mcpc.cli.built_contents import FACTS, PACKAGE_PATHS, READ_ERRORS, artifact_contents, stored_entry
+from mcpc.cli.request_table import show_requests
 from mcpc.diagnostics.formats.visible import visible, visible_json
 from mcpc.diagnostics.model import quoted
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show how a project is read: definitions, and their functions.",
 )
+@click.option("--requests", is_flag=True, help="List the request of each tool, and what of an API is left out and why.")
 @click.option("--files", is_flag=True, help="List packed files: path, size and reason.")
 @click.option("--sizes", is_flag=True, help="Show what the bytes of the file are, biggest first.")
 @command_options.build_options
@@ -48,8 +50,9 @@ def command(target: Path, tool: str | None, files: bool, sizes: bool, output: st
 
     A built file is read, not run.
     """
-    if given.pop("definitions"):
-        show_definitions(target, given, output)
+    shows_definitions, shows_requests = given.pop("definitions"), given.pop("requests")
+    if shows_definitions or shows_requests:
+        (show_definitions if shows_definitions else show_requests)(target, given, output)
         return
     with built_artifact(target, given) as path:
         if sizes:

@@ -70,6 +70,7 @@ NO_ADDRESS_OF_BUNDLE = "there is no address for {path}: use `--mcpb URL={path}`,
 NOT_A_RELEASE = "{path} has files that are not those of a release, such as {name}; expected a new folder or a release"
 NOT_DOTENV = "{path} is not a file of variables: it has a zero byte, or more than 1 MiB"
 NO_SUCH_ARTIFACT = "{path} does not exist; expected a file that `mcpc build` wrote"
+NO_REQUESTS = "{path}: no tool of it sends a request"
 NOT_BUILT_BY_MCPC = "{path} was not built by mcpc; expected a file that `mcpc build` wrote"
 NOT_MODELS = "{path} was not written by `mcpc generate models`; use another name"
 NOT_STUBS = "{path} was not written by `mcpc generate client`; use another name"

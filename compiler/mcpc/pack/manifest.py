@@ -142,7 +142,7 @@ def request_facts(server: Server) -> dict[str, Json]:
     for tool in server.tools:
         if isinstance(tool.handler, HttpHandler):
             setting, url = tool.handler.base
-            lines[tool.name] = f"{tool.handler.method} {f'${setting}' if setting else url}{tool.handler.path}"
+            lines[tool.name] = tool.handler.line
             if setting:
                 bases.setdefault(setting, url)
     return {REQUESTS: {"bases": bases, "tools": lines}} if lines else {}

@@ -181,6 +181,37 @@ def test_inspect_counts_what_a_file_has_no_list_of(tmp_path: Path) -> None:
     assert run("inspect", file) == "demo 1.2, revisions 2025-11-25\n"
 
 
+API = """\
+openapi: 3.1.0
+info: {title: Pets, version: "1"}
+servers: [{url: "https://a.example"}]
+paths:
+  /pets/{id}:
+    get: {operationId: getPet, parameters: [{name: id, in: path, required: true, schema: {type: string}}]}
+    put: {operationId: putPet, requestBody: {$ref: "#/nothing"}}
+    post: {}
+"""
+
+
+def test_inspect_has_the_request_of_each_tool(tmp_path: Path) -> None:
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api/openapi.yaml").write_text(API)
+    assert run("inspect", tmp_path / "api", "--requests").splitlines() == [
+        "GET $PETS_BASE_URL/pets/{id}   getPet        openapi.yaml:6:5",
+        "POST $PETS_BASE_URL/pets/{id}  post_pets_id  openapi.yaml:8:5",
+        "left out:",
+        "  openapi.yaml:7:52: the operation `putPet` is left out: `#/nothing` refers to nothing (MCP171)",
+    ]
+    table = json.loads(run("inspect", tmp_path / "api", "--requests", "--format", "json"))
+    assert [row["tool"] for row in table["requests"]] == ["getPet", "post_pets_id"]
+    assert [row["code"] for row in table["leftOut"]] == ["MCP171"]
+    requests = {"bases": {"A": ""}, "tools": {"add": "GET $A/b", "more": "GET $A/b/{c}"}}
+    file = built_file(tmp_path / "a.pyz", {"requests": requests})
+    assert run("inspect", file, "--requests") == "GET $A/b      add\nGET $A/b/{c}  more\n"
+    plain = built_file(tmp_path / "b.pyz", {})
+    assert CliRunner().invoke(cli, ["inspect", str(plain), "--requests"]).exit_code == 2
+
+
 def test_a_long_name_of_a_part_is_cut(tmp_path: Path) -> None:
     part = {"name": "n" * 42, "version": "", "size": 1, "raw": 2, "bytecode": 3, "extracted": False}
     exact, longer = ({**part, "name": "n" * length} for length in (42, 43))

@@ -133,15 +133,12 @@ class HttpHandler:
         return str(base[0]), str(base[1])
 
     @property
-    def method(self) -> str:
-        """The method of the request."""
-        return str(self.plan.get("method", ""))
-
-    @property
-    def path(self) -> str:
-        """The path below the address, with the names of its places: `/pets/{id}`."""
+    def line(self) -> str:
+        """The request in a line, with the names of its setting and its places: `GET $PETS_URL/pets/{id}`."""
+        setting, url = self.base
         pieces: Any = self.plan.get("path", ())
-        return "".join(piece if isinstance(piece, str) else f"{{{piece[0]}}}" for piece in pieces)
+        path = "".join(piece if isinstance(piece, str) else f"{{{piece[0]}}}" for piece in pieces)
+        return f"{self.plan.get('method', '')} {f'${setting}' if setting else url}{path}"
 
 
 COMMAND_LINE = "command"
