@@ -42,6 +42,24 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "denied": (403, {"Content-Type": "text/plain"}, "no entry for s3cret/ü".encode()),
     "wrong": (200, JSON, b'{"id":"seven"}'),
 }  # fmt: skip
+ENDING = b"\r\n\r\n"
+RAW: dict[str, list[bytes]] = {
+    "raw-chunks": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\nA;x=1\r\n[1,2,3,4,5\r\n", b"1\r\n]\r", b"\n0\r\nX: y",
+                   ENDING],
+    "raw-interim": [b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n", b"\r\nHTTP/1.1 200 OK\r\n",
+                    b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"],
+    "raw-lines": [b"HTTP/1.0 200\nContent-Type: text/plain;\n charset=latin1\nno field\nLink: <a>\n\nt\xe4", b"t\xe4"],
+    "raw-lengths": [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}"],
+    "raw-coding": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0", ENDING],
+    "raw-other": [b"SSH-2.0-x", ENDING],
+    "raw-size": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n{}"],
+    "raw-cut": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}"],
+    "raw-trailers": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"X: y\r\n" * 100],
+    "raw-100": [b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 99, b"Content-Length: 2\r\n\r\n{}"],
+    "raw-101": [b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 100, b"Content-Length: 2\r\n\r\n{}"],
+    "raw-endless": [b"HTTP/1.1 200 OK\r\nX: ", b"y" * ((1 << 18) + 9)],
+}  # fmt: skip
+"""Answers as they are sent, in parts, by a server that closes the connection after each."""
 BLOCK = 1 << 16
 
 
@@ -96,6 +114,10 @@ class ApiHandler(BaseHTTPRequestHandler):
         misbehave = getattr(self, f"do_{name}".replace("-", "_"), None)
         if misbehave is not None:
             misbehave()
+        elif name in RAW:
+            for part in RAW[name]:
+                self.wfile.write(part)
+            self.close_connection = True
         elif name == "page":
             self._page(int(parse_qs(parts.query).get("page", ["1"])[0]))
         else:

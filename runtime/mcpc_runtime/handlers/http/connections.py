@@ -9,13 +9,14 @@ from __future__ import annotations
 import socket
 import ssl
 from _thread import allocate_lock
-from collections.abc import Callable
-from http.client import HTTPConnection, HTTPSConnection
 from time import monotonic
+from typing import Any
 
 from mcpc_runtime.handlers.http.addresses import refuse_address
 from mcpc_runtime.handlers.http.request import Origin
+from mcpc_runtime.transports.platforms.pipes import socket_is_ready
 
+CHUNK = 1 << 16
 CONNECT_SECONDS = 10.0
 MAX_IDLE = 64
 IDLE_SECONDS = 30.0
@@ -26,7 +27,7 @@ class CallOver(Exception):  # noqa: N818 - the result is not needed any more
 
 
 class CallSocket:
-    """The socket on which a call waits now, and how long it may.
+    """The socket on which a call waits now, which does not block, and how long it may.
 
     `interrupt` may be called by another thread at any time.
     """
@@ -52,12 +53,35 @@ class CallSocket:
         """Tell whether the call may last so many seconds more."""
         return monotonic() + seconds < self.deadline
 
-    def wait_on(self, place: socket.socket | None, most: float = float("inf")) -> None:
-        """Name the socket that this call waits on next, None for none."""
+    def hold(self, place: socket.socket | None) -> None:
+        """Name the socket that this call uses from now on, None for none; raise CallOver."""
         with self._lock:
             self._socket = place
-            if place is not None:
-                place.settimeout(self.remaining(most))
+            if self.over and place is not None:
+                raise CallOver
+
+    def send(self, place: socket.socket, data: bytes) -> None:
+        """Write bytes to the socket that was named."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[place.send(rest) :]
+            except OSError as problem:
+                self._wait(place, wants_to_write(problem, True))
+
+    def receive(self, place: socket.socket) -> bytes:
+        """Return the next bytes of the socket that was named, none at its end."""
+        to_write = False
+        while True:
+            self._wait(place, to_write)
+            try:
+                return place.recv(CHUNK)
+            except OSError as problem:
+                to_write = wants_to_write(problem, False)
+
+    def _wait(self, place: socket.socket, to_write: bool) -> None:
+        if not socket_is_ready(place.fileno(), to_write, self.remaining()):
+            raise TimeoutError
 
     def pause(self, seconds: float) -> None:
         """Wait; raise CallOver if the call is stopped meanwhile."""
@@ -84,26 +108,26 @@ class Connections:
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
-        self._idle: dict[tuple[object, ...], list[tuple[float, HTTPConnection]]] = {}
+        self._idle: dict[Origin, list[tuple[float, socket.socket]]] = {}
         self._contexts: dict[tuple[str, str] | None, ssl.SSLContext] = {}
 
-    def take(self, origin: Origin, call: CallSocket) -> HTTPConnection:
+    def take(self, origin: Origin, call: CallSocket) -> Any:
         """Return a connection, kept or new."""
         while True:
             with self._lock:
-                kept = self._idle.get(origin.key())
-                since, connection = kept.pop() if kept else (0.0, None)
-            if connection is None:
+                kept = self._idle.get(origin)
+                since, place = kept.pop() if kept else (0.0, None)
+            if place is None:
                 return self._connect(origin, call)
-            if monotonic() - since < IDLE_SECONDS and is_open(connection):
-                return connection
-            connection.close()
+            if monotonic() - since < IDLE_SECONDS and is_open(place):
+                return place
+            place.close()
 
-    def give(self, origin: Origin, connection: HTTPConnection) -> None:
+    def give(self, origin: Origin, place: socket.socket) -> None:
         """Keep a connection whose answer was read to its end."""
         with self._lock:
-            kept = self._idle.setdefault(origin.key(), [])
-            kept.append((monotonic(), connection))
+            kept = self._idle.setdefault(origin, [])
+            kept.append((monotonic(), place))
             dropped = [] if len(kept) <= MAX_IDLE else [kept.pop(0)[1]]
         for old in dropped:
             old.close()
@@ -112,24 +136,24 @@ class Connections:
         """Close all."""
         with self._lock:
             rows, self._idle = list(self._idle.values()), {}
-        for _, connection in (kept for row in rows for kept in row):
-            connection.close()
+        for _, place in (kept for row in rows for kept in row):
+            place.close()
 
-    def _connect(self, origin: Origin, call: CallSocket) -> HTTPConnection:
-        seconds = call.remaining(CONNECT_SECONDS)
-        connection: HTTPConnection
-        if origin.scheme == "https":
-            context = self._context(origin.certificate)
-            connection = HTTPSConnection(origin.host, origin.port, timeout=seconds, context=context)
-        else:
-            connection = HTTPConnection(origin.host, origin.port, timeout=seconds)
-        connection._create_connection = connector(origin, call)  # type: ignore[attr-defined]
+    def _connect(self, origin: Origin, call: CallSocket) -> Any:
+        place: Any = connected(origin, call)
         try:
-            connection.connect()
+            place.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if origin.scheme == "https":
+                context = self._context(origin.certificate)
+                place = context.wrap_socket(place, server_hostname=origin.host, do_handshake_on_connect=False)
+                call.hold(place)
+                place.settimeout(call.remaining())
+                place.do_handshake()
+            place.settimeout(0)
         except BaseException:
-            connection.close()
+            place.close()
             raise
-        return connection
+        return place
 
     def _context(self, certificate: tuple[str, str] | None) -> ssl.SSLContext:
         """Return the settings of TLS for a client certificate; the system's roots are read once."""
@@ -142,42 +166,44 @@ class Connections:
         return context
 
 
-def connector(origin: Origin, call: CallSocket) -> Callable[..., socket.socket]:
-    """Return what connects to the first address that answers, after all were checked."""
-
-    def connect(place: tuple[str, int], timeout: float, source: object = None) -> socket.socket:
-        rows = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
-        for *_, address in rows:
-            refuse_address(str(address[0]), origin.host, origin.named)
-        problem = OSError("the name has no address")
-        for family, kind, protocol, _, address in rows:
-            opened = socket.socket(family, kind, protocol)
-            try:
-                call.wait_on(opened, CONNECT_SECONDS)
-                opened.connect(address)
-            except OSError as failed:
-                opened.close()
-                problem = failed
-            except BaseException:
-                opened.close()
-                raise
-            else:
-                return opened
-        raise problem
-
-    return connect
+def connected(origin: Origin, call: CallSocket) -> socket.socket:
+    """Return a socket connected to the first address that answers, after all were checked."""
+    rows = socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    for *_, address in rows:
+        refuse_address(str(address[0]), origin.host, origin.named)
+    problem = OSError("the name has no address")
+    for family, kind, protocol, _, address in rows:
+        place = socket.socket(family, kind, protocol)
+        try:
+            call.hold(place)
+            place.settimeout(call.remaining(CONNECT_SECONDS))
+            place.connect(address)
+        except OSError as failed:
+            place.close()
+            problem = failed
+        except BaseException:
+            place.close()
+            raise
+        else:
+            return place
+    raise problem
 
 
-def is_open(connection: HTTPConnection) -> bool:
+def is_open(place: socket.socket) -> bool:
     """Tell whether a kept connection can be used: it is not closed, and holds nothing unexpected."""
-    place = connection.sock
-    if place is None:
-        return False
     try:
-        place.settimeout(0)
         socket.socket.recv(place, 1, socket.MSG_PEEK)
-    except (BlockingIOError, ssl.SSLWantReadError):
+    except BlockingIOError:
         return True
-    except (OSError, ValueError):
+    except OSError:
         return False
     return False
+
+
+def wants_to_write(problem: OSError, is_writing: bool) -> bool:
+    """Tell whether a socket waits until it can be written to, or read; raise any other problem."""
+    if isinstance(problem, BlockingIOError):
+        return is_writing
+    if isinstance(problem, ssl.SSLWantReadError | ssl.SSLWantWriteError):
+        return isinstance(problem, ssl.SSLWantWriteError)
+    raise problem

@@ -8,10 +8,10 @@ from typing import Any
 
 from mcpc_runtime.handlers.contracts import ExpiredCall
 from mcpc_runtime.handlers.http.curl import curl_command
-from mcpc_runtime.handlers.http.exchange import HttpAnswer, agent_of
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestRefused
 from mcpc_runtime.handlers.http.results import outcome_of
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.http.wire import HttpAnswer, agent_of
 from mcpc_runtime.handlers.shell_words import DryRun
 from mcpc_runtime.protocol.effects import ABSENT, Call, Ending, Outcome, text, text_outcome
 from mcpc_runtime.protocol.image import Image

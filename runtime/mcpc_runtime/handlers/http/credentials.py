@@ -12,10 +12,11 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpc_runtime.handlers.http.exchange import Exchange, HttpAnswer
+from mcpc_runtime.handlers.http.exchange import Exchange
 from mcpc_runtime.handlers.http.parameters import query_pairs
 from mcpc_runtime.handlers.http.request import FORM, OutgoingRequest, RequestRefused, parse_base
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.http.wire import HttpAnswer
 from mcpc_runtime.protocol.contents import base64_of
 from mcpc_runtime.protocol.jsonrpc import ParseError, parse
 
@@ -99,7 +100,7 @@ class Credentials:
         elif kind == "basic":
             request.set_header(name, basic(values[0], values[1], secrets))
         elif kind == "certificate":
-            request.origin.certificate = (values[0], values[1])
+            request.origin = request.origin._replace(certificate=(values[0], values[1]))
         elif kind == "perUser":
             value = client_header(scheme[3])
             secrets.add("token of the client", value)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpc_runtime.handlers.http.credentials import FETCHED, Credentials
-from mcpc_runtime.handlers.http.exchange import ENCODINGS, WITH_LENGTH
 from mcpc_runtime.handlers.http.parameters import escape_by
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestBuilder, RequestRefused
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.http.wire import ENCODINGS, WITH_LENGTH
 from mcpc_runtime.handlers.shell_words import DryRun, piped, text_in
 from mcpc_runtime.protocol.effects import Call
 

@@ -6,26 +6,21 @@ read to a limit that counts what it is after decompression.
 
 from __future__ import annotations
 
+import socket
+import ssl
 import zlib
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
-from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, responses
 from os import urandom
-from socket import gaierror, socket
-from ssl import SSLCertVerificationError, SSLError
 from time import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from mcpc_runtime.handlers.http.addresses import AddressRefused
-from mcpc_runtime.handlers.http.connections import CallSocket, Connections
+from mcpc_runtime.handlers.http.connections import CHUNK, CallSocket, Connections
 from mcpc_runtime.handlers.http.request import PORTS, OutgoingRequest
-from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.handlers.http.wire import AnswerReader, HttpAnswer, NoAnswer, request_bytes
 
-ENCODINGS = "gzip, deflate"
-WITH_LENGTH = ("POST", "PUT", "PATCH")
-"""Methods of requests that say how long their body is, though there is none."""
-CHUNK = 1 << 16
 MAX_RETRIES = 2
 MAX_REDIRECTS = 5
 PATIENCE = 5.0
@@ -38,26 +33,6 @@ EVENTS = "text/event-stream"
 LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
 STREAMS = (EVENTS, *LINES)
 FIELDS_OF_EVENTS = (":", "event:", "id:", "retry:")
-
-
-class NoAnswer(Exception):  # noqa: N818 - it is an answer for a model, which begins with these words
-    """A request got no answer that can be read; the message says why."""
-
-
-class HttpAnswer:
-    """The status, the headers and the whole body of an answer, decompressed."""
-
-    __slots__ = ("body", "headers", "reason", "status")
-
-    def __init__(self, status: int, headers: HTTPMessage, body: bytes) -> None:
-        self.status = status
-        self.reason = responses.get(status, "")
-        self.headers = headers
-        self.body = body
-
-    def header(self, name: str) -> str:
-        """Return a header, an empty text if it is not there."""
-        return str(self.headers.get(name, ""))
 
 
 class Exchange:
@@ -88,7 +63,7 @@ class Exchange:
             try:
                 answer = self._once(request)
                 wait = pause_before_retry(answer, attempt, request.repeatable)
-            except (OSError, HTTPException) as problem:
+            except OSError as problem:
                 reason = reason_of(problem, request)
                 wait = backoff(attempt) if request.repeatable and is_passing(problem) else None
             if wait is None or attempt == MAX_RETRIES or not self.call.has_time(wait):
@@ -99,35 +74,34 @@ class Exchange:
         return answer
 
     def _once(self, request: OutgoingRequest) -> HttpAnswer:
-        connection = self._connections.take(request.origin, self.call)
-        place = connection.sock  # the connection forgets it when the server says that it will close
+        call = self.call
+        data = request_bytes(request, self.agent)
+        place = self._connections.take(request.origin, call)
         is_kept = False
         try:
-            self.call.wait_on(place)
-            send(connection, request, self.agent)
-            response = connection.getresponse()
-            body = self._read(response, place)
-            is_kept = not response.will_close
-            response.close()
+            call.hold(place)
+            call.send(place, data)
+            reader = AnswerReader(lambda: call.receive(place), request.method)
+            answer = reader.answer
+            answer.body = self._read(reader)
+            is_kept = reader.is_reusable
         finally:
-            self.call.wait_on(None)
+            call.hold(None)
             if not is_kept:
-                connection.close()
+                place.close()
         if is_kept:
-            self._connections.give(request.origin, connection)
-        return HttpAnswer(response.status, response.headers, body)
+            self._connections.give(request.origin, place)
+        return answer
 
-    def _read(self, response: HTTPResponse, place: socket) -> bytes:
+    def _read(self, reader: AnswerReader) -> bytes:
         """Return the body, decompressed; raise NoAnswer beyond the limit, or if it ends early."""
-        decoder = Decoder(response.headers.get("Content-Encoding", ""), self._max_read)
-        rest = b"" if response.headers.get_content_type() in STREAMS and not decoder.name else None
-        while chunk := response.read1(CHUNK):
-            decoder.feed(chunk)
+        answer = reader.answer
+        decoder = Decoder(answer.header("content-encoding"), self._max_read)
+        rest = b"" if answer.media in STREAMS and not decoder.name else None
+        for part in reader.read_body():
+            decoder.feed(part)
             if rest is not None:
-                rest = self._notify(rest + chunk)
-            self.call.wait_on(place)
-        if response.length:
-            raise NoAnswer("the answer ended before its end")
+                rest = self._notify(rest + part)
         return decoder.finish()
 
     def _notify(self, data: bytes) -> bytes:
@@ -184,30 +158,9 @@ class Decoder:
         return b"".join(self._parts)
 
 
-def agent_of(image: Image) -> str:
-    """Return the name with which servers see the requests of this one."""
-    name = image.server_name
-    return name if name.isascii() and name.isprintable() else "mcpc"
-
-
-def send(connection: HTTPConnection, request: OutgoingRequest, agent: str) -> None:
-    """Write a request."""
-    connection.putrequest(request.method, request.target, skip_accept_encoding=True)
-    connection.putheader("Accept-Encoding", ENCODINGS)
-    if "user-agent" not in map(str.lower, request.headers):
-        connection.putheader("User-Agent", agent)
-    for name, value in request.headers.items():
-        connection.putheader(name, value.encode("utf-8", "replace"))
-    if request.cookies:
-        connection.putheader("Cookie", "; ".join(request.cookies))
-    if request.body is not None or request.method in WITH_LENGTH:
-        connection.putheader("Content-Length", str(len(request.body or b"")))
-    connection.endheaders(request.body)
-
-
 def is_passing(problem: Exception) -> bool:
     """Tell whether another attempt may succeed."""
-    return not isinstance(problem, AddressRefused | SSLCertVerificationError | TimeoutError | gaierror)
+    return not isinstance(problem, AddressRefused | ssl.SSLCertVerificationError | TimeoutError | socket.gaierror)
 
 
 def reason_of(problem: Exception, request: OutgoingRequest) -> str:
@@ -217,9 +170,9 @@ def reason_of(problem: Exception, request: OutgoingRequest) -> str:
         return str(problem)
     if isinstance(problem, TimeoutError):
         return f"{host} did not answer in time"
-    if isinstance(problem, gaierror):
+    if isinstance(problem, socket.gaierror):
         return f"the name `{request.origin.host}` is not known"
-    if isinstance(problem, SSLError):
+    if isinstance(problem, ssl.SSLError):
         return f"no secure connection to {host}: {problem.reason or problem}"
     detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
     return f"{host}: {detail}"
@@ -241,7 +194,7 @@ def pause_before_retry(answer: HttpAnswer, attempt: int, repeatable: bool) -> fl
 
 def retry_after(answer: HttpAnswer) -> float | None:
     """Return the seconds after which the server asks to come back."""
-    text = answer.header("Retry-After").strip()
+    text = answer.header("retry-after").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:
@@ -252,7 +205,7 @@ def retry_after(answer: HttpAnswer) -> float | None:
 
 def redirect_target(request: OutgoingRequest, answer: HttpAnswer) -> str | None:
     """Return the target of a redirect that is followed, None for any other answer."""
-    place = answer.header("Location")
+    place = answer.header("location")
     if answer.status not in REDIRECTS or not place or request.method not in ("GET", "HEAD"):
         return None
     return target_within(request, place)

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote_plus
 
-from mcpc_runtime.handlers.http.exchange import HttpAnswer, NoAnswer, moved, target_within
+from mcpc_runtime.handlers.http.exchange import moved, target_within
 from mcpc_runtime.handlers.http.parameters import query_pairs
 from mcpc_runtime.handlers.http.request import OutgoingRequest
+from mcpc_runtime.handlers.http.wire import HttpAnswer, NoAnswer
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 
 LINK = re.compile(r"<([^<>]*)>([^<]*)")
@@ -49,7 +50,7 @@ def next_page(request: OutgoingRequest, answer: HttpAnswer, paging: Plan) -> tup
     """Return the request for the next page, if there is one, and the value of the answer, if it was needed."""
     if request.method != "GET" or not 200 <= answer.status < 300:
         return None, None
-    links = LINK.findall(", ".join(answer.headers.get_all("Link", ())))
+    links = LINK.findall(", ".join(answer.fields.get("link", ())))
     place = next((place for place, parameters in links if NEXT.search(f"{parameters};")), "")
     value = json_of(answer) if place or "next" in paging else None
     cursor = "" if place or "next" not in paging else value_at(value, paging["next"])

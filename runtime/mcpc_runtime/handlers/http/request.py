@@ -6,10 +6,12 @@ refused, before anything is sent.  A value that is not given is left out.
 
 from __future__ import annotations
 
+import re
 from binascii import Error, a2b_base64
 from collections.abc import Mapping
+from functools import lru_cache
 from os import urandom
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from mcpc_runtime.handlers.http.parameters import (
@@ -26,6 +28,7 @@ from mcpc_runtime.protocol.jsonrpc import Json, encode
 ABSENT: Any = object()
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 MAX_DECODINGS = 3
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 ACCEPT = "application/json, */*;q=0.5"
 BYTES = "application/octet-stream"
 FORM = "application/x-www-form-urlencoded"
@@ -35,34 +38,34 @@ class RequestRefused(ValueError):  # noqa: N818 - it is an answer for a model, w
     """A request cannot be made of these arguments or settings; the message says why."""
 
 
-class Origin:
-    """Scheme, host and port of a server, and the client certificate for it.
+class Origin(NamedTuple):
+    """Scheme, host and port of a server, and the client certificate for it: what connections have that can be shared.
 
     `named`: the operator named an address of the local link, which is refused otherwise.
     """
 
-    __slots__ = ("certificate", "host", "named", "port", "scheme")
+    scheme: str
+    host: str
+    port: int
+    named: bool
+    certificate: tuple[str, str] | None = None
 
-    def __init__(self, scheme: str, host: str, port: int, named: bool) -> None:
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        self.named = named
-        self.certificate: tuple[str, str] | None = None
-
-    def key(self) -> tuple[object, ...]:
-        """Return what is the same for connections that can be shared."""
-        return self.scheme, self.host, self.port, self.certificate
+    @property
+    def authority(self) -> str:
+        """Host and port as a request names them."""
+        host = self.host if self.host.isascii() else str(self.host.encode("idna"), "ascii")
+        host = f"[{host.partition('%')[0]}]" if ":" in host else host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     def __str__(self) -> str:
         """Return it as the beginning of an address."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
+        return f"{self.scheme}://{self.authority}"
 
 
 PORTS = {"http": 80, "https": 443}
 
 
+@lru_cache(64)
 def parse_base(url: str, named: bool) -> tuple[Origin, str]:
     """Return the origin of a base address, and its path without the last slash; raise RequestRefused."""
     try:
@@ -99,7 +102,7 @@ class OutgoingRequest:
 
     def set_header(self, name: str, value: str) -> None:
         """Set a header; raise RequestRefused for a value that no header can have."""
-        if any((character < " " and character != "\t") or character == "\x7f" for character in value):
+        if CONTROL.search(value):
             raise RequestRefused(f"the value of the header `{name}` has a line break or another control character")
         self.headers[name] = value
 
@@ -192,7 +195,7 @@ class RequestBuilder:
             if not values and not body.get("required"):
                 return
         request.body, media = BODIES[kind](values, rows)
-        request.headers["Content-Type"] = body.get("type") or media
+        request.set_header("Content-Type", body.get("type") or media)
 
 
 def reserved(row: Row, unescaped: str) -> str:
@@ -202,7 +205,7 @@ def reserved(row: Row, unescaped: str) -> str:
 
 def refuse_dots(path: str) -> None:
     """Refuse a path with a part that means another folder, however often it is decoded."""
-    for _ in range(MAX_DECODINGS):
+    for _ in range(MAX_DECODINGS if "." in path or "%" in path else 0):
         decoded = unquote(path)
         if any(part.partition(";")[0] in (".", "..") for part in decoded.replace("\\", "/").split("/")):
             raise RequestRefused("a value of the path is, or contains, `.` or `..` as a part, which leads elsewhere")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from mcpc_runtime.handlers.http.exchange import EVENTS, LINES, HttpAnswer
+from mcpc_runtime.handlers.http.exchange import EVENTS, LINES
 from mcpc_runtime.handlers.http.paging import projected
 from mcpc_runtime.handlers.http.parameters import Row
 from mcpc_runtime.handlers.http.request import OutgoingRequest
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.http.wire import HttpAnswer
 from mcpc_runtime.protocol.contents import base64_of
 from mcpc_runtime.protocol.effects import Outcome, text
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
@@ -19,6 +20,7 @@ EMPTY = (204, 205)
 MAX_ERROR_TEXT, MAX_HTML_TEXT = 4096, 500
 TAG = re.compile(r"(<[^<>]*>)")
 SPACE = re.compile(r"\s+")
+CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE)
 
 
 def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretTexts, fields: Row) -> Outcome:
@@ -27,7 +29,7 @@ def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretText
         return Outcome([text(secrets.hide(error_text(request, answer)))], is_error=True)
     if answer.status in EMPTY or not answer.body or request.method == "HEAD":
         return Outcome([text(secrets.hide(done_text(request, answer)))])
-    kind = media_of(answer)
+    kind = answer.media
     if is_textual(kind) and (kind or is_text(answer.body)):
         return text_outcome(kind, text_of_body(answer), secrets, fields)
     data = base64_of(answer.body)
@@ -58,11 +60,6 @@ def value_outcome(value: Json, secrets: SecretTexts, fields: Row) -> Outcome:
     return Outcome([text(clean)], value if clean == written else parse(clean.encode()))
 
 
-def media_of(answer: HttpAnswer) -> str:
-    """Return the media type of an answer, an empty text if it has none."""
-    return answer.headers.get_content_type() if answer.header("Content-Type") else ""
-
-
 def is_json(kind: str) -> bool:
     """Tell whether content of a media type is JSON."""
     return kind == "application/json" or kind == "text/json" or kind.endswith("+json")
@@ -70,8 +67,9 @@ def is_json(kind: str) -> bool:
 
 def text_of_body(answer: HttpAnswer) -> str:
     """Return the body as text, in the charset that the answer names."""
+    charset = CHARSET.search(answer.header("content-type"))
     try:
-        return str(answer.body, answer.headers.get_content_charset() or "utf-8", "replace")
+        return str(answer.body, charset[1] if charset else "utf-8", "replace")
     except (LookupError, ValueError):
         return str(answer.body, "utf-8", "replace")
 
@@ -105,20 +103,20 @@ def done_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
     """Return the text for an answer without a body."""
     if request.method == "HEAD":
         names = ("Content-Type", "Content-Length", "ETag", "Last-Modified")
-        rows = [f"{name}: {answer.header(name)}" for name in names if answer.header(name)]
+        rows = [f"{name}: {value}" for name in names if (value := answer.header(name.lower()))]
         return "\n".join([summary(request, answer), *rows])
-    place = answer.header("Location")
+    place = answer.header("location")
     return f"done ({answer.status})" + (f", see {place}" if place else "")
 
 
 def error_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
     """Return what a model needs to correct a call: the status, when to come back, and what the server says."""
     lines = [summary(request, answer)]
-    if answer.header("Retry-After"):
-        wait = answer.header("Retry-After").strip()
+    if answer.header("retry-after"):
+        wait = answer.header("retry-after").strip()
         lines.append(f"The server asks to come back after {wait}" + (" s" if wait.isdigit() else ""))
-    if 300 <= answer.status < 400 and answer.header("Location"):
-        lines.append(f"It redirects to {answer.header('Location')}, which is not followed")
+    if 300 <= answer.status < 400 and answer.header("location"):
+        lines.append(f"It redirects to {answer.header('location')}, which is not followed")
     body = said_in_error(answer)
     if body:
         lines.append(body)
@@ -128,7 +126,7 @@ def error_text(request: OutgoingRequest, answer: HttpAnswer) -> str:
 
 def said_in_error(answer: HttpAnswer) -> str:
     """Return the body of an error: JSON and texts to 4 kB, of HTML the words to 500 characters."""
-    kind = media_of(answer)
+    kind = answer.media
     if not answer.body or not is_textual(kind) or (not kind and not is_text(answer.body)):
         return f"({len(answer.body):,} bytes of {kind})" if answer.body and kind else ""
     body = text_of_body(answer)

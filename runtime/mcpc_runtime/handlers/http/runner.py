@@ -9,10 +9,11 @@ from typing import Any
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
 from mcpc_runtime.handlers.http.contract import RequestInvocation
 from mcpc_runtime.handlers.http.credentials import Credentials
-from mcpc_runtime.handlers.http.exchange import Exchange, HttpAnswer, NoAnswer, agent_of
+from mcpc_runtime.handlers.http.exchange import Exchange
 from mcpc_runtime.handlers.http.paging import gather
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestBuilder, RequestRefused
 from mcpc_runtime.handlers.http.secrets import SecretTexts
+from mcpc_runtime.handlers.http.wire import HttpAnswer, NoAnswer, agent_of
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.handlers.threads import ThreadJob, ThreadRunner
 from mcpc_runtime.transports.platforms import system
@@ -34,7 +35,8 @@ class RequestRunner(ThreadRunner):
         values = {row[0]: system.environ.get(row[0].encode(), b"").decode("utf-8", "surrogateescape") for row in rows}
         self._settings = {name: value for name, value in values.items() if value}
         self._credentials = Credentials(self._settings)
-        self._secrets = [(row[0], self._settings[row[0]]) for row in rows if row[SECRET] and row[0] in self._settings]
+        secret = [row[0] for row in rows if row[SECRET] and row[0] in self._settings]
+        self._secrets = SecretTexts((name, self._settings[name]) for name in secret)
 
     def perform(self, job: ThreadJob) -> Any:
         """Return the result of a tool."""
@@ -44,7 +46,7 @@ class RequestRunner(ThreadRunner):
         job.interrupt = call.interrupt
         if job.done is None:  # it was stopped before there was anything to interrupt
             call.interrupt()
-        secrets = SecretTexts(self._secrets)
+        secrets = self._secrets.copy()
         label = plan["method"]
         try:
             request = RequestBuilder(plan, invocation.arguments, self._settings).build()

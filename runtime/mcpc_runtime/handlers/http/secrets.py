@@ -15,19 +15,26 @@ class SecretTexts:
     """Replaces secrets, as they are written and as JSON and addresses write them, by their names in brackets."""
 
     def __init__(self, secrets: Iterable[tuple[str, str]]) -> None:
-        self._names: dict[str, str] = {}
+        self._rows: list[tuple[str, str]] = []
         for name, value in secrets:
             self.add(name, value)
+
+    def copy(self) -> SecretTexts:
+        """Return the same, to which a call adds its own."""
+        copied = SecretTexts(())
+        copied._rows = self._rows
+        return copied
 
     def add(self, name: str, value: str) -> None:
         """Replace a value from now on."""
         if len(value) >= SHORTEST:
-            for form in (value, encode(value).decode()[1:-1], quote(value, ""), quote(value)):
-                self._names[form] = name
+            forms = (value, encode(value).decode()[1:-1], quote(value, ""), quote(value))
+            rows = {**dict(self._rows), **dict.fromkeys(forms, name)}
+            self._rows = sorted(rows.items(), key=lambda row: len(row[0]), reverse=True)
 
     def hide(self, text: str) -> str:
         """Return a text without secrets, the longest first."""
-        for value in sorted(self._names, key=len, reverse=True):
+        for value, name in self._rows:
             if value in text:
-                text = text.replace(value, f"[{self._names[value]}]")
+                text = text.replace(value, f"[{name}]")
         return text

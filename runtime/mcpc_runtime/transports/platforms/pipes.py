@@ -1,4 +1,4 @@
-"""Port: pipes, those that children inherit, and writers that do not block."""
+"""Port: pipes, those that children inherit, writers that do not block, and sockets that are waited for."""
 
 from mcpc_runtime.transports.platforms import ADAPTER, bind_port
 
@@ -10,6 +10,7 @@ __all__ = [
     "outgoing",
     "recallable",
     "recalled",
+    "socket_is_ready",
     "wake_pipe",
     "write_patiently",
 ]
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         outgoing,
         recallable,
         recalled,
+        socket_is_ready,
         wake_pipe,
         write_patiently,
     )

@@ -8,8 +8,9 @@ import pytest
 
 from mcpc_runtime.handlers.http.addresses import AddressRefused, is_internal, refuse_address
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
-from mcpc_runtime.handlers.http.exchange import Exchange, NoAnswer
+from mcpc_runtime.handlers.http.exchange import Exchange
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestRefused, parse_base
+from mcpc_runtime.handlers.http.wire import NoAnswer
 from support.http_api import http_api
 from support.needs import needs
 from support.processes import run_program
@@ -96,7 +97,7 @@ def test_a_client_certificate_is_shown_and_the_one_of_the_server_checked(
 
     def answer(host: str, shown: tuple[str, str] | None) -> bytes:
         origin, _ = parse_base(f"https://{host}:{api.server_port}", named=False)
-        origin.certificate = shown
+        origin = origin._replace(certificate=shown)
         connections = Connections()
         exchange = Exchange(connections, CallSocket(monotonic() + 60), "a", 100)
         try:

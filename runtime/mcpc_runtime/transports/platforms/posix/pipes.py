@@ -58,6 +58,13 @@ def new_poll() -> poll | DevicePoll:
     return poll() if system_features.has("devicepoll") else DevicePoll()
 
 
+def socket_is_ready(descriptor: int, to_write: bool, seconds: float) -> bool:
+    """Wait until a socket can be read from, or written to; False if it cannot in this time."""
+    waiting = poll()
+    waiting.register(descriptor, POLLOUT if to_write else POLLIN)
+    return bool(waiting.poll(seconds * 1000))
+
+
 RECALL_LIMIT = 1 << 21
 """Bytes: more than such a pipe contains, so that one read has all of it."""
 

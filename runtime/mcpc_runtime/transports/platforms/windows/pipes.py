@@ -16,6 +16,7 @@ from _overlapped import INVALID_HANDLE_VALUE, CreateIoCompletionPort, Overlapped
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from msvcrt import get_osfhandle, open_osfhandle
+from select import select
 from time import monotonic
 
 from mcpc_runtime.transports.platforms.windows import system
@@ -231,6 +232,13 @@ def recalled(theirs: int) -> bytes:
         return bytes(operation.getresult(True))
     except OSError:
         return b""
+
+
+def socket_is_ready(descriptor: int, to_write: bool, seconds: float) -> bool:
+    """Wait until a socket can be read from, or written to; False if it cannot in this time."""
+    places = [descriptor]
+    # A connection that failed is exceptional there, and neither readable nor writable.
+    return any(select((), places, places, seconds) if to_write else select(places, (), places, seconds))
 
 
 def wake_pipe() -> tuple[int, int]:
