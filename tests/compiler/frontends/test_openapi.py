@@ -153,6 +153,21 @@ def test_a_chain_of_references() -> None:
         assert (name, len(definition.tools), codes) == (name, tools, [] if tools else ["MCP171"])
 
 
+NESTING = (
+    '{"items": @}', '{"items": [@]}', '{"not": @}', '{"anyOf": [@]}', '{"dependentSchemas": {"a": @}}',
+    '{"properties": {"a": @}}', '{"$ref": "#/paths", "not": @}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("outer", NESTING)
+def test_how_deep_a_schema_is_nested(outer: str) -> None:
+    schema, codes, most = '{"type": "array", "items": {"type": "string"}}', [], 14 if "$ref" in outer else 28
+    for _ in range(30):
+        schema = outer.replace("@", schema)
+        codes.append(parsed(document({"a": taking({"items": json.loads(schema)})}))[1].count("MCP172"))
+    assert codes == [codes[0]] * most + [codes[0] + 1] * (30 - most)
+
+
 def test_anchors_of_yaml_are_bounded() -> None:
     lines = ["openapi: 3.0.0", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]

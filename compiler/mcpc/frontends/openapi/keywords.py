@@ -206,8 +206,8 @@ def _exclusive(schemas: SchemaReader, place: DocumentValue, keyword: str, conver
 
 
 def _pattern(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
-    pattern, longest = place.value[keyword], place.value.get("maxLength")
-    if isinstance(pattern, str) and is_fast(pattern, longest if isinstance(longest, int) else None):
+    pattern = place.value[keyword]
+    if isinstance(pattern, str) and is_fast(pattern, converted.get("maxLength")):
         converted[keyword] = pattern
     else:
         message = "a pattern is no regular expression of ECMA-262, or a slow one: left out, and the API judges"
