@@ -22,6 +22,7 @@ from support.projects import tree
 from support.whole_projects import read_cases
 
 GOLDEN = Path(__file__).parents[2] / "golden/frontends"
+USUAL = ("type", "properties", "additionalProperties")
 
 
 def compact(value: object) -> str:
@@ -44,8 +45,9 @@ def printed(definition: Definition | None, problems: Any, project: SourceTree) -
     for tool in definition.tools if definition is not None else ():
         fields = dict(fields_of(tool))
         schema, meta = fields.pop("inputSchema"), fields.pop("_meta")
+        assert schema["additionalProperties"] is False
         lines.append(f"{tool.node.span.place_in(project.files.values())} {compact(fields)}")
-        lines += [f"    {name}: {compact(part)}" for name, part in schema.items() if name not in ("type", "properties")]
+        lines += [f"    {name}: {compact(part)}" for name, part in schema.items() if name not in USUAL]
         lines += [f"    {name} {compact(part)}" for name, part in schema["properties"].items()]
         plan = meta["mcpc/handler"]["http"]
         lines.append(f"    -> {compact({key: value for key, value in plan.items() if key != 'generated'})}")
@@ -176,12 +178,17 @@ def test_anchors_of_yaml_are_bounded() -> None:
     assert definition is not None
 
 
-def test_a_body_is_spread_up_to_a_number_of_properties() -> None:
-    for count, keys in ((24, 24), (25, 1)):
-        properties = {f"p{n}": {"type": "string"} for n in range(count)}
-        (tool,) = parsed(document({"a": taking({"type": "object", "properties": properties})}))[0].tools
-        assert len(fields_of(tool)["inputSchema"]["properties"]) == keys
-        assert len(request_of(tool)["body"]["json"].get("members", ())) == (24 if keys == 24 else 0)
+def test_a_body_is_spread_up_to_a_number_of_properties_and_of_parts() -> None:
+    names = [f"p{number}" for number in range(25)]
+    part = {"properties": {"p": {"type": "string"}}}
+    schemas: list[tuple[dict[str, Any], list[str]]] = [({"allOf": [part] * 49}, ["p"]), ({"allOf": [part] * 50}, [])]
+    schemas += [
+        ({"properties": dict.fromkeys(names[:count], True)}, names[:count] * (count < 25)) for count in (24, 25)
+    ]
+    for schema, keys in schemas:
+        (tool,) = parsed(document({"a": taking({"type": "object", **schema})}))[0].tools
+        assert list(fields_of(tool)["inputSchema"]["properties"]) == (keys or ["body"])
+        assert list(request_of(tool)["body"]["json"].get("members", ())) == keys
 
 
 def test_clients_see_less_of_a_large_schema() -> None:

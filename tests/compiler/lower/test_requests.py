@@ -25,8 +25,8 @@ def printed(line: str) -> str:
     rows = []
     if bound is not None:
         plan = {key: value for key, value in bound.plan.items() if key not in DEFAULTS or key in request}
-        rows = [json.dumps(plan, ensure_ascii=False)]
-        rows += [f"{text[use.span.start : use.span.end]} is a setting: {use.name}" for use in bound.settings]
+        uses = (f"{text[use.span.start : use.span.end]} is {use.name}" for use in bound.settings)
+        rows = [", ".join((json.dumps(plan, ensure_ascii=False), *uses))]
     for problem in problems:
         assert problem.span is not None
         place = text[problem.span.start : problem.span.end]

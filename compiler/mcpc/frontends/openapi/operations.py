@@ -43,6 +43,8 @@ STYLES = {
 """The styles of each part of a request."""
 COLLECTIONS = {"ssv": "spaceDelimited", "pipes": "pipeDelimited"}
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+OF_RANGES = {"json": "application/json", "text": "text/plain", "bytes": "application/octet-stream"}
+"""What is sent of each kind of body where an operation takes a range of types, such as `*/*`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class Reader:
         encoding, text = content.at("encoding").value, place.value.get("description")
         return Body(
             kind=kind,
-            media="application/json" if kind == "json" and "*" in media else media,
+            media=sent_media(media, kind),
             required=place.value.get("required") is True,
             description=text if isinstance(text, str) else "",
             schema=schema if schema.value is not None else DocumentValue(schema.document, content.path, {}),
@@ -241,7 +243,7 @@ class Reader:
                 schema = schema if schema.value is not None else DocumentValue(schema.document, schema.path, {})
                 text = place.value.get("description")
                 description = text if isinstance(text, str) else ""
-                return Body(kind, media, place.value.get("required") is True, description, schema)
+                return Body(kind, sent_media(media, kind), place.value.get("required") is True, description, schema)
         return self._swagger_form(operation, [each for each in written if each.value["in"] == "formData"], types)
 
     def _swagger_form(self, operation: Operation, parts: list[DocumentValue], types: list[str]) -> Body | None:
@@ -323,6 +325,11 @@ def _rank(media: str) -> int:
         return 1
     known = {"*/*": 2, "application/*": 2, FORM: 3, MULTIPART: 4}
     return known.get(essence, 5 if essence.startswith("text/") else 6)
+
+
+def sent_media(media: str, kind: str) -> str:
+    """Return the media type with which a body is sent."""
+    return OF_RANGES[kind] if "*" in media else media
 
 
 def kind_of(media: str, schema: Any) -> str:
