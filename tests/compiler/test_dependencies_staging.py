@@ -24,6 +24,7 @@ from mcpc.packages import (
     staging,
     uv,
 )
+from mcpc.packages.cached_packages import keep_bytecode
 from mcpc.packages.installed_files import UnfitPackageError, copy_package
 from mcpc.packages.layer import shiv_contents, split_packages, unsupported_versions, with_pydantic
 from mcpc.sandbox import cache_dir
@@ -115,6 +116,21 @@ def test_a_change_is_seen_that_neither_size_nor_time_of_a_staged_file_tells(no_u
         assert place.read_bytes() == data
         place.write_bytes(change)
         os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_bytecode_beside_staged_files_stays_as_long_as_it_is_what_was_written(no_uv: None) -> None:
+    pin = f"annotated-types=={metadata.version('annotated-types')}"
+    one = staged(pin)
+    path, other = "annotated_types/__init__.py", "annotated_types/test_cases.py"
+    digests = one.distributions[0].files
+    keep_bytecode(one.root, [(path, digests[path], b"code"), (other, digests[path], b"x"), ("a.py", "", b"y")], "tag")
+    place = one.root / "annotated_types/__pycache__/__init__.tag.pyc"
+    for change in (b"code", b"cods"):
+        assert staged(pin) == one
+        assert {each: each.read_bytes() for each in one.root.rglob("*.pyc")} == {place: b"code"}
+        place.write_bytes(change)
+    assert staged(pin) == staged(pin) == one
+    assert not place.exists()
 
 
 def test_an_older_version_than_the_one_beside_is_installed(shop: Path) -> None:

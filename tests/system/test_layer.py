@@ -236,5 +236,7 @@ def test_what_is_kept_of_packages_gives_the_bytes_of_a_first_build(tmp_path: Pat
         written_once += [(path.name, path.stat().st_ino) for path in (kept / "packed").iterdir()]
     assert len(set(written_once)) == 1, "what packages are packed as was not found again"
     assert [len([*(kept / kind).iterdir()]) for kind in ("builds", "layers", "packed")] == [2, 1, 1]
+    places = {path.parent.parent.name for path in (kept / "packages").rglob("*.pyc")}
+    assert places == {"files", "both", "deep"}, "what a build imports has no bytecode beside it"
     assert (tmp_path / "kept2.pyz").read_bytes() == (tmp_path / "fresh2.pyz").read_bytes()
     assert json.loads(called(tmp_path / "kept2.pyz", tmp_path / "native").stdout) == {"area": 3}

@@ -39,6 +39,7 @@ from mcpc.pack.archive import (
     nested_place,
     sha256_hex,
 )
+from mcpc.packages.cached_packages import keep_bytecode
 from mcpc.packages.platforms import Target, wheel_tags
 from mcpc.sandbox.cache_dir import code_digest, load_entry, store_entry
 from mcpc_runtime.handlers.python.program_bytecode import ENTRY
@@ -131,8 +132,19 @@ def packed_layer(layer: Layer, folder: str, minors: Sequence[str]) -> Packed:
         }
         kept = marshal.dumps((packed, digests))
         store_entry(KIND, name, kept)
+        if layer.staged and HERE in minors:
+            keep_bytecode(Path(layer.staged), importable(layer, files, minors), cache_tag(HERE))
     earlier: Packed = marshal.loads(kept)
     return earlier
+
+
+def importable(layer: Layer, files: Mapping[str, bytes], minors: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the path that each compiled file of a layer has where it is installed, its digest, and its code."""
+    for path, digest in layer.digests.items():
+        code = files.get(bytecode_path(f"{path}c", HERE, minors)) if path.endswith(".py") else None
+        if code is not None:
+            inner = path.removeprefix(EXTRACTED_FOLDER)
+            yield path if inner == path else inner.partition("/")[2], digest, code
 
 
 def layer_digest(layer: Layer, folder: str, minors: Sequence[str]) -> str:

@@ -5,6 +5,9 @@ or its number differ. The time of a change of status cannot be set by a program.
 
 An entry has no bytes of packages: it says which staged file each file of the layer is. They are read when they are
 needed, and checked against their digests.
+
+Where packages were compiled for a built file, their bytecode lies beside them, too: a build that imports the project
+does not compile them. Bytecode that is not as it was written is removed.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     States = dict[str, tuple[str, list[int]]]
 
 FILES, DESCRIPTION, STATES = "files", "staged.json", "states.json"
+BYTECODE, BYTECODE_STATES = "bytecode.json", "bytecode-states.json"
 
 
 def load_folder(folder: Path) -> tuple[Distribution, ...] | None:
@@ -45,34 +49,69 @@ def load_folder(folder: Path) -> tuple[Distribution, ...] | None:
     try:
         rows = json.loads((folder / DESCRIPTION).read_bytes())
         distributions = tuple(Distribution(**{**row, "tags": tuple(row["tags"])}) for row in rows)
-        is_whole = is_unchanged(folder, distributions)
+        digests = {path: digest for item in distributions for path, digest in item.files.items()}
+        if any(changed_files(folder, digests, STATES)):
+            return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if not is_whole:
-        return None
+    remove_changed_bytecode(folder)
     with suppress(OSError):
         os.utime(folder)  # it was used
     return distributions
 
 
-def is_unchanged(folder: Path, distributions: Iterable[Distribution]) -> bool:
-    """Tell whether every file has its digest, and record the state of each."""
+def changed_files(folder: Path, digests: Mapping[str, str], record: str) -> Iterator[str]:
+    """Yield the files that have not their digests, and record the state of each of the others."""
     try:
-        before: States = {path: tuple(row) for path, row in json.loads((folder / STATES).read_bytes()).items()}
+        before: States = {path: tuple(row) for path, row in json.loads((folder / record).read_bytes()).items()}
     except (OSError, ValueError, AttributeError, TypeError):
         before = {}
     states: States = {}
     start = f"{folder / FILES}{os.sep}"
-    for item in distributions:
-        for path, digest in item.files.items():
-            states[path] = digest, file_state(start + path)
-            is_known = bool(states[path][1]) and before.get(path) == states[path]
-            if not is_known and hashlib.sha256(Path(start + path).read_bytes()).hexdigest() != digest:
-                return False
+    for path, digest in digests.items():
+        with suppress(FileNotFoundError):
+            state = digest, file_state(start + path)
+            is_known = bool(state[1]) and before.get(path) == state
+            if is_known or hashlib.sha256(Path(start + path).read_bytes()).hexdigest() == digest:
+                states[path] = state
+        if path not in states:
+            yield path
     if states != before:
         with suppress(OSError):
-            (folder / STATES).write_text(json.dumps(states), encoding="utf-8")
-    return True
+            (folder / record).write_text(json.dumps(states), encoding="utf-8")
+
+
+def keep_bytecode(root: Path, compiled: Iterable[tuple[str, str, bytes]], tag: str) -> None:
+    """Write the bytecode of staged files beside them, where an import finds it; a cache that is read-only does without.
+
+    `compiled`: paths, digests and code of sources, of which staged ones count. `tag`: that of the Python.
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        rows = json.loads((root.parent / DESCRIPTION).read_bytes())
+        sources = {path: digest for row in rows for path, digest in row["files"].items()}
+        codes = {bytecode_place(path, tag): code for path, digest, code in compiled if sources.get(path) == digest}
+        digests = {path: hashlib.sha256(data).hexdigest() for path, data in codes.items()}
+        # Before the files, so that none is without a digest.
+        (root.parent / BYTECODE).write_text(json.dumps(digests), encoding="utf-8")
+        with tempfile.TemporaryDirectory(dir=root.parent, prefix="new-") as folder:
+            for path, data in codes.items():
+                (root / path).parent.mkdir(exist_ok=True)
+                new = Path(folder, "new")
+                new.write_bytes(data)
+                new.replace(root / path)  # another build may import it now
+
+
+def bytecode_place(path: str, tag: str) -> str:
+    """Return where Python looks for the bytecode of a source."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}__pycache__/{name.removesuffix('.py')}.{tag}.pyc"
+
+
+def remove_changed_bytecode(folder: Path) -> None:
+    """Remove bytecode that is not what was written."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        for path in changed_files(folder, json.loads((folder / BYTECODE).read_bytes()), BYTECODE_STATES):
+            (folder / FILES / path).unlink(missing_ok=True)
 
 
 def fill_folder(folder: Path, install: Callable[[Path], tuple[Distribution, ...]]) -> tuple[Distribution, ...]:

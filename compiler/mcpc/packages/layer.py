@@ -15,6 +15,7 @@ import hashlib
 import io
 import tempfile
 import zipfile
+from collections import ChainMap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +86,13 @@ def with_layer(
     except UnfitPackageError as problem:
         unknown = replace(server, layer=Layer(complete=False))
         return unknown, (*problems, diagnose("MCP407", None, str(problem), "", HOW_TO_SPLIT))
-    layer = replace(layer, lock=locked.record, resolved=locked.resolved, targets=installation.targets)
+    layer = replace(
+        layer,
+        lock=locked.record,
+        resolved=locked.resolved,
+        targets=installation.targets,
+        staged=str(staged[0].root) if staged else "",
+    )
     return replace(server, layer=layer), problems
 
 
@@ -118,9 +125,10 @@ def split_packages(staged: Iterable[StagedPackages], extracted: Iterable[str]) -
     """Return every package of any platform, split, ordered by name, without the files that no run needs."""
     extracted = frozenset(extracted)
     wheels: dict[str, dict[int, Wheel]] = {}
-    for number, item in enumerate(staged):
-        contents = shiv_contents(item.root)
-        tested = names_with_imported_tests(contents)
+    staged = [*staged]
+    installed = [shiv_contents(item.root) for item in staged]
+    tested = names_with_imported_tests(ChainMap(*installed))
+    for number, (item, contents) in enumerate(zip(staged, installed, strict=True)):
         for distribution in item.distributions:
             files = {path: contents[path] for path in distribution.files}
             if distribution.name not in extracted:

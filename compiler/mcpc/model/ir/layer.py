@@ -170,7 +170,8 @@ class Layer:
     the bytes of each file by its name below `site/`, and `digests` its SHA-256. `complete` is false if packages are
     missing for a reported reason, so that their modules are unknown. `asked` and `contents`: what each requirement
     brings, and the content of each package by name.  `targets`: what they are for; the first one decided the
-    versions. `lock` and `resolved`: the lock that they were installed from, and its files.
+    versions. `lock` and `resolved`: the lock that they were installed from, and its files. `staged`: where
+    those of the first target are installed.
     """
 
     packages: tuple[Package, ...] = ()
@@ -184,6 +185,7 @@ class Layer:
     targets: tuple[LayerTarget, ...] = ()
     lock: LockRecord | None = None
     resolved: tuple[ResolvedPackage, ...] = ()
+    staged: str = field(default="", compare=False)
 
 
 def common_targets(layers: Sequence[Layer]) -> list[LayerTarget]:
