@@ -1,7 +1,8 @@
 """Small projects in one text file each: `--- PATH` begins a file, `+++ PATH` one of the corrected project.
 
-After the path may stand a mode (`755`), `-> TARGET` for a link, `removed`, or `escaped`: a content with Python's escapes,
-for bytes that are no text.  `options: {…}` before the first file are the options of the build, as JSON.
+After the path may stand a mode (`755`), `-> TARGET` for a link, `removed`, `escaped`: a content with Python's escapes,
+for bytes that are no text, or `copies N`: a file for each number below N, which stands in its path for `#`.
+`options: {…}` before the first file are the options of the build, as JSON.
 """
 
 import json
@@ -36,7 +37,7 @@ class ProjectText:
 def parse_project_text(written: str) -> ProjectText:
     head, *parts = HEADER.split(written)
     rows = [parts[number : number + 4] for number in range(0, len(parts), 4)]
-    faulty = {name: _file(how or "", text) for mark, name, how, text in rows if mark == "---"}
+    faulty = {path: file for mark, *row in rows if mark == "---" for path, file in _files(*row)}
     changed = {
         name: None if how == "removed" else _file(how or "", text) for mark, name, how, text in rows if mark == "+++"
     }
@@ -44,6 +45,12 @@ def parse_project_text(written: str) -> ProjectText:
     options: dict[str, Any] = json.loads(head.removeprefix("options:")) if head.strip() else {}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     return ProjectText(faulty, corrected, replace(Options(), **given))
+
+
+def _files(name: str, how: str | None, text: str) -> list[tuple[str, ProjectFile]]:
+    if how and how.startswith("copies "):
+        return [(name.replace("#", str(number)), _file("", text)) for number in range(int(how.split()[1]))]
+    return [(name, _file(how or "", text))]
 
 
 def _file(how: str, text: str) -> ProjectFile:
