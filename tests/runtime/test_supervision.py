@@ -232,8 +232,10 @@ class TestStarting:
 class TestEnding:
     @pytest.fixture(autouse=True)
     def soon_killed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Give what ignores a signal little time, where the supervisor is forked from this process."""
+        """Give what ignores a signal little time, in a supervisor that is forked from this process or started."""
         monkeypatch.setattr(process, "GRACE_SECONDS", 0.5)
+        soon = "run_supervisor.__globals__['GRACE_SECONDS'] = 0.5; run_supervisor(3"
+        monkeypatch.setattr(client, "BOOT", client.BOOT.replace("run_supervisor(3", soon))
 
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.sampled(6)
