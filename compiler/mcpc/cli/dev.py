@@ -28,7 +28,7 @@ from mcpc.workbench.dev.conversation import LISTS
 from mcpc.workbench.dev.http_server import Listener, ServerCommand
 from mcpc.workbench.dev.page import BuildHistory, Front, PageReporter, PageServer
 from mcpc.workbench.dev.proxy import Messages, Proxy
-from mcpc.workbench.dev.reporting import HEAD, CallLines, CallPipe, CallWatch, Reporter, Screen
+from mcpc.workbench.dev.reporting import HEAD, LOG_REQUESTS, CallLines, CallPipe, CallWatch, Reporter, Screen
 from mcpc.workbench.testing.writing import append_case
 from mcpc_runtime.http.options import DEFAULT_HOST
 from mcpc_runtime.http.settings import HttpSettings
@@ -85,7 +85,8 @@ def command(target: Path, at: str | None, has_page: bool, once: bool, words: tup
     build_words = [*option_arguments(given), kind, "--", str(root)]
     with tempfile.TemporaryDirectory(prefix="mcpc-dev-") as folder:
         place, screen = Path(folder), Screen(report.has_colours())
-        start = ServerCommand(start_command, empty_folder(place), project_variables(root))
+        variables = {LOG_REQUESTS: os.environ.get(LOG_REQUESTS, "1"), **project_variables(root)}
+        start = ServerCommand(start_command, empty_folder(place), variables)
         builder = ProjectBuilder(build_words, place, read_build_facts)
         if has_page:
             serve_page(builder, root, at, with_calls(start, CallPipe(place, CallLines(screen))), screen)

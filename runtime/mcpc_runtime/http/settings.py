@@ -191,6 +191,7 @@ READ = frozenset(
         "MCPC_CALL_LOG",
         "MCPC_CALL_LOG_VALUES",
         "MCPC_INTROSPECT_CREDENTIALS",
+        "MCPC_LOG_REQUESTS",
         "MCPC_RUNTIME_CACHE",
         "MCPC_SETTINGS_FILE",
         "MCPC_STARTED_BY_UV",

@@ -52,7 +52,7 @@ SEVERITIES = ("error", "warning", "note")
 MAX_NAMES = 10
 MAX_NAME_LENGTH = 80
 """In characters; a definition or a client may have any name."""
-CALL_LOG = "MCPC_CALL_LOG"
+CALL_LOG, LOG_REQUESTS = "MCPC_CALL_LOG", "MCPC_LOG_REQUESTS"
 METHODS = {"tools/call": "", "prompts/get": "prompt "}
 """The methods that are logged, with the label before the name."""
 MAX_LINE_LENGTH = 1 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from time import monotonic
 from typing import Any
 
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
@@ -16,13 +17,18 @@ from mcpc_runtime.handlers.http.secrets import SecretTexts
 from mcpc_runtime.handlers.http.wire import HttpAnswer, NoAnswer, agent_of
 from mcpc_runtime.handlers.runner_context import RunnerContext
 from mcpc_runtime.handlers.threads import ThreadJob, ThreadRunner
+from mcpc_runtime.log import log_line
 from mcpc_runtime.transports.platforms import system
 
 MAX_THREADS = 64
 MAX_READ = 10 << 20
-MAX_MESSAGE = 200
+MAX_MESSAGE, MAX_LINE = 200, 1000
 SECRET = 3
 """The place in a setting's row that says whether it is secret."""
+
+
+LOG_VARIABLE = b"MCPC_LOG_REQUESTS"
+"""`1`: each request is a line on standard error, as for `mcpc dev`."""
 
 
 class RequestRunner(ThreadRunner):
@@ -35,6 +41,7 @@ class RequestRunner(ThreadRunner):
         values = {row[0]: system.environ.get(row[0].encode(), b"").decode("utf-8", "surrogateescape") for row in rows}
         self._settings = {name: value for name, value in values.items() if value}
         self._credentials = Credentials(self._settings)
+        self._logs = system.environ.get(LOG_VARIABLE) == b"1"
         secret = [row[0] for row in rows if row[SECRET] and row[0] in self._settings]
         self._secrets = SecretTexts((name, self._settings[name]) for name in secret)
 
@@ -55,8 +62,11 @@ class RequestRunner(ThreadRunner):
             exchange.on_event = self._progress_of(job, secrets)
 
             def ask(page: OutgoingRequest) -> HttpAnswer:
-                security = plan.get("security", ())
-                return self._credentials.answer(page, security, invocation.client_header, exchange, secrets)
+                security, began = plan.get("security", ()), monotonic()
+                answer = self._credentials.answer(page, security, invocation.client_header, exchange, secrets)
+                if self._logs:
+                    log_request(page, answer, monotonic() - began, secrets)
+                return answer
 
             answer, more = gather(request, ask(request), plan, ask)
         except RequestRefused as refused:
@@ -87,3 +97,9 @@ class RequestRunner(ThreadRunner):
     def _agent(self) -> str:
         """The name with which servers see these requests."""
         return agent_of(self._host.image)
+
+
+def log_request(request: OutgoingRequest, answer: HttpAnswer, seconds: float, secrets: SecretTexts) -> None:
+    """Log a request and the status of its answer, without secrets."""
+    line = secrets.hide(f"{request.method} {request.target} → {answer.status} {answer.reason}".rstrip())
+    log_line(f"  {line[:MAX_LINE]}, {len(answer.body):,} bytes, {seconds * 1000:.0f} ms")

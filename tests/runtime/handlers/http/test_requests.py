@@ -152,6 +152,14 @@ def test_a_dry_run_says_what_would_happen(
     assert note in done.stderr and bool(note) == bool(done.stderr)
 
 
+def test_requests_are_lines_of_the_log_if_it_is_asked_for(server: Path, api: Api) -> None:
+    words = [server, "call", "security-query"]
+    environment = {**os.environ, **settings_of(api), "MCPC_LOG_REQUESTS": "1"}
+    done = run_program(words, env=environment, status=0)
+    assert re.fullmatch(r"  GET /v1/x\?api%20key=\[TOKEN\] → 200 OK, 11 bytes, \d+ ms\n", done.stderr)
+    assert run_program(words, env={**environment, "MCPC_LOG_REQUESTS": "0"}, status=0).stderr == ""
+
+
 def matches(pattern: str, text: str, api: Api) -> bool:
     """Tell whether a text is as expected: `{any}` is any text, `{y*3}` a letter so often, `{host}` the API's."""
     pattern = re.sub(r"\{(.)\*(\d+)\}", lambda match: match[1] * int(match[2]), pattern)
