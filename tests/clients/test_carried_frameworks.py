@@ -67,6 +67,7 @@ def installed(framework: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.sampled(3)
 def test_calls_are_answered_as_by_the_original(framework: str, tmp_path: Path) -> None:
     server = SERVER
     for mark, text in FRAMEWORKS[framework].items():

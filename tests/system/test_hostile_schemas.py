@@ -61,6 +61,7 @@ def ends_soon(words: Sequence[str | Path], codes: Sequence[str], folder: Path) -
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.sampled(8)
 def test_a_hostile_schema_ends_the_build_soon(name: str, tmp_path: Path) -> None:
     hostile = HOSTILE[name]
     target = tmp_path / "server.pyz"

@@ -114,6 +114,7 @@ def program(asks: str, end: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("asks", [CALLS, FAILS])
+@pytest.mark.sampled(2)
 def test_a_demonstration_is_imported_and_not_run(asks: str) -> None:
     found, problems = parsed(program(asks, GUARDED))
     assert found is not None, problems
@@ -138,6 +139,7 @@ NOT_IMPORTED = {
 
 
 @pytest.mark.parametrize("name", NOT_IMPORTED)
+@pytest.mark.sampled(4)
 def test_a_file_that_does_more_is_run(name: str) -> None:
     asks, end = NOT_IMPORTED[name]
     found, problems = parsed(program(asks, end))

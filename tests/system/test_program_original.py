@@ -58,6 +58,7 @@ LACKING_FASTMCP = {
 
 
 @pytest.mark.parametrize("name", [*LACKING, *LACKING_FASTMCP])
+@pytest.mark.sampled(4)
 def test_what_has_no_stand_in_lets_the_framework_be_bundled(name: str) -> None:
     package, head = ("mcp 1.26.0", LACKING_HEAD) if name in LACKING else ("fastmcp 4.1.2", FASTMCP_HEAD)
     lines = {**LACKING, **LACKING_FASTMCP}[name]

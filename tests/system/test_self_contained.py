@@ -97,7 +97,9 @@ def test_it_works_in_an_empty_root(server: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["server"]
 
 
-def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Path, tmp_path: Path) -> None:
+def test_a_minimal_library_has_all_that_is_needed_to_start_by_itself(
+    project: Path, server: Path, tmp_path: Path
+) -> None:
     minimal = built(project, tmp_path / "minimal", "--minimal-library")
     assert minimal.stat().st_size < server.stat().st_size
     assert json.loads(called(minimal, "library")) == EXPECTED
@@ -110,6 +112,9 @@ def test_the_minimal_library_has_all_that_is_imported(project: Path, server: Pat
     assert "asyncio" in in_whole
     assert sorted(set(in_whole) - set(table)) == []
     assert "xmlrpc.client" not in table
+    done = subprocess.run([sys.executable, minimal], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (8, "")
+    assert done.stderr == f"{minimal} starts by itself: run it without another Python\n"
 
 
 SMALL = '''"""One tool, whose call runs in a worker."""
@@ -143,13 +148,6 @@ def test_a_minimal_file_is_small(server: Path, tmp_path: Path) -> None:
     mcpc("test", small, "--cases", tmp_path, status=0)
     assert mcpc("call", small, "half", "number=1").stdout == "0.5\n"
     assert small.stat().st_size <= LARGEST_MINIMAL
-
-
-def test_another_python_is_told_that_a_minimal_file_starts_by_itself(project: Path, tmp_path: Path) -> None:
-    minimal = built(project, tmp_path / "minimal", "--minimal-library")
-    done = subprocess.run([sys.executable, minimal], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (8, "")
-    assert done.stderr == f"{minimal} starts by itself: run it without another Python\n"
 
 
 DAEMONS = """
