@@ -30,7 +30,7 @@ def outcome_of(request: OutgoingRequest, answer: HttpAnswer, secrets: SecretText
     if answer.status in EMPTY or not answer.body or request.method == "HEAD":
         return Outcome([text(secrets.hide(done_text(request, answer)))])
     kind = answer.media
-    if is_textual(kind) and (kind or is_text(answer.body)):
+    if kind in LINES or (is_textual(kind) and (kind or is_text(answer.body))):
         return text_outcome(kind, text_of_body(answer), secrets, fields)
     data = base64_of(answer.body)
     if kind.startswith(("image/", "audio/")):

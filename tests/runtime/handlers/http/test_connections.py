@@ -1,35 +1,40 @@
-"""Which addresses a request may reach, and client certificates: with real sockets."""
+"""Requests without a server: values in a golden file, which addresses are reached, and client certificates."""
 
+import gzip
+import socket
 import ssl
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
+from mcpc_runtime.handlers.http import exchange, paging, request, results, wire
 from mcpc_runtime.handlers.http.addresses import AddressRefused, is_internal, refuse_address
 from mcpc_runtime.handlers.http.connections import CallOver, CallSocket, Connections
 from mcpc_runtime.handlers.http.exchange import Exchange
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestRefused, parse_base
+from mcpc_runtime.handlers.http.secrets import SecretTexts
 from mcpc_runtime.handlers.http.wire import NoAnswer
+from mcpc_runtime.protocol.effects import ABSENT
+from support.expressions import check_expressions
 from support.http_api import http_api
-from support.needs import needs
+from support.needs import ROOT, needs
 from support.processes import run_program
 
 
-@pytest.mark.parametrize(
-    "address",
-    (
-        "169.254.169.254",
-        "169.254.0.1",
-        "fe80::1%eth0",
-        "fd00:ec2::254",
-        "100.100.100.200",
-        "0.0.0.0",
-        "::",
-        "224.0.0.1",
-        "::ffff:169.254.169.254",
-    ),
-)
+def test_values(golden: Callable[[Path, str], None]) -> None:
+    libraries = {"gzip": gzip, "socket": socket, "ssl": ssl, "zlib": zlib}
+    known = {"ABSENT": ABSENT, "AddressRefused": AddressRefused, "SecretTexts": SecretTexts}
+    path = ROOT / "tests/golden/runtime/handlers/http.txt"
+    check_expressions(golden, path, exchange, paging, request, results, wire, **libraries, **known)
+
+
+INTERNAL = "169.254.169.254 169.254.0.1 fe80::1%eth0 fd00:ec2::254 100.100.100.200 0.0.0.0 :: 224.0.0.1"
+
+
+@pytest.mark.parametrize("address", [*INTERNAL.split(), "::ffff:169.254.169.254"])
 def test_addresses_of_the_link_and_of_metadata_are_refused(address: str) -> None:
     with pytest.raises(AddressRefused):
         refuse_address(address, "api.example", named=True)
