@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mcpc.frontends.openapi.operations import Operation, Reader
     from mcpc.frontends.openapi.problems import Problems
 
+PERSONAL_FLOWS = ("authorizationCode", "password")
+"""Flows of OAuth in which a person gets a refresh token."""
 METADATA_NAMES = frozenset(("metadata", "metadata.google.internal", "instance-data"))
 METADATA_ADDRESSES = frozenset(("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
 LONGEST_NAME = 100
@@ -208,21 +210,35 @@ class Security:
     def _oauth(
         self, place: DocumentValue, setting: str, description: str, scopes: DocumentValue
     ) -> list[dict[str, Any]]:
-        """Return a setting for a token, and credentials for which tokens are fetched, if the document has them."""
+        """Return a setting for a token, and credentials for which tokens are fetched, if the document has them.
+
+        A refresh token comes first: whoever sets one has the settings of the client itself, too.
+        """
         flows = place.at("flows")
         flow = flows.at("clientCredentials") if flows.value is not None else place
         url = flow.at("tokenUrl").value
         is_ours = flows.value is not None or place.value.get("flow") in ("application", "clientCredentials")
-        rows: list[dict[str, Any]] = []
+        rows = self._refreshed(flows, setting, description)
         if is_ours and isinstance(url, str) and is_address(url.partition("?")[0]):
             wanted = (
                 [scope for scope in scopes.value if isinstance(scope, str)] if isinstance(scopes.value, list) else []
             )
-            credentials = {
-                "tokenUrl": url,
-                "id": self._settings.declare(f"{setting}_CLIENT_ID", description or "OAuth client"),
-                "secret": self._secret(f"{setting}_CLIENT_SECRET", "Secret of the OAuth client"),
-                "scopes": wanted,
-            }
-            rows.append({"clientCredentials": credentials})
+            client = self._client(setting, description)
+            rows.append({"clientCredentials": {"tokenUrl": url, **client, "scopes": wanted}})
         return [*rows, {"bearer": self._secret(setting, "OAuth access token")}]
+
+    def _refreshed(self, flows: DocumentValue, setting: str, description: str) -> list[dict[str, Any]]:
+        """Return the way to exchange a refresh token that a person has, if the document says where."""
+        for name in PERSONAL_FLOWS if flows.value is not None else ():
+            url = flows.at(name, "refreshUrl").value
+            if isinstance(url, str) and is_address(url.partition("?")[0]):
+                token = self._secret(f"{setting}_REFRESH_TOKEN", "OAuth refresh token")
+                return [{"refreshToken": {"tokenUrl": url, **self._client(setting, description), "token": token}}]
+        return []
+
+    def _client(self, setting: str, description: str) -> dict[str, str]:
+        """Return the settings of the client that fetches tokens."""
+        return {
+            "id": self._settings.declare(f"{setting}_CLIENT_ID", description or "OAuth client"),
+            "secret": self._secret(f"{setting}_CLIENT_SECRET", "Secret of the OAuth client"),
+        }
