@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import marshal
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcpc.cli import messages
+from mcpc_runtime.protocol.operations import ENTRY as OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +51,9 @@ def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
     facts |= {"completions": completed_arguments(index["completions"], blob)} if "completions" in index else {}
     facts |= server_description(index["result_meta"], newest["answers"], blob)
     facts |= {"takesArguments": True} if "takes_arguments" in index else {}
+    if "operations" in index:
+        entries = marshal.loads(stored_entry(archive, OPERATIONS))["entries"].values()
+        facts |= {"operations": [json.loads(entry) for entry in entries]}
     return facts | {row[0].decode(): list_items(row, blob) for row in newest["lists"].values()}
 
 

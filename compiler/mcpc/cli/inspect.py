@@ -92,7 +92,8 @@ def show_definitions(project: Path, given: dict[str, Any], output: str) -> None:
 
 def find_tool(facts: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the tool with this name, or exit."""
-    tools: dict[str, dict[str, Any]] = {tool["name"]: tool for tool in facts.get("tools", [])}
+    listed = (*facts.get("tools", ()), *facts.get("operations", ()))
+    tools: dict[str, dict[str, Any]] = {tool["name"]: tool for tool in listed}
     if name not in tools:
         raise click.UsageError(messages.UNKNOWN_TOOL.format(name=name, names=quoted([*tools][:8])))
     return tools[name]
@@ -103,13 +104,13 @@ def summary(facts: dict[str, Any]) -> str:
     lines = [f"{facts['name']} {facts['version']}, revisions {', '.join(facts['revisions'])}"]
     lines += [f"  {note}" for note in facts.get("notes", ())]
     running = handler_options_by_name(facts)
-    for kind in ("tools", "prompts"):
+    for kind in ("tools", "operations", "prompts"):
         offered = facts.get(kind)
         for item in offered if isinstance(offered, list) else []:
             schema = item.get("inputSchema", {}).get("properties", {})
             names = ", ".join(schema or [argument["name"] for argument in item.get("arguments", [])])
             description = item.get("description", "").partition("\n")[0]
-            lines.append(f"  {kind[:-1]:<7}{item['name']}({names})  {description}")
+            lines.append(f"  {kind[:-1]:<6} {item['name']}({names})  {description}")
             lines += [f"         {fact}" for fact in running.get(item["name"], ())]
     for kind, (word, key) in RESOURCE_LISTS.items():
         listed = facts.get(kind)

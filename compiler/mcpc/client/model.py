@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_SNAPSHOT_BYTES = 64 << 20
 LISTS = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}
+OPERATIONS = "operations"
 """The lists of a server, and the member that identifies an item."""
 
 
@@ -31,7 +32,7 @@ class ServerLists:
 
     `information`: the protocol's `serverInfo`.  `python`: the oldest Python that it runs on, as `3.11`.  `platforms`:
     tags of bundled native packages.  `paths`: virtual servers.  `scopes`: what a token needs.  `tasks`: tools that run
-    as tasks, with `optional` or `required`.
+    as tasks, with `optional` or `required`.  `operations`: tools that are not listed, because others find them.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ServerLists:
     paths: tuple[str, ...] | None = None
     scopes: tuple[str, ...] | None = None
     tasks: Mapping[str, str] | None = None
+    operations: tuple[Item, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON of a snapshot; unknown facts are left out."""
@@ -59,6 +61,7 @@ class ServerLists:
         facts["capabilities"] = dict(self.capabilities)
         lists = zip(LISTS, (self.tools, self.prompts, self.resources, self.templates), strict=True)
         facts.update({name: [*items] for name, items in lists})
+        facts |= {OPERATIONS: [*self.operations]} if self.operations else {}
         if self.python is not None:
             facts["python"] = {"requires": f">={self.python}"}
         known = {"revisions": self.revisions, "settings": self.settings, "platforms": self.platforms}
@@ -95,6 +98,7 @@ def lists_from_json(given: Mapping[str, Any], *, is_built: bool = False) -> Serv
         paths=_texts(given, "paths", unmentioned),
         scopes=_texts(given, "scopes", None),
         tasks=_tasks(given, is_built=is_built),
+        operations=_items(given, OPERATIONS, "name"),
     )
 
 

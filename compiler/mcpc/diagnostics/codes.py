@@ -100,6 +100,7 @@ CODES: dict[str, DiagnosticCode] = {
     "MCP172": DiagnosticCode("note", "API document was repaired"),
     "MCP173": DiagnosticCode("error", "invalid description of an API"),
     "MCP174": DiagnosticCode("warning", "nothing of an API document is meant"),
+    "MCP175": DiagnosticCode("warning", "list of an API's tools is long"),
     "MCP201": DiagnosticCode("error", "handler function is missing"),
     "MCP202": DiagnosticCode("warning", "function implements no definition"),
     "MCP203": DiagnosticCode("note", "Bash function is not exported"),

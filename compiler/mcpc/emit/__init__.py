@@ -15,6 +15,7 @@ from mcpc.emit.blob import Blob
 from mcpc.emit.bytecode import dump_data
 from mcpc.emit.generated_modules import Validators, setting_rows, settings_module, with_models
 from mcpc.emit.interpreters import HERE, tag_suffix
+from mcpc.emit.operations import operation_files
 from mcpc.emit.records import (
     add_prompts,
     add_run_time,
@@ -80,6 +81,7 @@ def emit(checked: CheckedServer, minors: Sequence[str] = (HERE,)) -> tuple[Artif
             ArtifactFile(f"mcpc_app/bytecode{tag_suffix(minor, minors)}", validators.bytecode(minor))
             for minor in minors
         ),
+        *operation_files(server),
         *bash_modules(server),
         *with_models(server, handler_modules(server)),
         *authoring_modules(server),
@@ -103,6 +105,7 @@ def build_index(server: Server, blob: Blob, validators: Validators) -> dict[str,
         "shell": server.shell,
         "prelude": shell_prelude(server),
         **({"programs": programs} if (programs := tuple(sorted(undeclared_programs(server)))) else {}),
+        **({"operations": True} if server.operations else {}),
         **({"toolsets": blob.add(dump_data(toolsets))} if toolsets else {}),
         "revisions": revision_rows(server, blob),
         "tools": add_tools(server, blob, validators),

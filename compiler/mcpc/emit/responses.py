@@ -292,7 +292,7 @@ def cache_tail(revision: Revision) -> bytes:
 
 def listings(server: Server, revision: Revision) -> tuple[Listing, ...]:
     """Return the lists this server has."""
-    tools = tuple(json_members(project_tool(tool, revision)) for tool in server.tools)
+    tools = tuple(json_members(project_tool(tool, revision)) for tool in server.listed_tools)
     prompts = tuple(json_members(project_prompt(prompt, revision)) for prompt in server.prompts)
     resources = tuple(json_members(project_resource(resource, revision)) for resource in server.resources)
     templates = tuple(json_members(project_resource_template(item, revision)) for item in server.templates)

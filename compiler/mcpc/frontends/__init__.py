@@ -295,6 +295,7 @@ def merge_definitions(definitions: Sequence[Definition]) -> tuple[Definition, Di
         run_time=next((definition.run_time for definition in definitions if definition.run_time is not None), None),
         imported=tuple(path for definition in definitions for path in definition.imported),
         settings_read=tuple(setting for definition in definitions for setting in definition.settings_read),
+        toolsets=tuple(toolset for definition in definitions for toolset in definition.toolsets),
     )
     others = (beside[path] for path in sorted(beside) if path not in read and path not in libraries)
     return replace(whole, beside=tuple(others)), problems

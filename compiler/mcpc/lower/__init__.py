@@ -77,7 +77,11 @@ def _server(
     general = options_node(node, HANDLERS_KEY)
     choices = Choices(options, definition.traits)
     called = [(kind, written, handler) for kind, written, handler in bound if handler is not None]
-    tools = (lower_tool(written, handler, general, choices) for kind, written, handler in called if kind == "tool")
+    tags = {tool.node: tool.tags for tool in definition.tools if tool.tags is not None}
+    tools = [lower_tool(written, handler, general, choices) for kind, written, handler in called if kind == "tool"]
+    tools = [
+        replace(tool, is_listed=False, tags=tags[tool.node]) if tool and tool.node in tags else tool for tool in tools
+    ]
     prompts = (lower_prompt(written, handler, general) for kind, written, handler in called if kind == "prompt")
     run_time = lower_run_time(definition, node, general)
     more = [] if run_time is None else [run_time.handler]
@@ -110,7 +114,7 @@ def _server(
         unpack=unpack,
         runtime_settings=definition.runtime_settings,
         settings=with_read_settings(tuple(read_settings(node)), definition.settings_read),
-        toolsets=tuple(read_toolsets(node)),
+        toolsets=(*definition.toolsets, *read_toolsets(node)),
         virtual_servers=definition.virtual_servers,
         serves=definition.serves,
         metadata=server_metadata(node),

@@ -60,6 +60,7 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.artifact.wheel_tags": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.tools.cli.other_machine": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.protocol.completion": lambda server: server.completes,
+    "mcpc_runtime.protocol.operations": lambda server: "finder" in used_contracts(server),
     "mcpc_runtime.protocol.static_results": lambda server: "known" in used_contracts(server),
     "mcpc_runtime.protocol.dynamic_resource_list": lambda server: bool(server.live_lists),
     "mcpc_runtime.protocol.run_time_lists": lambda server: server.run_time is not None,

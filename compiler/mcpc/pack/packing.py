@@ -13,6 +13,7 @@ from mcpc.pack.prologue import shell_prologue
 from mcpc.pack.runtime import PACKAGE, START, page_entries, runtime_entries
 from mcpc_runtime import BYTECODE, OTHER_PYTHONS, SOURCES
 from mcpc_runtime.http.page_files import FOLDER
+from mcpc_runtime.protocol.operations import ENTRY as OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from mcpc.options import Options
 
 
-DEFLATED = frozenset({SOURCES})
-"""The entries that are compressed: those that only another Python reads, or people."""
+DEFLATED = frozenset({OPERATIONS, SOURCES})
+"""The entries that are compressed: those that no start reads, only another Python, people, or a search."""
 DEFLATED_FOLDERS = (FOLDER, VALIDATOR_SOURCES)
 """Folders whose entries are compressed: the page, and what a rejected value needs."""
 INDEX, VALIDATORS = "mcpc_app/index.py", "mcpc_app/bytecode"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
-from mcpc.diagnostics.model import did_you_mean, quoted
+from mcpc.diagnostics.model import counted, did_you_mean, quoted
 from mcpc.model.definitions import APP, APP_SCHEME
 from mcpc.schema import compile_of
 from mcpc.schema.dialects import DRAFT_2020_12
@@ -34,6 +34,8 @@ NUMBER_FORMATS = ("double", "float", "int32", "int64", "uint32", "uint64")
 COMBINATORS = ("allOf", "anyOf", "oneOf")
 CURSOR_NAME, VS_CODE_TOOLS, CLAUDE_CODE_TOKENS = 60, 128, 25_000
 BYTES_PER_TOKEN = 4
+API, FEW_TOOLS = "openapi", 40
+LESS_OF_API = 'choose some by `include` in `apis/NAME.toml`, or write `expose = "search"` there'
 LONG_NAME = 64
 """Longer names are reported as such (MCP106)."""
 
@@ -140,7 +142,7 @@ OUTPUT = ClientLimit(
 def check_client_limits(server: Server) -> Diagnostics:
     """Report what some clients refuse, once a tool for each limit.  O(bytes of the schemas)."""
     rows: dict[str, list[tuple[Tool, ClientLimit, list[Node]]]] = {}
-    for tool in server.tools:
+    for tool in server.listed_tools:
         for limit, places in _refused_parts(tool):
             rows.setdefault(limit.message, []).append((tool, limit, places))
     return (
@@ -175,7 +177,7 @@ def _problems(refused: list[tuple[Tool, ClientLimit, list[Node]]]) -> Iterator[D
 
 
 def _long_names(server: Server) -> Iterator[Diagnostic]:
-    lengths = ((tool, len(server.name) + len(tool.name) + 1) for tool in server.tools)
+    lengths = ((tool, len(server.name) + len(tool.name) + 1) for tool in server.listed_tools)
     long = [(tool, length) for tool, length in lengths if length > CURSOR_NAME and len(tool.name) <= LONG_NAME]
     for tool, length in long if len(long) <= FEW else long[:1]:
         others = f", as those of {len(long) - 1} other tools" if len(long) > FEW else ""
@@ -186,11 +188,18 @@ def _long_names(server: Server) -> Iterator[Diagnostic]:
 
 
 def _long_list(server: Server) -> Iterator[Diagnostic]:
-    if len(server.tools) > VS_CODE_TOOLS:
-        message = f"the server has {len(server.tools)} tools: VS Code sends at most {VS_CODE_TOOLS} of all servers"
-        yield diagnose("MCP161", server.node.span, message, "", "offer fewer, or say which may be left out")
-    sizes = (len(json.dumps([tool.name, tool.metadata.description, tool.input.listed])) for tool in server.tools)
+    tools = server.listed_tools
+    sizes = (len(json.dumps([tool.name, tool.metadata.description, tool.input.listed])) for tool in tools)
     tokens = sum(sizes) // BYTES_PER_TOKEN
+    is_of_api = API in server.format.split("+")
+    if is_of_api and (len(tools) > FEW_TOOLS or tokens > CLAUDE_CODE_TOKENS):
+        message = f"the list has {counted(len(tools), 'tool')}, about {tokens:,} tokens"
+        expected = f"at most {FEW_TOOLS} tools and {CLAUDE_CODE_TOKENS:,} tokens, among which models choose well"
+        yield diagnose("MCP175", server.node.span, message, expected, LESS_OF_API)
+        return
+    if len(tools) > VS_CODE_TOOLS:
+        message = f"the server has {len(tools)} tools: VS Code sends at most {VS_CODE_TOOLS} of all servers"
+        yield diagnose("MCP161", server.node.span, message, "", "offer fewer, or say which may be left out")
     if tokens > CLAUDE_CODE_TOKENS:
         message = f"the list of tools has about {tokens} tokens: Claude Code warns of more than {CLAUDE_CODE_TOKENS}"
         yield diagnose("MCP161", server.node.span, message, "", "shorten descriptions, or offer fewer tools")

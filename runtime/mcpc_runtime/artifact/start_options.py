@@ -15,6 +15,7 @@ from typing import Any
 from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import parse
+from mcpc_runtime.protocol.operations import operations_of
 from mcpc_runtime.protocol.tool_choice import Entry, ToolChoice, matches, tags_of
 
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
@@ -206,7 +207,10 @@ def reason(options: StartOptions) -> str:
 
 
 def compiled_tools(image: Image) -> Iterator[Entry]:
-    """Yield the entries of the compiled list, in the newest revision."""
+    """Yield the entries of the compiled list, in the newest revision, and of each operation what a choice needs."""
+    if "operations" in image.index:
+        for name, _, _, reads in operations_of(image).by_name.values():
+            yield {"name": name, "annotations": {"readOnlyHint": reads}}
     wire, cursor = image.revision(image.stateless_versions[-1]), None
     while LIST in wire.lists:
         page: Any = parse(wire.page(LIST, cursor) or b"{}")

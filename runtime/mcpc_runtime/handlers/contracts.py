@@ -24,6 +24,7 @@ class ExpiredCall(Protocol):
 CONTRACTS = {
     "bash_sdk": ("mcpc_runtime.systems.bash_sdk.contract", "mcpc_runtime.systems.bash_sdk.runner:ServerScriptRunner"),
     "file": ("mcpc_runtime.handlers.files.contract", "mcpc_runtime.handlers.files.runner:FileRunner"),
+    "finder": ("mcpc_runtime.handlers.finder.contract", ""),
     "mcp_bash": ("mcpc_runtime.systems.mcp_bash.contract", "mcpc_runtime.systems.mcp_bash.runner:McpBashRunner"),
     "command": (
         "mcpc_runtime.handlers.executable.command_line",

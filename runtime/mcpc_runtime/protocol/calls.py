@@ -32,13 +32,14 @@ from mcpc_runtime.protocol.effects import (
 )
 from mcpc_runtime.protocol.jsonrpc import Json, encode, encode_text, error_line, quote, result_line
 from mcpc_runtime.protocol.notifications import notification_effects
+from mcpc_runtime.protocol.operations import called_operation
 from mcpc_runtime.protocol.requests import Request, SendResponse
 from mcpc_runtime.protocol.result_limits import limited, limited_answer
 from mcpc_runtime.protocol.static_results import static_result as known_answer
 from mcpc_runtime.protocol.tolerance import corrected_arguments, object_of
 from mcpc_runtime.protocol.validation_errors import error_lines, explain_errors
 
-KNOWN = "known"
+KNOWN, FINDER = "known", "finder"
 SUBSCRIBE = "resources/subscribe"
 MAX_CALL_DEPTH = 16
 """How deep tools may call each other, which ends a cycle."""
@@ -76,7 +77,18 @@ def start_tool(request: Request, tool: Definition, arguments: dict[str, Json]) -
         known: bytes = known_answer(request, tool)
         return limited_answer(request, tool, known) if tool.result_limit else known
     complete = None if schema is None else schema.complete
+    operation = called_operation(request.session, tool, arguments) if tool.contract == FINDER else tool
+    if isinstance(operation, str):
+        return tool_result(request, text_outcome(operation, is_error=True))
+    if operation is not tool:
+        return start_tool(request, operation, object_at(arguments))
     return Call(request, tool, complete(arguments) if complete else arguments)
+
+
+def object_at(arguments: dict[str, Json]) -> dict[str, Json]:
+    """Return the arguments of an operation, which are one argument of the tool that calls it."""
+    values = arguments.get("arguments")
+    return values if type(values) is dict else {}
 
 
 def reject_arguments(request: Request, name: str, arguments: dict[str, Json], schema: Validator) -> bytes | Failure:
@@ -158,6 +170,11 @@ def nested_call(session: SessionState, parent: Call, name: Json, arguments: Json
         return "the arguments of a tool must be an object"
     if tool.input is not None and not tool.input.accepts(values):
         return explain_errors(name, values, tool.input.errors(values))[0]
+    operation = called_operation(session, tool, values) if tool.contract == FINDER else tool
+    if operation is not tool:
+        return (
+            operation if isinstance(operation, str) else nested_call(session, parent, operation.name, object_at(values))
+        )
     complete = tool.input and tool.input.complete
     call = Call(parent.request, tool, complete(values) if complete else values, chain)
     call.is_task = parent.is_task

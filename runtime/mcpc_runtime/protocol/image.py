@@ -161,6 +161,8 @@ class Image:
     """The whole results of which parts were answered, if there are any."""
     kept_bytes = 32 << 20
     """The bytes of those at most."""
+    operations: Any = None
+    """The operations that are not listed, once they were asked for (see `mcpc_runtime.protocol.operations`)."""
     account: Callable[[str], Account | None] | None = None
     """Returns the account that is charged for what is kept for a principal; None if nothing is counted."""
 

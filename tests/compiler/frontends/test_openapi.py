@@ -44,13 +44,18 @@ def printed(definition: Definition | None, problems: Any, project: SourceTree) -
     lines = []
     for tool in definition.tools if definition is not None else ():
         fields = dict(fields_of(tool))
-        schema, meta = fields.pop("inputSchema"), fields.pop("_meta")
+        schema, meta = fields.pop("inputSchema"), fields.pop("_meta", None)
+        fields |= {"tags": [*tool.tags]} if tool.tags is not None else {}
         assert schema["additionalProperties"] is False
         lines.append(f"{tool.node.span.place_in(project.files.values())} {compact(fields)}")
         lines += [f"    {name}: {compact(part)}" for name, part in schema.items() if name not in USUAL]
         lines += [f"    {name} {compact(part)}" for name, part in schema["properties"].items()]
-        plan = meta["mcpc/handler"]["http"]
-        lines.append(f"    -> {compact({key: value for key, value in plan.items() if key != 'generated'})}")
+        handler = meta["mcpc/handler"]["http"] if meta is not None else tool.handler
+        lines.append(f"    -> {compact(handler) if isinstance(handler, dict) else handler.contract}")
+    for toolset in definition.toolsets if definition is not None else ():
+        lines.append(f"toolset {toolset.name}: {', '.join(name for name, _ in toolset.patterns)}")
+    for server in definition.virtual_servers if definition is not None else ():
+        lines.append(f"server {server.path} {server.name}: {', '.join(server.tools)}")
     for setting in definition.settings_read if definition is not None else ():
         lines.append(f"setting {setting.name} {compact(setting.as_json())}")
     for problem in in_order(problems):
@@ -252,8 +257,8 @@ def test_a_new_project() -> None:
     assert made is not None
     assert list(made) == ["apis/shop.toml", "my api.json"]
     lines = made["apis/shop.toml"].decode().splitlines()
-    assert lines[1] == 'document = "my api.json"'
-    assert lines[4:7] == ["#   tag:x  2 operations", "#   tag:y  1 operation", '# [tools."list"]']
+    assert lines[2:4] == ['document = "my api.json"', 'expose = "tools"']
+    assert lines[6:9] == ["#   tag:x  2 operations", "#   tag:y  1 operation", '# [tools."list"]']
     texts = {path: data.decode() for path, data in made.items()}
     definition, problems = openapi.parse(tree(texts), Options())
     assert definition is not None

@@ -3,7 +3,7 @@
     openapi.yaml            alone is a project; also .yml and .json, and swagger.yaml
     apis/NAME.toml          a chosen part of a document, with words of one's own (`selection.py`)
 
-    documents, overlays ─▶ operations ─▶ arguments, schemas, servers ─▶ tools
+    documents, overlays ─▶ operations ─▶ arguments, schemas, servers ─▶ tools ─▶ exposure
 
 What cannot be had costs its operation, never the document, and is reported with its place.
 """
@@ -11,10 +11,12 @@ What cannot be had costs its operation, never the document, and is reported with
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.model import counted
+from mcpc.frontends.openapi import exposure
 from mcpc.frontends.openapi.documents import ENDINGS, DocumentFiles, DocumentValue
 from mcpc.frontends.openapi.names import variable_words
 from mcpc.frontends.openapi.operations import Operation, Reader, operations_of
@@ -57,7 +59,8 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
     apis, problems = read_apis(tree)
     files = DocumentFiles(tree)
     parts = [part for api in apis if (part := read_api(api, files, tree, problems)) is not None]
-    named = [row for part in parts for row in _prefixed(part, parts)]
+    named = [[*_prefixed(part, parts)] for part in parts]
+    names = [[*map(_name, tools)] for tools in named]
     settings = {name: row for part in parts for name, row in part.settings.items()}
     read = {source.path for source in files.sources} | {api.source.path for api in apis if api.source is not None}
     read |= {path for api in apis for path in api.overlays}
@@ -66,7 +69,9 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
     definition = Definition(
         format=FORMAT,
         server=server,
-        tools=tuple(named),
+        tools=(*exposure.finder_tools(parts), *(tool for tools in named for tool in tools)),
+        toolsets=tuple(exposure.toolsets(parts, names, server.node.span)),
+        virtual_servers=exposure.toolset_servers(parts, names),
         beside=tuple(source for path, source in tree.files.items() if path not in read),
         sources=tuple(source for path, source in tree.files.items() if path in read),
         complete=not problems,
@@ -75,17 +80,31 @@ def parse(tree: SourceTree, _: Options) -> tuple[Definition | None, Diagnostics]
     return definition, tuple(problems)
 
 
+@dataclass(frozen=True, slots=True)
 class ApiTools:
-    """What one API adds to the server."""
+    """What one API adds to the server; `tags`: of each tool."""
 
-    def __init__(
-        self, api: Api, root: DocumentValue, tools: list[ToolDefinition], settings: dict[str, dict[str, Any]]
-    ) -> None:
-        self.api = api
-        self.root = root
-        self.tools = tools
-        self.settings = settings
-        self.names = [str(tool.node.value["name"]) for tool in tools if isinstance(tool.node.value, dict)]
+    api: Api
+    root: DocumentValue
+    tools: list[ToolDefinition]
+    tags: list[list[str]]
+    settings: dict[str, dict[str, Any]]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each tool."""
+        return [*map(_name, self.tools)]
+
+    @property
+    def reads(self) -> set[bool]:
+        """Whether there are tools that only read, and others."""
+        fields: list[Any] = [tool.node.value for tool in self.tools]
+        return {tool["annotations"].get("readOnlyHint") is True for tool in fields}
+
+
+def _name(tool: ToolDefinition) -> str:
+    fields: Any = tool.node.value
+    return str(fields["name"])
 
 
 def read_api(api: Api, files: DocumentFiles, tree: SourceTree, diagnostics: list[Diagnostic]) -> ApiTools | None:
@@ -112,7 +131,7 @@ def read_api(api: Api, files: DocumentFiles, tree: SourceTree, diagnostics: list
     _declare_own(api, settings)
     diagnostics += problems.all()
     diagnostics += _unsent(root)
-    return ApiTools(api, root, definitions, settings.declared)
+    return ApiTools(api, root, definitions, [tools.tags[_name(tool)] for tool in definitions], settings.declared)
 
 
 def unusable_document(root: DocumentValue) -> Diagnostic | None:
@@ -201,14 +220,14 @@ def _unsent(root: DocumentValue) -> Iterator[Diagnostic]:
 
 
 def _prefixed(part: ApiTools, parts: list[ApiTools]) -> Iterator[ToolDefinition]:
-    """Yield the tools of an API; one whose name another API has, too, begins with the name of its API."""
-    others = {name for other in parts if other is not part for name in other.names}
+    """Yield the tools of an API; one whose name another API or a finder has, too, begins with the name of its API."""
+    others = {name for other in parts if other is not part for name in other.names} | exposure.taken_names(parts)
     for tool, name in zip(part.tools, part.names, strict=True):
         if name not in others or not isinstance(tool.node.value, dict):
             yield tool
         else:
             longer = f"{re.sub(r'[^A-Za-z0-9_-]', '_', part.api.name)}_{name}"[:64]
-            yield ToolDefinition(implied_node({**tool.node.value, "name": longer}, tool.node.span))
+            yield replace(tool, node=implied_node({**tool.node.value, "name": longer}, tool.node.span))
 
 
 def _server(parts: list[ApiTools], tree: SourceTree) -> ServerDefinition:

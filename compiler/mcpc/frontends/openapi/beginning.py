@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics.model import counted
 from mcpc.frontends.openapi.documents import DocumentFiles, DocumentValue
 from mcpc.frontends.openapi.operations import Operation, operations_of
+from mcpc.frontends.openapi.selection import SEARCH, TOOLS
 from mcpc.frontends.openapi.texts import clean_text
 from mcpc.reading import SourceTree
 
 if TYPE_CHECKING:
     from mcpc.reading import Source
 
-MAX_TAGS = 20
+MAX_TAGS, FEW_TOOLS = 20, 40
 CHOSEN = """\
-# What of the document is offered, and how: `mcpc help MCP173` lists all keys.
+# What of the document is offered, and how: `mcpc help MCP173` lists all keys. `expose` is "tools" (all are listed),
+# "toolsets" (one a tag, of which `--toolsets` chooses), or "search" (tools that find and call the operations).
 document = {document}
+expose = {expose}
 # include = ["tag:NAME", "GET /search/*"]
 # exclude = ["deprecated"]
 {tags}
@@ -45,6 +48,9 @@ def new_project(source: Source, name: str) -> dict[str, bytes] | None:
         (each.identifier for each in operations if each.identifier.isprintable() and each.identifier), "getPet"
     )
     chosen = CHOSEN.format(
-        document=json.dumps(source.path), tags="\n".join(lines), operation=json.dumps(operation, ensure_ascii=False)
+        document=json.dumps(source.path),
+        expose=json.dumps(TOOLS if len(operations) <= FEW_TOOLS else SEARCH),
+        tags="\n".join(lines),
+        operation=json.dumps(operation, ensure_ascii=False),
     )
     return {f"apis/{name}.toml": chosen.encode(), source.path: source.data}

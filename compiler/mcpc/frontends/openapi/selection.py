@@ -5,6 +5,7 @@
     base-url = "https://api.github.com"            instead of the document's servers
     include = ["tag:issues", "repos/get", "GET /search/*"]
     exclude = ["deprecated", "issues/*lock"]
+    expose = "tools"                               or "toolsets", one a tag; or "search", for hundreds of operations
     schema-budget = 16384                          how many bytes of a tool's input schema clients see
     [auth]
     bearer = "GITHUB_TOKEN"                        the name of a setting
@@ -41,7 +42,13 @@ if TYPE_CHECKING:
 FOLDER, ENDING = "apis/", ".toml"
 DOCUMENTS = tuple(f"{name}.{ending}" for name in ("openapi", "swagger") for ending in ("yaml", "yml", "json"))
 BUDGET = 16_384
-KEYS = ("document", "overlays", "base-url", "include", "exclude", "schema-budget", "auth", "arguments", "tools")
+EXPOSED = TOOLS, TOOLSETS, SEARCH = ("tools", "toolsets", "search")
+"""How operations are offered: each listed, also as toolsets, or found by the tools of `exposure.py`."""
+ONE_EXPOSED = "`tools`, `toolsets` or `search`"
+KEYS = (
+    *("document", "overlays", "base-url", "include", "exclude", "expose", "schema-budget", "auth", "arguments"),
+    "tools",
+)
 AUTH_KEYS = ("bearer", "basic", "header", "query", "setting")
 TOOL_KEYS = ("name", "title", "description", "fields", "pages", "hints")
 TEXTS, LISTS, TABLES = ("document", "base-url"), ("overlays", "include", "exclude"), ("auth", "arguments", "tools")
@@ -60,6 +67,7 @@ class Api:
     base_url: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    expose: str = TOOLS
     budget: int = BUDGET
     auth: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -130,6 +138,7 @@ def _api(path: str, text: TomlText, tree: SourceTree) -> Api:
         base_url=table.get("base-url", "").rstrip("/"),
         include=tuple(table.get("include", ())),
         exclude=tuple(table.get("exclude", ())),
+        expose=table.get("expose", TOOLS),
         budget=table.get("schema-budget", BUDGET),
         auth=table.get("auth", {}),
         arguments=table.get("arguments", {}),
@@ -148,7 +157,7 @@ def _path(written: str, home: str, tree: SourceTree) -> str:
 def _problems(text: TomlText, tree: SourceTree) -> Iterator[Diagnostic]:
     table, path = text.table, text.source.path
     yield from _unknown(text, table, KEYS)
-    for key in TEXTS + LISTS + TABLES + ("schema-budget",):
+    for key in TEXTS + LISTS + TABLES + ("expose", "schema-budget"):
         yield from _wrong_type(text, key, table.get(key))
     if "document" not in table:
         yield diagnose(WRONG, Span(path), "it does not say which `document` it is about", '`document = "openapi.yaml"`')
@@ -184,12 +193,14 @@ def _wrong_type(text: TomlText, key: str, value: Any) -> Iterator[Diagnostic]:
         "a text": isinstance(value, str),
         "a list of texts": is_string_list(value),
         "a table": isinstance(value, dict),
+        ONE_EXPOSED: isinstance(value, str) and value in EXPOSED,
         "a number of bytes": isinstance(value, int) and not isinstance(value, bool) and value >= 1_024,
     }
     kinds = {
         **dict.fromkeys(TEXTS, "a text"),
         **dict.fromkeys(LISTS, "a list of texts"),
         **dict.fromkeys(TABLES, "a table"),
+        "expose": ONE_EXPOSED,
     }
     kind = kinds.get(key, "a number of bytes")
     if value is not None and not fits[kind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -12,6 +12,7 @@ from mcpc.frontends.openapi.budget import shown_schema, without_texts
 from mcpc.frontends.openapi.keywords import parts_of
 from mcpc.frontends.openapi.names import tool_names
 from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
+from mcpc.frontends.openapi.selection import SEARCH
 from mcpc.frontends.openapi.servers import SAFE
 from mcpc.frontends.openapi.texts import clean_text, has_hidden, one_line
 from mcpc.model.definitions import DEFAULTS_KEY, HANDLER_KEY, SHOWN_KEY, ToolDefinition
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 READING = ("GET", "HEAD", "OPTIONS", "TRACE", "QUERY")
 REMOVING = re.compile(r"(?:^|[^a-z])(?:delete|remove|cancel|revoke|purge|destroy|erase|drop)", re.IGNORECASE)
-LONGEST_TITLE = 120
+LONGEST_TITLE, LONGEST_TAG = 120, 64
+DESCRIBED = 1 << 16
+"""How many bytes of its input schema the description of an operation has that is not listed."""
 IDEMPOTENCY = "idempotency-key"
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
@@ -46,6 +49,8 @@ class Tools:
     servers: Servers
     security: Security
     asserts_formats: bool = False
+    tags: dict[str, list[str]] = field(default_factory=dict)
+    """The tags of each tool that was made."""
 
     def of(self, operations: list[Operation]) -> Iterator[ToolDefinition]:
         """Yield a tool for each operation that can be had; report the others."""
@@ -81,8 +86,9 @@ class Tools:
             arguments.add_body(body)
         plan = self._plan(operation, arguments, path)
         whole = arguments.schema()
-        listed = shown_schema(whole, self.api.budget)
-        schema = whole if listed is whole else without_texts(whole)
+        is_listed = self.api.expose != SEARCH
+        listed = shown_schema(whole, self.api.budget if is_listed else max(self.api.budget, DESCRIBED))
+        schema = whole if is_listed and listed is whole else without_texts(whole)
         span = operation.place.document.key_span(operation.place.path)
         node = implied_node(schema, span)
         compiled, wrong = compile_schema(node, CompileRequest(closed=True, assert_formats=self.asserts_formats))
@@ -95,11 +101,13 @@ class Tools:
             "annotations": hints_of(operation, extension.get("hints")),
             "_meta": {HANDLER_KEY: {"http": plan}, DEFAULTS_KEY: False},
         }
-        if listed is not whole:
+        if schema is not listed:
             tool["_meta"][SHOWN_KEY] = listed
+        tags = tags_of(operation, extension)
         if any(map(has_hidden, texts_in(tool))):
             raise UnusableError(operation.place, "a name or a value has characters that nobody sees")
-        return ToolDefinition(implied_node(tool, span))
+        self.tags[name] = tags
+        return ToolDefinition(implied_node(tool, span), tags=None if is_listed else tuple(tags))
 
     def _path(self, operation: Operation, arguments: OperationArguments) -> str:
         """Add the parameters; return the path, whose places are all parameters."""
@@ -159,6 +167,13 @@ class Tools:
                 self.problems.repair(operation.place.at(key), HIDDEN)
         text = f"Deprecated. {text}" if value.get("deprecated") is True else text
         return {"title": title, "description": text} if title and title != text else {"description": text}
+
+
+def tags_of(operation: Operation, extension: dict[str, Any]) -> list[str]:
+    """Return the scopes that the document says for models, else the tags of an operation."""
+    scopes = extension.get("scopes")
+    named = [each for each in scopes if isinstance(each, str)] if isinstance(scopes, list) else operation.tags
+    return list(filter(None, dict.fromkeys(one_line(tag, LONGEST_TAG) for tag in named)))
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcpc.diagnostics import Span
-    from mcpc.model.ir import ExternalHandler, Handler, Traits, VirtualServer
+    from mcpc.model.ir import ExternalHandler, Handler, Toolset, Traits, VirtualServer
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.ir.layer import RequestedPackage
     from mcpc.model.ir.project import Setting
@@ -111,12 +111,13 @@ class ToolDefinition:
     """One tool as written: an object with the protocol's fields (`name`, `description`, `inputSchema`, …).
 
     `bound`: the decorated function, if the tool is one; `handler`: the handler, if the format determines it. Both are
-    the same for all kinds of definitions.
+    the same for all kinds of definitions. `tags`: of a tool that is not listed, because others find it; else None.
     """
 
     node: Node
     bound: DecoratedFunction | None = None
     handler: Handler | None = None
+    tags: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ class Definition:
     on request: the method, and the URI that identifies the handler. `requirements`: the packages that the handlers
     need; None for those that the project's files declare. `run_time`: the handler of definitions that are not known
     at build. `imported`: the Python files that a program of the project imports before it serves. `settings_read`: the
-    settings that it reads.
+    settings that it reads. `toolsets`: groups of tools that the format knows.
     """
 
     format: str
@@ -236,3 +237,4 @@ class Definition:
     run_time: RunTimeHandler | None = None
     imported: tuple[str, ...] = ()
     settings_read: tuple[Setting, ...] = ()
+    toolsets: tuple[Toolset, ...] = ()

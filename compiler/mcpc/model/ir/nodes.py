@@ -81,7 +81,7 @@ class Tool:
     """One tool.  `node`: its source, for the positions of its fields; `handler` is always present.
 
     `headers`: arguments that HTTP clients repeat as headers (`x-mcp-header`): the header's name, the path to the
-    argument.
+    argument. `is_listed`: other tools find it otherwise, by its words and `tags`.
     """
 
     name: str
@@ -95,6 +95,8 @@ class Tool:
     annotations: ToolAnnotations
     headers: tuple[tuple[str, tuple[str, ...]], ...] = ()
     interface: UserInterface | None = None
+    is_listed: bool = True
+    tags: tuple[str, ...] = ()
 
     @property
     def may_run_again(self) -> bool:
@@ -359,6 +361,16 @@ class Server:
     def version(self) -> str:
         """The version of the server."""
         return self.info.version
+
+    @property
+    def listed_tools(self) -> tuple[Tool, ...]:
+        """The tools that clients list."""
+        return tuple(tool for tool in self.tools if tool.is_listed)
+
+    @property
+    def operations(self) -> tuple[Tool, ...]:
+        """The tools that are found by others, and not listed."""
+        return tuple(tool for tool in self.tools if not tool.is_listed)
 
     @property
     def definitions(self) -> tuple[HasHandler, ...]:

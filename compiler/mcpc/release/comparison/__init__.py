@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from mcpc.diagnostics.model import did_you_mean, quoted
-from mcpc.release.comparison.items import PROMPTS, RESOURCES, TEMPLATES, TOOLS, item_changes
+from mcpc.release.comparison.items import PROMPTS, RESOURCES, TEMPLATES, TOOLS, as_operation, item_changes
 from mcpc.release.comparison.rules import RULES, Change, Comparison, Impact, in_order
 from mcpc.release.comparison.server_facts import server_changes
 
@@ -157,7 +157,7 @@ def compare(old: ServerLists, new: ServerLists, policy: Policy = NO_POLICY) -> C
 
 
 def all_changes(old: ServerLists, new: ServerLists) -> Iterator[Change]:
-    yield from item_changes(TOOLS, old.tools, new.tools)
+    yield from item_changes(TOOLS, *([*one.tools, *map(as_operation, one.operations)] for one in (old, new)))
     yield from item_changes(PROMPTS, old.prompts, new.prompts)
     yield from item_changes(RESOURCES, old.resources, new.resources)
     yield from item_changes(TEMPLATES, old.templates, new.templates)

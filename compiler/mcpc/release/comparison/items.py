@@ -52,6 +52,15 @@ def member_changes(kind: ItemKind, name: str, old: Item, new: Item) -> Iterator[
             yield change(rule, kind.name, name, f"{member} {verb}", **details)
 
 
+UNLISTED = "unlisted"
+"""The member of a tool that other tools find."""
+
+
+def as_operation(tool: Item) -> Item:
+    """Return a tool that is not listed as an item of a comparison."""
+    return {**tool, UNLISTED: True}
+
+
 HINTS = {
     "readOnlyHint": (False, "read-only-hint-lost", "read-only-hint-set", False),
     "destructiveHint": (True, "destructive-hint-set", "destructive-hint-lost", True),
@@ -110,6 +119,7 @@ TOOLS = ItemKind(
     "tool",
     "name",
     {
+        UNLISTED: "tool-listing-changed",
         "title": "tool-title-changed",
         "description": "tool-description-changed",
         "icons": "tool-metadata-changed",

@@ -105,6 +105,7 @@ _LISTED = {
         "capability-added": "a capability is new",
     },
     Impact.ROUTING: {
+        "tool-listing-changed": "a tool is not listed any more, or is now",
         "tool-title-changed": "the title of a tool is another",
         "tool-description-changed": "the description of a tool is another",
         "input-description-changed": "the description of an argument is another",

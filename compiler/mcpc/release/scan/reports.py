@@ -6,6 +6,7 @@ JSON is for programs: fields may be added but never removed.  Texts of servers a
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,8 @@ def _offers(server: ScannedServer) -> str:
     if server.entry is not None and not server.lists:
         return server.unread
     lists = ((word, server.lists.get(key)) for key, word in KINDS.items())
-    counts = [(word, len(items)) for word, items in lists if isinstance(items, list) and items]
-    return ", ".join(f"{count} {word}{'s' * (count > 1)}" for word, count in counts) or "no definitions"
+    counts = Counter(word for word, items in lists for _ in (items if isinstance(items, list) else ()))
+    return ", ".join(f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items()) or "no definitions"
 
 
 def _block(finding: Finding, *, is_explained: bool) -> Iterator[tuple[str, str]]:

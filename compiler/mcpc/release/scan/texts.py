@@ -28,8 +28,18 @@ if TYPE_CHECKING:
     from mcpc_runtime.tools.clients.text_edits import EntryPlace
 
 
-KINDS = {"tools": "tool", "prompts": "prompt", "resources": "resource", "resourceTemplates": "template"}
-IDENTIFIERS = {"tools": "name", "prompts": "name", "resources": "uri", "resourceTemplates": "uriTemplate"}
+KINDS = {
+    "tools": "tool",
+    "operations": "tool",
+    "prompts": "prompt",
+    "resources": "resource",
+    "resourceTemplates": "template",
+}
+IDENTIFIERS = {
+    **dict.fromkeys(("tools", "operations", "prompts"), "name"),
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
 ROLES = {
     "name": Role.NAME,
     "src": Role.ADDRESS,

@@ -9,6 +9,7 @@ from typing import Any
 from mcpc_runtime.protocol.constants import CAPABILITIES_KEY, VERSION_KEY
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.operations import operations_of
 from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 
@@ -83,6 +84,13 @@ def update_key(build: Object) -> str:
 
 LISTS = {"resourceTemplates": "resources/templates/list"}
 """Lists whose method name differs from the key of their items."""
+
+
+def operation_entries(image: Image) -> list[Object]:
+    """Return the tools that are not listed, as a list would have them."""
+    if "operations" not in image.index:
+        return []
+    return [*map(json.loads, operations_of(image).entries().values())]
 
 
 def list_all(image: Image, kind: str, send: Callable[[Image, str, Object], Object] | None = None) -> list[Object]:

@@ -17,7 +17,7 @@ from mcpc_runtime.artifact.start_options import TOOLS, TOOLSETS, toolset_names
 from mcpc_runtime.http import settings as http_settings
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
-from mcpc_runtime.tools.cli.artifact_info import list_all
+from mcpc_runtime.tools.cli.artifact_info import list_all, operation_entries
 from mcpc_runtime.tools.cli.printing import SUCCESS, UsageError
 from mcpc_runtime.tools.clients.commands import ACCEPTED, OPTIONS
 from mcpc_runtime.tools.clients.table import CLIENTS
@@ -98,6 +98,7 @@ def item_words(image: Image, command: str, given: list[str], typed: str) -> list
     """Return the names of tools or prompts, or what may follow one of them."""
     kind = {"call": "tools", "prompt": "prompts"}.get(command)
     items = list_all(image, kind) if kind else []
+    items += operation_entries(image) if kind == "tools" else []
     if not given:
         return [str(item["name"]) for item in items]
     return arguments_of(next((item for item in items if item["name"] == given[0]), {}), given[1:], typed)

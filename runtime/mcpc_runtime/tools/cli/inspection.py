@@ -10,7 +10,7 @@ from typing import Any
 from mcpc_runtime.lazy import resolve
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.tools.cli import printing as console_text
-from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all, update_key
+from mcpc_runtime.tools.cli.artifact_info import Object, build_info, list_all, operation_entries, update_key
 from mcpc_runtime.tools.cli.licence_texts import licence_name, licence_texts
 from mcpc_runtime.tools.cli.printing import FINDINGS, NOT_RUNNABLE, SUCCESS, UsageError, printable, put_json, wants_json
 from mcpc_runtime.tools.cli.requests import ask_program
@@ -113,6 +113,8 @@ def check(image: Image, archive: str, arguments: list[str]) -> int:
 def list_definitions(image: Image, archive: str, arguments: list[str]) -> int:
     """Print the tools, prompts, resources and templates."""
     lists = {kind: list_all(image, kind, ask_program) for kind in ("tools", "prompts")}
+    operations = operation_entries(image)
+    lists |= {"operations": operations} if operations else {}
     read = {kind: list_all(image, kind, ask_program) for kind in READABLE_LISTS}
     if wants_json(arguments):
         put_json(lists | {kind: items for kind, items in read.items() if items})
@@ -121,7 +123,7 @@ def list_definitions(image: Image, archive: str, arguments: list[str]) -> int:
         for item in items:
             names = item.get("inputSchema", {}).get("properties", {}) or [a["name"] for a in item.get("arguments", [])]
             summary = printable(item.get("description", "").partition("\n")[0])
-            sys.stdout.write(f"{kind[:-1]:<8}{item['name']}({', '.join(map(printable, names))})  {summary}\n")
+            sys.stdout.write(f"{kind[:-1]:<7} {item['name']}({', '.join(map(printable, names))})  {summary}\n")
     for kind, items in read.items():
         label, key = READABLE_LISTS[kind]
         for item in items:

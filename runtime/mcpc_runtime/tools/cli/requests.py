@@ -31,7 +31,7 @@ from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
 from mcpc_runtime.tools.cli import printing as console_text
-from mcpc_runtime.tools.cli.artifact_info import Object, list_all
+from mcpc_runtime.tools.cli.artifact_info import Object, list_all, operation_entries
 from mcpc_runtime.tools.cli.dry_run import dry_run
 from mcpc_runtime.tools.cli.printing import (
     SUCCESS,
@@ -54,7 +54,7 @@ from mcpc_runtime.transports.platforms.pipes import incoming
 
 def call_tool(image: Image, archive: str, arguments: list[str]) -> int:
     """Call a tool as a client would, and print its result."""
-    tools = list_all(image, "tools", ask_program)
+    tools = [*list_all(image, "tools", ask_program), *operation_entries(image)]
     if not arguments:
         raise UsageError(console_text.TOOL_MISSING + some_names([tool["name"] for tool in tools]))
     is_dry = DRY_RUN in arguments

@@ -24,6 +24,7 @@ from mcpc_runtime.tools.cli.artifact_info import (
     build_info,
     list_all,
     opening_request,
+    operation_entries,
     read_manifest,
     send_request,
 )
@@ -173,7 +174,7 @@ def unsupported_packages(image: Image) -> list[str]:
 def broken_definitions(image: Image) -> list[str]:
     """Return the tools whose validators do not load."""
     problems = []
-    for entry in list_all(image, "tools"):
+    for entry in (*list_all(image, "tools"), *operation_entries(image)):
         try:
             tool = image.tool(entry["name"])
             validators = () if tool is None else (tool.input, tool.output)

@@ -1,0 +1,1 @@
+"""Tools that find and describe operations, which are not listed."""
