@@ -6,7 +6,7 @@ import pytest
 
 from lint import locks, pages, stripped_code, vocabulary
 from lint.system_names import foreign_names
-from lint.vocabulary import GLOSSARY, MOST_TERMS, REPLACED_WORDS, read_rules
+from lint.vocabulary import REPLACED_WORDS, read_rules
 
 TABLE = """\
 | not | but | in | except |
@@ -43,7 +43,6 @@ def write(root: Path, path: str, text: str) -> None:
 
 def test_refused_names_and_phrases_are_found(tmp_path: Path) -> None:
     write(tmp_path, REPLACED_WORDS, TABLE)
-    write(tmp_path, GLOSSARY, "")
     write(tmp_path, "README.md", "Mend it.\n\n```\nmend\n```\n\n    mend\n\nThe option `mend`.\n")
     write(
         tmp_path,
@@ -63,15 +62,6 @@ def test_refused_names_and_phrases_are_found(tmp_path: Path) -> None:
         "compiler/mcpc/said.py: module said",
         "compiler/mcpc: class Twice is defined 2 times",
     ]
-
-
-def test_a_glossary_has_few_terms_of_one_sentence() -> None:
-    row = "| a term | what it is. |\n"
-    head = "| term | meaning |\n"
-    assert [*vocabulary.terms_offences(head + row * MOST_TERMS)] == []
-    assert [*vocabulary.terms_offences(head + row * (MOST_TERMS + 1))] == [f"{GLOSSARY}: 61 terms, at most 60"]
-    two = "| a term | It is. It was. |"
-    assert [*vocabulary.terms_offences(f"{head}{two}\n")] == [f"{GLOSSARY}: not one sentence: {two}"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-GLOSSARY = "docs/glossary.md"
 REPLACED_WORDS = "tests/lint/replaced_words.md"
 TERM = re.compile(r"`([^`]+)`")
 SOURCES = ("compiler/mcpc", "runtime/mcpc_runtime")
@@ -27,7 +26,6 @@ OTHER_ADAPTERS = (
 CODES = "compiler/mcpc/diagnostics/codes.py"
 CODE = re.compile(r"^```.*?^```$|^(?: {4}|\t).*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 Defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-MOST_TERMS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def expression(phrases: set[str]) -> re.Pattern[str]:
 def check(root: Path) -> list[str]:
     """Return every offence below a folder, sorted."""
     rules = read_rules((root / REPLACED_WORDS).read_text(encoding="utf-8"))
-    found = {*terms_offences((root / GLOSSARY).read_text(encoding="utf-8")), *pages_offences(root, rules)}
+    found = set(pages_offences(root, rules))
     for folder in SOURCES:
         classes: dict[str, list[str]] = defaultdict(list)
         for file in sorted((root / folder).rglob("*.py")):
@@ -87,16 +85,6 @@ def check(root: Path) -> list[str]:
             f"{folder}: class {name} is defined {len(paths)} times" for name, paths in classes.items() if paths[1:]
         )
     return sorted(found)
-
-
-def terms_offences(glossary: str) -> Iterator[str]:
-    """Yield the terms whose meaning is not one sentence, and say so if there are too many."""
-    rows = [line for line in glossary.splitlines() if line.startswith("| ")][1:]
-    yield from (
-        f"{GLOSSARY}: not one sentence: {row}" for row in rows if not row.endswith(". |") or row.count(". ") > 1
-    )
-    if len(rows) > MOST_TERMS:
-        yield f"{GLOSSARY}: {len(rows)} terms, at most {MOST_TERMS}"
 
 
 def pages_offences(root: Path, rules: Rules) -> Iterator[str]:
