@@ -11,13 +11,14 @@ import pytest
 from mcpc.cli.command_options import is_document
 from mcpc.diagnostics import in_order
 from mcpc.frontends import openapi, parse_project
+from mcpc.frontends.openapi import budget, names, servers, texts
 from mcpc.frontends.openapi.beginning import new_project
 from mcpc.frontends.openapi.budget import shown_schema, size_of
 from mcpc.frontends.openapi.documents import ApiDocument, read_document
-from mcpc.frontends.openapi.names import argument_key, free_key
 from mcpc.model.definitions import Definition, ToolDefinition
 from mcpc.options import Options
 from mcpc.reading import Source, SourceTree
+from support.expressions import check_expressions
 from support.projects import tree
 from support.whole_projects import read_cases
 
@@ -73,13 +74,8 @@ def test_whole_projects(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "openapi.txt", "\n".join(made))
 
 
-def test_names_of_arguments() -> None:
-    names = {"a[b][c]": "a_b_c", "$type": "type", "a.b-c": "a.b-c", "n>=": "n_gte", "ü": "value", "[]": "value"}
-    assert {name: argument_key(name) for name in names} == names
-    assert argument_key("x" * 64) == "x" * 64
-    assert argument_key("x" * 65) == "x" * 57 + "_9537c5"
-    assert free_key("query", "id", ["id"]) == "query_id"
-    assert free_key("body", "id", ["id", "body_id"]) == "body_id_e7b9f2"
+def test_values(golden: Callable[[Path, str], None]) -> None:
+    check_expressions(golden, GOLDEN / "openapi_values.txt", budget, names, servers, texts)
 
 
 def document(operations: dict[str, Any], **more: Any) -> dict[str, Any]:
