@@ -7,7 +7,9 @@ others need packages that the first does not, all are installed.  Versions are t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
@@ -67,9 +69,9 @@ def stage_targets(groups: Sequence[PlatformTargets], wanted: Sequence[RequestedP
         installed.append((first, asked))
         targets.append(target_of(first.distributions, group.first))
         notes += problems
-        for target in group.others:
-            usable, lacking = wheels_for(first, wanted, target)
-            staged, problems = attempted(stage, lacking, target) if lacking else (None, ())
+        with ThreadPoolExecutor() as pool:
+            others = [*pool.map(partial(stage_other, stage, first, wanted), group.others)]
+        for target, (usable, lacking, staged, problems) in zip(group.others, others, strict=True):
             if lacking and staged is None:
                 notes.append(left_out((target,), problems))
                 continue
@@ -84,6 +86,14 @@ def target_of(distributions: Iterable[Distribution], target: Target) -> LayerTar
     """Return a target with the wheels that it uses."""
     wheels = {item.tags for item in distributions if item.tags and not any(tag.endswith("-any") for tag in item.tags)}
     return LayerTarget(target.platform, target.python, tuple(sorted(wheels)))
+
+
+def stage_other(
+    stage: Stage, first: StagedPackages, wanted: Sequence[RequestedPackage], target: Target
+) -> tuple[Sequence[Distribution], Sequence[RequestedPackage], StagedPackages | None, Diagnostics]:
+    """Return what another Python can use of the first one's packages, what it lacks, and that staged, or why not."""
+    usable, lacking = wheels_for(first, wanted, target)
+    return usable, lacking, *(attempted(stage, lacking, target) if lacking else (None, ()))
 
 
 def attempted(
