@@ -160,7 +160,6 @@ TRAPS = (
     "logging",
     "pip",
     "runpy",
-    "shiv",
     "sitecustomize",
     "tempfile",
     "types",
