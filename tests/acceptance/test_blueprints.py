@@ -283,7 +283,8 @@ def test_a_known_answer_in_a_batch_and_in_the_stateless_era(plain: Path) -> None
     assert sorted(reply["id"] for reply in batch) == [0, 1, 2]
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     params = {"name": "mixed", "_meta": meta}
-    done = converse([plain], json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    done = converse([plain], line, silence=0)  # which its end completes
     answer = json.loads(done.stdout)["result"]
     assert (answer["content"], answer["resultType"]) == (MIXED, "complete")
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from mcpc.cli import cli, scan_targets
 from mcpc.cli.scan_targets import artifact_files
+from mcpc.client import client
 from mcpc.release.scan import ScannedServer, scan_servers
 from mcpc.release.scan.reports import SCAN_FORMATS, ScanReport
 from support.artifact import build
@@ -68,7 +69,8 @@ def test_servers_are_scanned_together(tmp_path: Path) -> None:
     assert [one["name"] for one in json.loads(done.stdout)["servers"]] == ["calc", "other"]
 
 
-def test_a_running_server_is_scanned() -> None:
+def test_a_running_server_is_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "DISCOVER_SECONDS", 0.5)  # which it does not answer
     done = scan("--format", "json", "--timeout", 60, "--", sys.executable, "-c", SERVER)
     assert codes(done) == ["SCAN101"]
     assert json.loads(done.stdout)["servers"][0]["name"] == "live"

@@ -15,6 +15,7 @@ from corpus.validity import judge
 from support.artifact import converse
 from support.reference import protocol_requests
 from support.serving import Served
+from support.stdio import StdioClient
 
 STATUS = {-32700: 400, -32600: 400, -32602: 400, -32020: 400, -32021: 400, -32022: 400, -32601: 404}
 """The HTTP status of each error in the stateless era."""
@@ -226,10 +227,13 @@ def test_answers_under_way_are_not_lost_at_the_end_of_input(everything_server: P
 
 
 def test_a_question_that_nobody_can_answer_any_more_ends_its_call(everything_server: Path) -> None:
-    began = time.monotonic()
-    found = heard(everything_server, initialize("2025-11-25"), call("test_elicitation", 1, {"message": "Who?"}))
-    assert time.monotonic() - began < 30
-    asked = [message for message in found if message.get("method") == "elicitation/create"]
-    assert len(asked) == 1
-    answer = answers(found).get(1)
+    with StdioClient(everything_server) as client:
+        client.initialize(capabilities=CAPABILITIES)
+        number = client.begin("tools/call", {"name": "test_elicitation", "arguments": {"message": "Who?"}})
+        while client.message().get("method") != "elicitation/create":
+            continue
+        remaining, _ = client.end()
+    found = [json.loads(line) for line in remaining.splitlines()]
+    assert "elicitation/create" not in [message.get("method") for message in found]
+    answer = answers(found).get(number)
     assert answer is None or "error" in answer or answer["result"]["isError"], answer
