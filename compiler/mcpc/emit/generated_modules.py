@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcpc.emit.blob import Blob
-from mcpc.emit.interpreters import compile_for
+from mcpc.emit.bytecode import MAGIC, dump_code, without_columns
+from mcpc.emit.interpreters import HERE, compile_for
 from mcpc.emit.templates import ArtifactFile, render
 from mcpc.languages import MODELS_LINE, is_models_file
 from mcpc.model.ir.project import variable_text
@@ -22,6 +23,7 @@ from mcpc_runtime.artifact.settings import FILE_SUFFIX, READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import CodeType
 
     from mcpc.model.ir import Schema, Server
     from mcpc.model.ir.handlers import PlainData
@@ -129,6 +131,7 @@ class Validators:
         self._sources: dict[bytes, Source] = {}
         self._places: dict[CompiledSchema, Validator] = {}
         self._numbers: dict[bytes, int] = {}
+        self._codes: list[CodeType] = []
 
     def add(self, schema: Schema) -> Validator:
         """Return the references of a schema's modules, which are added if they are new."""
@@ -142,6 +145,8 @@ class Validators:
     def _put(self, compiled: CompiledSchema) -> Validator:
         source = compiled.predicate.encode()
         number = self._numbers.setdefault(source, len(self._numbers))
+        if number == len(self._codes):
+            self._codes.append(compiled.code)
         return (self._source(source), number), self._source(compiled.collector.encode())
 
     def _source(self, text: bytes) -> Source:
@@ -163,7 +168,12 @@ class Validators:
 
         It is separate, so that all other entries are the same for every Python.
         """
-        magic, codes = compile_for(minor, [(source, LABEL, True) for source in self._numbers])
+        magic: bytes
+        codes: list[bytes | None]
+        if minor == HERE:  # as each schema was compiled when it was checked
+            magic, codes = MAGIC, [dump_code(without_columns(code)) for code in self._codes]
+        else:
+            magic, codes = compile_for(minor, [(source, LABEL, True) for source in self._numbers])
         start = len(magic) + 8 * len(codes)
         rows, bodies = [magic], []
         for body in codes:

@@ -13,6 +13,7 @@ from mcpc.schema.analysis import analyse
 from mcpc.schema.codegen.defaults import NONE, defaults_of
 from mcpc.schema.codegen.emit import module
 from mcpc.schema.dialects import DIALECTS, DRAFT_2020_12, DRAFT_BY_NAME
+from mcpc.schema.keywords import without_texts
 from mcpc.schema.resources import Documents, parse_document
 from mcpc.schema.subschemas import PLAIN, CompileRequest
 
@@ -56,10 +57,10 @@ def compile_of(schema: Schema) -> tuple[CompiledSchema | None, Diagnostics]:
 def compile_schema(schema: Node, question: CompileRequest = PLAIN) -> tuple[CompiledSchema | None, Diagnostics]:
     """Return the modules of `schema`, None if it has errors, and its problems.
 
-    A schema without problems is compiled once for all its places; one with problems has them at each place, and one
-    with references to other files may differ at each place.
+    A schema without problems is compiled once for all its places, whatever its texts; one with problems has them at
+    each place, and one with references to other files may differ at each place.
     """
-    key = question, json.dumps(schema.value)
+    key = question, json.dumps(without_texts(schema.value))
     known = compiled.get(key)
     if known is not None:
         return known, ()

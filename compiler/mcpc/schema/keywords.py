@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import nearest, quoted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcpc.diagnostics import Diagnostic, Span
-    from mcpc.reading import Node
+    from mcpc.reading import Json, Node
 
 NAME = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 TYPE_NAMES = ("null", "boolean", "object", "array", "number", "string", "integer")
@@ -349,3 +349,31 @@ KEYWORDS: dict[str, Keyword] = {
 }
 
 ORDER = {name: place for place, name in enumerate(KEYWORDS)}
+TEXTS = ("title", "description")
+ONE_OR_MORE = frozenset(name for name, row in KEYWORDS.items() if row.shape in (SCHEMA, SCHEMAS))
+BY_NAME = frozenset(
+    name for name, row in KEYWORDS.items() if row.shape in (SCHEMAS_BY_NAME, SCHEMAS_BY_PATTERN, SCHEMAS_OR_NAMES)
+)
+
+
+def without_texts(schema: Json) -> Json:
+    """Return a schema in which no schema has its texts, which judge nothing; all else is kept, in its order."""
+    whole = [schema]
+    waiting: list[tuple[Any, Any]] = [(whole, 0)]
+    while waiting:
+        around, key = waiting.pop()
+        value = around[key]
+        if isinstance(value, list):
+            around[key] = list(value)
+            waiting += ((around[key], place) for place in range(len(value)))
+        elif isinstance(value, dict):
+            smaller = around[key] = {
+                name: part for name, part in value.items() if not (name in TEXTS and isinstance(part, str))
+            }
+            for name, part in smaller.items():
+                if name in ONE_OR_MORE:
+                    waiting.append((smaller, name))
+                elif name in BY_NAME and isinstance(part, dict):
+                    smaller[name] = dict(part)
+                    waiting += ((smaller[name], each) for each in part)
+    return whole[0]

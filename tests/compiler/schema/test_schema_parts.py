@@ -18,6 +18,7 @@ from mcpc.schema.jsonschema_oracle import (
     is_valid,
     panics_named,
 )
+from mcpc.schema.keywords import without_texts
 from mcpc.schema.resources import (
     METASCHEMAS,
     Documents,
@@ -242,6 +243,23 @@ def test_equal_schemas_are_compiled_once() -> None:
         assert found == again
         assert found[0] is not again[0]
     assert len(compilation.compiled) == 2
+
+
+def test_schemas_that_differ_in_their_texts_are_compiled_once_and_no_others() -> None:
+    texts: Any = {"title": "t", "description": "d"}
+    # A name, a value or a keyword that nobody knows is no text; what is wrong is complained of after its like, too.
+    kept: list[Any] = [
+        *({"properties": texts}, {"dependentSchemas": texts}, {"dependentRequired": texts}, {"description": 1}),
+        *({"const": texts}, {"enum": [texts]}, {"default": texts}, {"x": texts}, {"examples": [texts]}),
+    ]
+    assert [without_texts(schema) for schema in kept] == kept
+    whole: Any = {**texts, "items": texts, "anyOf": [texts, True], "$defs": {"title": {**texts, "not": texts}}}
+    plain = {"items": {}, "anyOf": [{}, True], "$defs": {"title": {"not": {}}}}
+    before = json.dumps(whole)
+    assert (without_texts(whole), json.dumps(whole)) == (plain, before)
+    assert compile_schema(node_of(whole))[0] is compile_schema(node_of(plain))[0] is not None
+    assert compile_schema(node_of({"type": "object", "properties": {}}))[1] == ()
+    assert compile_schema(node_of({"type": "object", "properties": {"title": "t"}}))[0] is None
 
 
 @pytest.mark.parametrize(("errors", "codes"), [(49, {"MCP103", "MCP110"}), (50, {"MCP110"}), (51, {"MCP110"})])

@@ -90,10 +90,6 @@ class Tools:
         listed = shown_schema(whole, self.api.budget if is_listed else max(self.api.budget, DESCRIBED))
         schema = whole if is_listed and listed is whole else without_texts(whole)
         span = operation.place.document.key_span(operation.place.path)
-        node = implied_node(schema, span)
-        compiled, wrong = compile_schema(node, CompileRequest(closed=True, assert_formats=self.asserts_formats))
-        if compiled is None:
-            raise UnusableError(operation.place, wrong[0].message if wrong else "its arguments cannot be checked")
         tool: dict[str, Any] = {
             "name": name,
             **self._texts(operation, extension),
@@ -106,8 +102,13 @@ class Tools:
         tags = tags_of(operation, extension)
         if any(map(has_hidden, texts_in(tool))):
             raise UnusableError(operation.place, "a name or a value has characters that nobody sees")
+        node = implied_node(tool, span)
+        (checked,) = (member.node for member in node.members if member.key == "inputSchema")
+        compiled, wrong = compile_schema(checked, CompileRequest(closed=True, assert_formats=self.asserts_formats))
+        if compiled is None:
+            raise UnusableError(operation.place, wrong[0].message if wrong else "its arguments cannot be checked")
         self.tags[name] = tags
-        return ToolDefinition(implied_node(tool, span), tags=None if is_listed else tuple(tags))
+        return ToolDefinition(node, tags=None if is_listed else tuple(tags))
 
     def _path(self, operation: Operation, arguments: OperationArguments) -> str:
         """Add the parameters; return the path, whose places are all parameters."""
