@@ -150,7 +150,8 @@ class Observer(Protocol):
 class JobControl(Protocol):
     """Has started a job, and can stop it.
 
-    If its handlers can send requests, `answer(job, reply, result)` delivers the answer to a job.
+    If its handlers can send requests, `answer(job, reply, result)` delivers the answer to a job.  If progress of the
+    calls that a job makes is its own, `progress_of_step(job, note)` returns it.
     """
 
     def stop(self, job: Any, /) -> None:

@@ -12,11 +12,19 @@ the index, required programs), or None for the defaults; `additional_fields` has
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcpc.emit.blob import add_table
 from mcpc.emit.bytecode import dump_data
-from mcpc.model.ir import BashFunction, Executable, ExternalHandler, HandlerOptions, HttpHandler, PythonFunction
+from mcpc.model.ir import (
+    BashFunction,
+    Executable,
+    ExternalHandler,
+    HandlerOptions,
+    HttpHandler,
+    PipelineHandler,
+    PythonFunction,
+)
 from mcpc.model.ir.handlers import runs_file
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading import is_executable
@@ -88,10 +96,21 @@ def is_folded(server: Server) -> bool:
 def tool_record(tool: Tool, validators: Validators, known: Environments) -> bytes:
     """Return a tool's record; it has no prompt arguments."""
     output = None if tool.output is None else validators.add(tool.output)
-    binding = (tool.handler.contract, TARGETS[type(tool.handler)](tool.handler))
+    binding = (tool.handler.contract, tool_target(tool, known))
     extra = additional_fields(tool, headers=tool.headers, again=tool.may_run_again)
     checked = validators.add(tool.input.enforced) if tool.input.decides else None
     return dump_data((*binding, (), checked, output, running_record(tool.running, known), extra))
+
+
+def tool_target(tool: Tool, known: Environments) -> tuple[PlainData, ...]:
+    """Return what the contract of a tool reads; a pipeline's plan has the records of its steps."""
+    handler = tool.handler
+    if not isinstance(handler, PipelineHandler):
+        return TARGETS[type(handler)](handler)
+    records = [handled_row(step, known) for step in handler.steps]
+    steps = cast("tuple[dict[str, PlainData], ...]", handler.plan["steps"])
+    whole = tuple({**step, "record": records[int(str(step["record"]))]} if "record" in step else step for step in steps)
+    return "", {**handler.plan, "steps": whole}
 
 
 def prompt_record(prompt: Prompt, known: Environments) -> bytes:
@@ -114,10 +133,13 @@ def running_record(running: HandlerOptions, known: Environments) -> tuple[PlainD
 
 def handled_record(definition: HasHandler, known: Environments, **said: PlainData) -> bytes:
     """Return the record of a definition with a handler but without arguments or schemas."""
+    return dump_data(handled_row(definition, known, **said))
+
+
+def handled_row(definition: HasHandler, known: Environments, **said: PlainData) -> tuple[PlainData, ...]:
+    """Return that record before it is written."""
     binding = (definition.handler.contract, TARGETS[type(definition.handler)](definition.handler))
-    return dump_data(
-        (*binding, (), None, None, running_record(definition.running, known), additional_fields(definition, **said))
-    )
+    return *binding, (), None, None, running_record(definition.running, known), additional_fields(definition, **said)
 
 
 def static_record(contract: str, content: tuple[PlainData, ...], **said: PlainData) -> bytes:

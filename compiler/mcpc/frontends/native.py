@@ -31,6 +31,7 @@ from mcpc.model.definitions import (
     command_node,
     has_external_handler,
     kind_mismatch,
+    pipeline_node,
     request_node,
 )
 from mcpc.model.ir import Traits
@@ -293,7 +294,7 @@ def _missing_libraries(
     for collection in COLLECTIONS:
         kinds = collection.lists.values()
         nodes = [node for kind in kinds for node in written[kind] if command_node(node) is None]
-        nodes = [node for node in nodes if request_node(node) is None]
+        nodes = [node for node in nodes if request_node(node) is None and pipeline_node(node) is None]
         nodes = [node for node in nodes if not any(node.get(key) is not None for key in CONTENT_KEYS)]
         nodes = [node for node in nodes if not has_external_handler(node)]
         if nodes and collection.kind not in served:

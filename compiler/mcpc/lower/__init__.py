@@ -24,6 +24,7 @@ from mcpc.lower.settings import check_settings, check_toolsets, read_settings, r
 from mcpc.lower.tools_and_prompts import Choices, check_definitions, lower_prompt, lower_tool, string_at
 from mcpc.model.definitions import HANDLERS_KEY, options_node
 from mcpc.model.ir import Completion, ExternalHandler, Resource, ResourceTemplate, RunTimeDefinitions, Server
+from mcpc.model.ir.handlers import with_steps
 from mcpc.schema.bundle import self_contained
 from mcpc.schema.resources import Files
 
@@ -48,7 +49,7 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
     claims = tuple(claim for _, _, claim in written if claim)
     handlers, unpack, wrong = bind_handlers(claims, definition, complete=complete)
     run_time = definition.run_time
-    unpacked = (*handlers, *(() if run_time is None else (run_time.handler,)))
+    unpacked = (*with_steps(handlers), *(() if run_time is None else (run_time.handler,)))
     unpack = unpack or (
         bool(definition.serves)
         and not any(isinstance(handler, ExternalHandler) and handler.unpacks for handler in unpacked)
@@ -85,7 +86,7 @@ def _server(
     prompts = (lower_prompt(written, handler, general) for kind, written, handler in called if kind == "prompt")
     run_time = lower_run_time(definition, node, general)
     more = [] if run_time is None else [run_time.handler]
-    handlers = [*(handler for _, _, handler in called), *more]
+    handlers = [*with_steps(handler for _, _, handler in called), *more]
     files = handler_files(definition, handlers, unpack)
     on_disk = files_on_disk(files, handlers)
     rows = {kind: [(item, handler) for its_kind, item, handler in bound if its_kind == kind] for kind in MADE}

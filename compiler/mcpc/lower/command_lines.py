@@ -71,15 +71,18 @@ def check_without_command(options: Node) -> Iterator[Diagnostic]:
             yield diagnose(CODE, node.span, f"`{key}` is of a command, but there is no `command`", A_PROGRAM)
 
 
-def command_line(tool: Node, definition: Definition) -> tuple[ExternalHandler | None, Diagnostics]:
-    """Return the handler of a tool whose handler is a command line, and what is wrong with it."""
+def command_line(tool: Node, definition: Definition, owner: str = "") -> tuple[ExternalHandler | None, Diagnostics]:
+    """Return the handler of a tool whose handler is a command line, and what is wrong with it.
+
+    `owner`: what has the arguments, in messages, if it is not the tool.
+    """
     options = options_node(tool)
     command, stdin, output = (member_of(options, key) for key in ("command", *BESIDE))
     nodes = () if command is None else command.items if command.kind == "array" else (command,)
     if command is None or not nodes:
         span = (command or tool).span
         return None, (diagnose(CODE, span, "the command is empty", A_PROGRAM),)
-    inputs = _inputs(tool, definition)
+    inputs = _inputs(tool, definition, owner)
     program, path, wrong = _program(nodes[0], definition)
     problems = [*wrong, *_word_problems(nodes, inputs)]
     if stdin is not None:
@@ -99,12 +102,12 @@ def command_line(tool: Node, definition: Definition) -> tuple[ExternalHandler | 
     return ExternalHandler(path, command.span, COMMAND_LINE, facts, unpacks=bool(path)), tuple(problems)
 
 
-def _inputs(tool: Node, definition: Definition) -> Inputs:
+def _inputs(tool: Node, definition: Definition, owner: str) -> Inputs:
     properties = member_of(member_of(tool, "inputSchema", "object"), "properties", "object")
     name = member_of(tool, "name", "string")
     described = definition.server
     return Inputs(
-        f"the tool `{name.value if name is not None else ''}`",
+        owner or f"the tool `{name.value if name is not None else ''}`",
         {member.key: member.node for member in properties.members} if properties is not None else {},
         {setting.name: setting for setting in read_settings(described.node)} if described is not None else {},
     )

@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import quoted
-from mcpc.model.definitions import KIND_NAMES, kind_mismatch
-from mcpc.model.ir import Environment, ExternalHandler, HandlerOptions, ProgramRequirement
-from mcpc.model.ir.handlers import COMMAND_LINE, DEFAULT, PROGRAM_NAME, default_options
+from mcpc.model.definitions import KIND_NAMES, handler_kinds, kind_mismatch
+from mcpc.model.ir import Environment, ExternalHandler, HandlerOptions, PipelineHandler, ProgramRequirement
+from mcpc.model.ir.handlers import COMMAND_LINE, DEFAULT, PROGRAM_NAME, default_options, with_steps
 from mcpc.reading import member_of
 from mcpc_runtime.artifact.start_options import parse_result_limit
 
@@ -202,6 +203,13 @@ A_PROGRAM = "the name of a program, with an optional minimum version: `jq`, `git
 
 def check_handler_options(options: Node) -> Iterator[Diagnostic]:
     """Yield the invalid values of handler options; unknown fields and types are checked before."""
+    kinds = handler_kinds(options)
+    for member in kinds[1:]:
+        message = f"a handler is either `{kinds[0].key}` or `{member.key}`"
+        yield diagnose("MCP245", member.key_span, message, "", "remove one of them")
+    result = options.get("result")
+    if result is not None and options.get("pipeline") is None:
+        yield diagnose("MCP168", result.span, "`result` is of a pipeline, but there is no `pipeline`")
     for member in options.members:
         if member.key in CHECKS:
             yield from CHECKS[member.key](member.node)
@@ -224,6 +232,14 @@ def lower_handler_options(handler: Handler | None, own: Node | None, general: No
         task=next((task for task in map(_task, (own, general)) if task is not None), ""),
         asks=read_client_requests(own),
     )
+
+
+def run_steps(handler: Handler, running: HandlerOptions) -> Handler:
+    """Return a pipeline whose requests and commands run as it does; any other handler as it is."""
+    if not isinstance(handler, PipelineHandler):
+        return handler
+    own = HandlerOptions(timeout=running.timeout, environment=running.environment)
+    return replace(handler, steps=tuple(replace(step, running=own) for step in handler.steps))
 
 
 def result_limit(own: Node | None, general: Node | None, otherwise: int = 0) -> int:
@@ -297,9 +313,10 @@ def _requires(options: Node | None) -> Iterator[ProgramRequirement]:
 
 
 def _all_requirements(handler: Handler, own: Node | None, general: Node | None) -> Iterator[ProgramRequirement]:
-    """Yield the program of a command line that is on PATH, and those that the options name, perhaps with a version."""
-    if isinstance(handler, ExternalHandler) and handler.contract == COMMAND_LINE and handler.facts[0]:
-        yield ProgramRequirement(str(handler.facts[0]), "", handler.span)
+    """Yield the programs of command lines that are on PATH, and those that the options name, perhaps with a version."""
+    for part in with_steps([handler]):
+        if isinstance(part, ExternalHandler) and part.contract == COMMAND_LINE and part.facts[0]:
+            yield ProgramRequirement(str(part.facts[0]), "", part.span)
     yield from _requires(general)
     yield from _requires(own)
 

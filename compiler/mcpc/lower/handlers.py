@@ -19,9 +19,10 @@ from mcpc.languages import LANGUAGES, Function
 from mcpc.lower.command_lines import command_line, is_command_line
 from mcpc.lower.files import program_handler
 from mcpc.lower.models import model_binding, model_catalog
+from mcpc.lower.pipelines import pipeline_handler
 from mcpc.lower.requests import request_handler
 from mcpc.lower.resources import completion_ref, needs_function
-from mcpc.model.definitions import command_node, options_node, request_node
+from mcpc.model.definitions import command_node, handler_kinds, options_node, pipeline_node, request_node
 from mcpc.model.ir import BashFunction, PythonFunction
 from mcpc.reading import member_of
 
@@ -93,9 +94,8 @@ def _claim(kind: str, node: Node, bound: DecoratedFunction | None) -> HandlerCla
     name = member_of(node, "name", "string")
     if name is None:
         return None
-    request = node if kind == "tool" and request_node(node) is not None else None
-    tool = node if kind == "tool" and is_command_line(options_node(node)) else None
-    return HandlerClaim(kind, str(name.value), name.span, bound, command_node(node), request=request, tool=tool)
+    tool = node if kind == "tool" else None
+    return HandlerClaim(kind, str(name.value), name.span, bound, command_node(node), tool=tool)
 
 
 def _claim_of_completion(node: Node, bound: DecoratedFunction | None, names: dict[str, str]) -> HandlerClaim | None:
@@ -119,8 +119,8 @@ class HandlerClaim:
     """A definition that needs a handler.
 
     `span`: the position of its name; `bound`: the decorated function that it is; `command`: the node that names its
-    program; `request`: its definition if its handler is a request; `handler`: the one that its format determined;
-    `called`: its name in messages, if it has no name; `tool`: its definition if its handler is a command line.
+    program; `handler`: the one that its format determined; `called`: its name in messages, if it has no name; `tool`:
+    its definition if it is a tool.
     """
 
     kind: str
@@ -130,13 +130,18 @@ class HandlerClaim:
     command: Node | None = None
     called: str = ""
     handler: Handler | None = None
-    request: Node | None = None
     tool: Node | None = None
+
+    @property
+    def handler_node(self) -> Node | None:
+        """What its definition says that its handler is: a program, a request or a pipeline."""
+        tools = () if self.tool is None else (request_node(self.tool), pipeline_node(self.tool))
+        return next((node for node in (self.command, *tools) if node is not None), None)
 
     @property
     def is_named(self) -> bool:
         """Whether its definition says what its handler is, so that no function is searched for."""
-        return self.command is not None or self.request is not None
+        return self.handler_node is not None
 
     @property
     def identifier(self) -> str:
@@ -284,25 +289,30 @@ def _decorated_candidate(bound: DecoratedFunction, shelf: LoadedLibrary) -> Cand
 def _programs(
     claims: Sequence[HandlerClaim], definition: Definition
 ) -> tuple[dict[HandlerClaim, Handler], Diagnostics]:
-    """Return the handlers of the claims that name a program or are a request, and the problems of those."""
+    """Return the handlers of the claims whose definitions say what they are, and the problems of those."""
     handlers: dict[HandlerClaim, Handler] = {}
     problems: Diagnostics = ()
     for claim in claims:
-        if claim.command is not None:
-            handler, wrong = (
-                program_handler(claim.command, definition)
-                if claim.tool is None
-                else command_line(claim.tool, definition)
-            )
-            problems += wrong
-            if handler is not None:
-                handlers[claim] = handler
-        if claim.request is not None and claim.command is None:
-            request, wrong = request_handler(claim.request)
-            problems += wrong
-            if request is not None:
-                handlers[claim] = request
+        handler, wrong = _written_handler(claim, definition)
+        problems += wrong
+        if handler is not None:
+            handlers[claim] = handler
     return handlers, problems
+
+
+def _written_handler(claim: HandlerClaim, definition: Definition) -> tuple[Handler | None, Diagnostics]:
+    """Return the handler that a definition says: a program, a command line, a request or a pipeline; one at most."""
+    tool = claim.tool
+    options = options_node(tool)
+    if options is not None and len(handler_kinds(options)) > 1:
+        return None, ()
+    if claim.command is not None:
+        if tool is not None and is_command_line(options_node(tool)):
+            return command_line(tool, definition)
+        return program_handler(claim.command, definition)
+    if tool is None or claim.handler_node is None:
+        return None, ()
+    return request_handler(tool) if request_node(tool) is not None else pipeline_handler(tool, definition)
 
 
 def _bash(fit: Candidate) -> Handler:
@@ -361,9 +371,10 @@ def _unimplemented(
 
 
 def _ambiguous(claim: HandlerClaim, fits: Sequence[Candidate], definition: Definition) -> Iterator[Diagnostic]:
-    named = claim.command or (request_node(claim.request) if claim.request is not None else None)
+    named = claim.handler_node
     if named is not None:
-        word = "a `command`" if claim.command is not None else "`http`"
+        is_request = claim.tool is not None and named is request_node(claim.tool)
+        word = "a `command`" if named is claim.command else "`http`" if is_request else "a `pipeline`"
         message = f"{claim} has both {word} and the function `{fits[0].function.name}`"
         where = fits[0].function.span.place_in(definition.sources)
         yield diagnose("MCP245", named.span, message, "", f"the function is at {where}; remove one of them")

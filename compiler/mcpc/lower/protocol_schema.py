@@ -144,7 +144,24 @@ SAYS_CONTENTS = {**CONTRACT, "contents": Field("array", items=Field("object", sh
 LIMITED = {"maxResult": ANY}
 GENERAL = {**RUNNING, **TASK, **LIMITED}
 COMMAND = {"stdin": ANY, "output": Field("string", one_of=OUTPUTS)}
-WITHOUT_CODE = {**COMMAND, "http": Field("object", shape=REQUEST)}
+CONDITION = ObjectShape("`when`", {"value": NAME, "equals": ANY, "exists": ANY}, reserved="")
+STEP = ObjectShape(
+    "step",
+    {
+        "tool": STRING,
+        "http": Field("object", shape=REQUEST),
+        "command": ANY,
+        **COMMAND,
+        "with": OBJECT,
+        "as": STRING,
+        "when": Field("object", shape=CONDITION),
+        "each": STRING,
+        "maxItems": Field("number"),
+    },
+    reserved="",
+)
+PIPELINE = {"pipeline": Field("array", items=Field("object", shape=STEP)), "result": ANY}
+WITHOUT_CODE = {**COMMAND, "http": Field("object", shape=REQUEST), **PIPELINE}
 TOOL_SAYS = {**ASKING, **TASK, **LIMITED, **SAYS, **WITHOUT_CODE, "validate": BOOLEAN}
 TOOL_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", TOOL_SAYS, reserved=""))
 PROMPT_HANDLING = Field("object", shape=ObjectShape(f"`{HANDLER_KEY}`", {**ASKING, **SAYS_MESSAGES}, reserved=""))

@@ -56,9 +56,13 @@ OTHERWISE = {"cookie": "`cookies`", "content-type": "`type` of the body", "autho
 
 
 class RequestValues:
-    """Reads values; `used`: the arguments that have a place, `settings`: the settings that have one."""
+    """Reads values; `used`: the arguments that have a place, `settings`: the settings that have one.
 
-    def __init__(self, arguments: Mapping[str, Span], is_open: bool) -> None:
+    `owner`: what has the arguments, in messages.
+    """
+
+    def __init__(self, arguments: Mapping[str, Span], is_open: bool, owner: str) -> None:
+        self._owner = owner
         self.arguments = arguments
         self.is_open = is_open
         self.used: set[str] = set()
@@ -101,8 +105,9 @@ class RequestValues:
         if source == "setting":
             self.settings.append(SettingUse(name, written.span))
         elif name not in self.arguments and not self.is_open:
-            hint = did_you_mean(name, self.arguments, "add it to `properties` of the input schema")
-            self.misplace(written.span, f"the tool has no argument `{name}`", hint)
+            otherwise = "add it to `properties` of the input schema" if self._owner == "the tool" else "add it there"
+            hint = did_you_mean(name, self.arguments, otherwise)
+            self.misplace(written.span, f"{self._owner} has no argument `{name}`", hint)
         self.used.add(name)
         return {source: name}
 

@@ -36,12 +36,15 @@ BODIES = ("json", "form", "multipart", "bytes", "text")
 MAX_PAGES, MAX_READ = 100, 1 << 30
 
 
-def request_handler(definition: Node) -> tuple[HttpHandler | None, Diagnostics]:
-    """Return the handler of a tool that is a request, or the problems that prevent it."""
+def request_handler(definition: Node, owner: str = "the tool") -> tuple[HttpHandler | None, Diagnostics]:
+    """Return the handler of a tool that is a request, or the problems that prevent it.
+
+    `owner`: what has the arguments, in messages.
+    """
     node = request_node(definition)
     if node is None or node.kind != "object":
         return None, ()  # its type is reported with those of all fields
-    reader = RequestReader(node, member_of(definition, "inputSchema", "object"))
+    reader = RequestReader(node, member_of(definition, "inputSchema", "object"), owner)
     plan = reader.read()
     if reader.problems:
         return None, tuple(reader.problems)
@@ -51,8 +54,8 @@ def request_handler(definition: Node) -> tuple[HttpHandler | None, Diagnostics]:
 class RequestReader(RequestValues):
     """Reads one plan; `problems`: what is wrong with it."""
 
-    def __init__(self, node: Node, schema: Node | None) -> None:
-        super().__init__({} if schema is None else names_in(schema), is_open(schema))
+    def __init__(self, node: Node, schema: Node | None, owner: str) -> None:
+        super().__init__({} if schema is None else names_in(schema), is_open(schema), owner)
         self._node = node
 
     def read(self) -> Plan:

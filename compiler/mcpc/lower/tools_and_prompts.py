@@ -15,7 +15,13 @@ from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import quoted
 from mcpc.lower.bash_options import names_in
 from mcpc.lower.command_lines import check_without_command
-from mcpc.lower.handler_options import check_client_requests, check_handler_options, lower_handler_options, result_limit
+from mcpc.lower.handler_options import (
+    check_client_requests,
+    check_handler_options,
+    lower_handler_options,
+    result_limit,
+    run_steps,
+)
 from mcpc.lower.metadata import (
     NOT_SHOWN_OF_TOOL,
     PROMPT_ARGUMENT_FIELDS,
@@ -217,6 +223,7 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
         return None
     if options.dialect == OWN_DIALECT and not isinstance(handler, ExternalHandler):
         schema, output = in_client_form(schema), in_client_form(output) if output is not None else None
+    running = _tool_running(node, lower_handler_options(handler, options_node(node), general))
     return Tool(
         name=str(name.value),
         span=name.span,
@@ -227,10 +234,9 @@ def lower_tool(node: Node, handler: Handler, general: Node | None, choices: Choi
             shown=member_of(member_of(node, "_meta", "object"), SHOWN_KEY, "object"),
         ),
         output=None if output is None else Schema(output, assert_formats=options.assert_formats),
-        handler=handler,
+        handler=run_steps(handler, running),
         running=replace(
-            _tool_running(node, lower_handler_options(handler, options_node(node), general)),
-            max_result=result_limit(options_node(node), general, default_options(handler).max_result),
+            running, max_result=result_limit(options_node(node), general, default_options(handler).max_result)
         ),
         headers=tuple(_headers(schema, ())),
         metadata=lower_metadata(node, TOOL_FIELDS, NOT_SHOWN_OF_TOOL),

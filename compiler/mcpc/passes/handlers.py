@@ -25,6 +25,7 @@ from mcpc.model.ir import (
     Executable,
     ExternalHandler,
     HttpHandler,
+    PipelineHandler,
     Prompt,
     PythonFunction,
     Resource,
@@ -76,7 +77,8 @@ def check_handlers(server: Server) -> Diagnostics:
 def check_requests(server: Server) -> Diagnostics:
     """Report settings of requests that the server does not declare."""
     declared = {setting.name for setting in server.settings}
-    uses = [use for tool in server.tools if isinstance(tool.handler, HttpHandler) for use in tool.handler.settings]
+    requests = [item.handler for item in server.definitions if isinstance(item.handler, HttpHandler)]
+    uses = [use for request in requests for use in request.settings]
     return tuple(
         diagnose(
             "MCP166",
@@ -191,6 +193,7 @@ KINDS = {
     Executable: "a program",
     ExternalHandler: "neither of Python nor of Bash",
     HttpHandler: "a request",
+    PipelineHandler: "a pipeline",
     PythonFunction: "a Python function",
 }
 OPTION_FIELDS: dict[str, tuple[type, str]] = {

@@ -47,6 +47,7 @@ CONTRACTS = {
         "mcpc_runtime.systems.mcp_bash.resource_contract",
         "mcpc_runtime.systems.mcp_bash.providers.runner:ProviderRunner",
     ),
+    "pipeline": ("mcpc_runtime.handlers.pipeline.contract", "mcpc_runtime.handlers.pipeline.runner:PipelineRunner"),
     "python": ("mcpc_runtime.handlers.python.contract", "mcpc_runtime.handlers.python.runner:WorkerRunner"),
     "toolbox": ("mcpc_runtime.systems.toolbox.contract", "mcpc_runtime.systems.toolbox.runner:NodeRunner"),
     "toolbox_python": (

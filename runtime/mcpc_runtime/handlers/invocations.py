@@ -11,6 +11,8 @@ the server ends.  A note is a JSON object:
     {"call": "tool", "arguments": {…}, "reply": 1}   (answered by `answer(job, reply, result)` of the runner)
     {"ask": {"key": {"method": "…", "params": {…}}}, "reply": 2}   (answered in the same way: `answers`, or `error`)
     {"updated": "uri"}    {"changed": "tools"}    {"part": 5}    {"withdraw": true} (withdraws the client request)
+
+What a pipeline calls is a definition instead of a name, for not all of its steps have one.
 """
 
 from __future__ import annotations

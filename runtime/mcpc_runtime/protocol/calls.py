@@ -51,7 +51,7 @@ def call_tool(session: SessionState, request: Request) -> bytes | Failure | Call
     name = request.params.get("name")
     if type(name) is not str:
         return refuse(request, "tool_name_missing")
-    tool = session.image.tool(name) if session.allows is None or session.allows(name) else None
+    tool = offered_tool(session, name)
     if tool is None:
         return refuse(request, "tool_unknown" if is_valid_tool_name(name) else "tool_name_malformed", name)
     arguments = request.params.get("arguments")
@@ -63,6 +63,11 @@ def call_tool(session: SessionState, request: Request) -> bytes | Failure | Call
         if arguments is None:
             return refuse(request, "tool_arguments_not_object")
     return start_tool(request, tool, arguments)
+
+
+def offered_tool(session: SessionState, name: str) -> Definition | None:
+    """Return the tool of this name, if it is offered to the client."""
+    return session.image.tool(name) if session.allows is None or session.allows(name) else None
 
 
 def start_tool(request: Request, tool: Definition, arguments: dict[str, Json]) -> bytes | Failure | Call:
@@ -154,27 +159,25 @@ def make_result(call: Activity, ending: Ending) -> bytes | Failure:
     return result
 
 
-def nested_call(session: SessionState, parent: Call, name: Json, arguments: Json) -> Call | str:
-    """Return the call of another tool that a tool makes, or why it cannot be made.
+def nested_call(session: SessionState, parent: Call, called: Definition | Json, arguments: Json) -> Call | str:
+    """Return the call of another tool that a tool makes, or why it cannot be made; `called`: the tool, or its name.
 
     It uses the newest revision, whatever the client uses, and only the tool gets its result.
     """
     chain = (*parent.chain, parent.definition.name)
     if len(chain) >= MAX_CALL_DEPTH:
         return f"tool calls are nested more than {MAX_CALL_DEPTH} deep: {' > '.join(chain)}"
-    tool = session.image.any_tool(name) if type(name) is str else None
-    if tool is None or type(name) is not str:
-        return f"Unknown tool: {name if type(name) is str else encode(name).decode()}"
+    tool = called if isinstance(called, Definition) else session.image.any_tool(called) if type(called) is str else None
+    if tool is None:
+        return f"Unknown tool: {called if type(called) is str else encode(called).decode()}"  # type: ignore[arg-type]
     values = {} if arguments is None else arguments
     if type(values) is not dict:
         return "the arguments of a tool must be an object"
     if tool.input is not None and not tool.input.accepts(values):
-        return explain_errors(name, values, tool.input.errors(values))[0]
+        return explain_errors(tool.name, values, tool.input.errors(values))[0]
     operation = called_operation(session, tool, values) if tool.contract == FINDER else tool
     if operation is not tool:
-        return (
-            operation if isinstance(operation, str) else nested_call(session, parent, operation.name, object_at(values))
-        )
+        return operation if isinstance(operation, str) else nested_call(session, parent, operation, object_at(values))
     complete = tool.input and tool.input.complete
     call = Call(parent.request, tool, complete(values) if complete else values, chain)
     call.is_task = parent.is_task

@@ -79,6 +79,11 @@ class HandlerMessages:
     def _progress(self, running_call: RunningCall, note: Note) -> None:
         """Send progress now, or hold the newest until the interval is over."""
         self._running.extend_limit(running_call)
+        parent = running_call.parent
+        of_parent = None if parent is None else getattr(parent.runner, "progress_of_step", None)
+        if parent is not None and of_parent is not None:
+            self._progress(parent, of_parent(parent.job, note))
+            return
         now = monotonic()
         wait = running_call.progress_sent + PROGRESS_SECONDS - now
         if wait <= 0:
@@ -118,7 +123,8 @@ class HandlerMessages:
             running_call.call.request.session, running_call.handler_call, note["call"], note.get("arguments")
         )
         if isinstance(nested, str):
-            answer({"content": [{"type": "text", "text": nested}], "isError": True})
+            refusal: Note = {"content": [{"type": "text", "text": nested}], "isError": True}
+            self._driver.ask(lambda: answer(refusal))  # not before the runner has returned its job
         else:
             self._driver.ask(lambda: self._start_nested(running_call, nested, answer))
 

@@ -273,6 +273,8 @@ class RunningCalls:
             self._report_end(running_call, status, ending)
         call = running_call.call
         if running_call.answer is not None:
+            if running_call.parent is not None:
+                running_call.parent.children.remove(running_call)
             running_call.answer(nested_result(running_call.handler_call, ending))
         elif call.is_task:
             self.finish_task(running_call.handler_call, log.attempt(lambda: make_result(call, ending)))

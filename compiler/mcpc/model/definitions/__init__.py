@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcpc.model.ir.handlers import PlainData
     from mcpc.model.ir.layer import RequestedPackage
     from mcpc.model.ir.project import Setting
-    from mcpc.reading import Json, Node, Source
+    from mcpc.reading import Json, Member, Node, Source
 
 KIND_NAMES = {
     "object": "an object",
@@ -54,6 +54,8 @@ STATIC_RESULT_KEYS = ("content", "messages", "contents")
 """Members of `HANDLER_KEY` that contain the constant result of a tool, a prompt or a resource."""
 EXTERNAL_KEYS = ("contract", *STATIC_RESULT_KEYS)
 """Members of `HANDLER_KEY` with which a definition needs neither a function nor a program."""
+HANDLER_KINDS = ("command", "http", "pipeline", *STATIC_RESULT_KEYS)
+"""Members of `HANDLER_KEY` that say what the handler is: a definition has one of them at most."""
 OUTPUTS = ("text", "lines", "json", "csv")
 """What a command prints."""
 COMPILER_PREFIX = "mcpc/"
@@ -73,6 +75,16 @@ def command_node(node: Node) -> Node | None:
 def request_node(node: Node) -> Node | None:
     """Return the request that is the handler of a definition, if it is one."""
     return member_of(options_node(node), "http")
+
+
+def pipeline_node(node: Node) -> Node | None:
+    """Return the steps that are the handler of a definition, if it is a pipeline."""
+    return member_of(options_node(node), "pipeline")
+
+
+def handler_kinds(options: Node) -> list[Member]:
+    """Return the members of handler options that say what the handler is: one at most is right."""
+    return [member for member in options.members if member.key in HANDLER_KINDS]
 
 
 def has_external_handler(node: Node) -> bool:

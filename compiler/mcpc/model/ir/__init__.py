@@ -9,6 +9,8 @@ from mcpc.model.ir.handlers import (
     Handler,
     HandlerOptions,
     HttpHandler,
+    PipelineHandler,
+    PipelineStep,
     ProgramRequirement,
     PythonFunction,
 )
@@ -78,6 +80,8 @@ __all__ = [
     "Package",
     "PackageContents",
     "PackageRequirement",
+    "PipelineHandler",
+    "PipelineStep",
     "ProgramRequirement",
     "Prompt",
     "PromptArgument",

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcpc.diagnostics import Span
+    from mcpc.reading import Node
 
     PlainData = None | bool | int | float | str | bytes | Sequence["PlainData"] | Mapping[str, "PlainData"]
     """What marshal can write and every Python reads alike."""
@@ -141,11 +142,44 @@ class HttpHandler:
         return f"{self.plan.get('method', '')} {f'${setting}' if setting else url}{path}"
 
 
+@dataclass(frozen=True, slots=True)
+class PipelineStep:
+    """A request or a command that only one step of a pipeline calls; with `running`, it is run like a definition."""
+
+    name: str
+    node: Node
+    handler: Handler
+    running: HandlerOptions = field(default_factory=lambda: HandlerOptions())
+
+    @property
+    def span(self) -> Span:
+        """Where it is written."""
+        return self.node.span
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineHandler:
+    """Calls of tools, requests and commands, one after the other: the plan, which the runtime interprets.
+
+    `steps`: its requests and commands; the plan refers to them by number (see `mcpc.lower.pipelines`).
+    """
+
+    plan: Mapping[str, PlainData] = field(hash=False)
+    span: Span
+    steps: tuple[PipelineStep, ...] = ()
+    contract: str = "pipeline"
+
+    @property
+    def file(self) -> str:
+        """The file that has the plan."""
+        return self.span.path
+
+
 COMMAND_LINE = "command"
 """The contract of programs that get arguments as words."""
 PROGRAM_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 """The name of a program on PATH."""
-Handler = BashFunction | PythonFunction | Executable | ExternalHandler | HttpHandler
+Handler = BashFunction | PythonFunction | Executable | ExternalHandler | HttpHandler | PipelineHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +229,14 @@ class HandlerOptions:
 DEFAULT = HandlerOptions()
 INHERITING = HandlerOptions(environment=Environment(inherit=True))
 REQUESTING = HandlerOptions(timeout=30.0, max_result=64 << 10)
+
+
+def with_steps(handlers: Iterable[Handler]) -> Iterator[Handler]:
+    """Yield handlers, each before those of its steps."""
+    for handler in handlers:
+        yield handler
+        if isinstance(handler, PipelineHandler):
+            yield from (step.handler for step in handler.steps)
 
 
 def runs_file(handler: Handler) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
+from mcpc.model.ir.handlers import PipelineHandler
 from mcpc.model.ir.project import NO_TRAITS
 from mcpc.reading.json_tree import Member, implied_node, object_node
 
@@ -374,9 +375,12 @@ class Server:
 
     @property
     def definitions(self) -> tuple[HasHandler, ...]:
-        """All definitions that have a handler."""
+        """All definitions that have a handler, and the requests and commands of pipelines."""
         more = () if self.run_time is None else (self.run_time,)
-        return *self.tools, *self.prompts, *self._others(), *more
+        steps = [
+            step for tool in self.tools if isinstance(tool.handler, PipelineHandler) for step in tool.handler.steps
+        ]
+        return *self.tools, *steps, *self.prompts, *self._others(), *more
 
     def _others(self) -> Iterator[HasHandler]:
         others: tuple[Resource | ResourceTemplate | Completion, ...] = (*self.readable, *self.completions)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcpc.model.ir.handlers import (
     DEFAULT,
@@ -15,6 +15,7 @@ from mcpc.model.ir.handlers import (
     Executable,
     ExternalHandler,
     HttpHandler,
+    PipelineHandler,
     PythonFunction,
     default_options,
 )
@@ -243,11 +244,17 @@ def _external(handler: ExternalHandler) -> str:
     return f"{handler.contract} {_plain(handler.file)}{compiled}" if handler.file else handler.contract
 
 
+def _pipeline(handler: PipelineHandler) -> str:
+    steps = cast("tuple[dict[str, str], ...]", handler.plan["steps"])
+    return f"pipeline {', '.join(_plain(step['name']) for step in steps)} in {_plain(handler.file)}"
+
+
 CALLED: dict[type, Callable[[Any], str]] = {
     BashFunction: lambda handler: f"bash {_plain(handler.function)} in {_plain(handler.file)}",
     Executable: lambda handler: " ".join(("executable", *map(_plain, (handler.file, *handler.words)))),
     ExternalHandler: _external,
     HttpHandler: lambda handler: f"request {handler.plan['method']} in {_plain(handler.file)}",
+    PipelineHandler: _pipeline,
     PythonFunction: _python,
 }
 

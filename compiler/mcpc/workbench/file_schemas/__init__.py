@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 from mcpc.lower.protocol_schema import COMPLETION, PROMPT, RESOURCE, SERVER, TEMPLATE, TOOL
 from mcpc.workbench.file_schemas.cases import case_file, diff_policy, pins, skill_frontmatter
 from mcpc.workbench.file_schemas.json_schema import (
-    REQUEST_VALUE,
     project_tables,
     schema_of_field,
-    schema_of_schemas,
+    shared_parts,
 )
 from mcpc.workbench.file_schemas.other_systems import (
     blueprint_features,
@@ -168,9 +167,10 @@ def schema_of(name: str) -> JsonSchema:
     kind = BY_NAME[name]
     body = kind.build()
     schema: JsonSchema = {"$schema": DRAFT, "$id": kind.identifier, "title": kind.title, **body}
-    written = json.dumps(body)
-    parts = {"schema": schema_of_schemas(), "requestValue": REQUEST_VALUE}
-    used = {key: part for key, part in parts.items() if f'"#/definitions/{key}"' in written}
+    used: dict[str, JsonSchema] = {}
+    for key, part in shared_parts().items():
+        if f'"#/definitions/{key}"' in json.dumps([body, used]):
+            used[key] = part
     if used:
         schema["definitions"] = used
     return schema

@@ -11,7 +11,8 @@ from mcpc.frontends.project_metadata import REGISTRY_KEYS
 from mcpc.lower.command_lines import FLAG
 from mcpc.lower.handler_options import LOOP, MAX_REQUESTS, MAX_RESULT, MAX_SECONDS, NAME, POLICIES, PROGRAM
 from mcpc.lower.handler_options import REQUEST_CHECKS as REQUESTS
-from mcpc.lower.protocol_schema import SETTING
+from mcpc.lower.pipelines import MAX_ITEMS, MAX_STEPS
+from mcpc.lower.protocol_schema import REQUEST, SETTING, STEP
 from mcpc.lower.request_values import STYLES
 from mcpc.lower.tools_and_prompts import VERSIONS
 from mcpc.model.definitions import HANDLER_KEY, HANDLERS_KEY
@@ -208,6 +209,27 @@ REQUEST_VALUE: JsonSchema = {
         "type": {"description": "The media type of the part.", **TEXT},
     },
 }
+COMMAND_WORDS: JsonSchema = {
+    "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [TEXT, PLACE]}}],
+}
+REQUEST_PLAN: JsonSchema = {"allOf": [{"$ref": "#/definitions/request"}]}
+POINTER: JsonSchema = {"type": "string", "pattern": "^/"}
+A_STEP_VALUE: JsonSchema = {"$ref": "#/definitions/stepValue"}
+STEP_VALUES: JsonSchema = {"type": "object", "additionalProperties": A_STEP_VALUE}
+STEP_VALUE: JsonSchema = {
+    "description": "A JSON Pointer (`/arguments/NAME`, `/STEP/…`, `/item/…`), a constant, or a value of values.",
+    "type": ["string", "number", "boolean", "null", "object"],
+    "pattern": "^/",
+    "properties": {
+        "argument": {"description": "The argument of this name.", **TEXT},
+        "constant": {"description": "The value itself."},
+        "members": {"description": "An object, by the names of its members.", **STEP_VALUES},
+        "items": {"description": "A list.", "type": "array", "items": A_STEP_VALUE},
+    },
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": False,
+}
 SOURCE: JsonSchema = {"allOf": [{"$ref": "#/definitions/requestValue"}]}
 SOURCES: JsonSchema = {"type": "object", "additionalProperties": {"$ref": "#/definitions/requestValue"}}
 BASE: JsonSchema = {
@@ -218,10 +240,20 @@ OPEN_VALUES: Mapping[tuple[str, str], JsonSchema] = {
     **{(f"`{key}`", name): schema for key in (HANDLER_KEY, HANDLERS_KEY) for name, schema in RUNNING.items()},
     **{(f"`{key}`", MAX_RESULT): SIZE for key in (HANDLER_KEY, HANDLERS_KEY)},
     (f"`{HANDLER_KEY}`", "inline"): {"enum": [True, False, LOOP]},
-    (f"`{HANDLER_KEY}`", "command"): {
-        "anyOf": [TEXT, {"type": "array", "minItems": 1, "items": {"anyOf": [TEXT, PLACE]}}]
+    **dict.fromkeys(((f"`{HANDLER_KEY}`", "command"), ("step", "command")), COMMAND_WORDS),
+    **dict.fromkeys(((f"`{HANDLER_KEY}`", "stdin"), ("step", "stdin")), WORD_SOURCE),
+    (f"`{HANDLER_KEY}`", "result"): {"allOf": [A_STEP_VALUE]},
+    **dict.fromkeys(((f"`{HANDLER_KEY}`", "http"), ("step", "http")), REQUEST_PLAN),
+    (f"`{HANDLER_KEY}`", "pipeline"): {
+        "type": "array",
+        "items": {"$ref": "#/definitions/step"},
+        "minItems": 1,
+        "maxItems": MAX_STEPS,
     },
-    (f"`{HANDLER_KEY}`", "stdin"): WORD_SOURCE,
+    ("step", "with"): STEP_VALUES,
+    ("step", "maxItems"): {"type": "integer", "minimum": 1, "maximum": MAX_ITEMS},
+    **dict.fromkeys((("step", "each"), ("`when`", "value")), POINTER),
+    ("`when`", "exists"): {"type": "boolean"},
     (f"`{HANDLER_KEY}`", "asks"): {
         "type": "object",
         "maxProperties": MAX_REQUESTS,
@@ -333,6 +365,17 @@ def schema_of_shape(shape: ObjectShape) -> JsonSchema:
         known = "|".join(sorted(name.removeprefix(shape.reserved) for name in shape.fields))
         schema["patternProperties"] = {f"^{shape.reserved}(?!(?:{known})$)": False}
     return schema
+
+
+def shared_parts() -> dict[str, JsonSchema]:
+    """Return the parts that several schemas have, those that refer to others first."""
+    return {
+        "step": schema_of_shape(STEP),
+        "request": schema_of_shape(REQUEST),
+        "stepValue": STEP_VALUE,
+        "requestValue": REQUEST_VALUE,
+        "schema": schema_of_schemas(),
+    }
 
 
 def _any_case(text: str) -> str:
