@@ -39,6 +39,8 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "redirect-out": (302, {"Location": "http://127.0.0.2:9/stolen"}, b""),
     "scalar": (200, JSON, b"7"),
     "secret": (200, JSON, b'{"echo":"Bearer s3cr\\u0065t/\xc3\xbc","plain":"s3cret/\xc3\xbc"}'),
+    "encoded": (403, {"Content-Type": "text/plain"}, "\n".join(
+        ("s3cret%2F%C3%BC", "s3cret%2f%c3%bc", "s3cret/%C3%BC", "s3cret/%c3%bc", '"s3cret/\\u00fc"', "czNjcmV0L8O8")).encode()),
     "denied": (403, {"Content-Type": "text/plain"}, "no entry for s3cret/ü".encode()),
     "wrong": (200, JSON, b'{"id":"seven"}'),
 }  # fmt: skip

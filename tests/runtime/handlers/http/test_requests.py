@@ -7,6 +7,7 @@ result of the tool.  All are tools of one built server, called over standard inp
 import json
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,35 @@ def test_requests_are_lines_of_the_log_if_it_is_asked_for(server: Path, api: Api
     done = run_program(words, env=environment, status=0)
     assert re.fullmatch(r"  GET /v1/x\?api%20key=\[TOKEN\] → 200 OK, 11 bytes, \d+ ms\n", done.stderr)
     assert run_program(words, env={**environment, "MCPC_LOG_REQUESTS": "0"}, status=0).stderr == ""
+
+
+FORMS = (
+    SECRET,
+    quote(SECRET),
+    quote(SECRET, ""),
+    json.dumps(SECRET)[1:-1],
+    "czNjcmV0L8O8",
+    "t0ken-1",
+    "ay8xOnQwa2VuLTE",
+)
+"""The values of secret settings, and how requests and texts write them; the last is a user with a password."""
+
+
+def test_no_form_of_a_secret_leaves_the_server(server: Path, api: Api, tmp_path: Path) -> None:
+    names = [row["name"] for row in [*REQUESTS, *ANSWERS] if row["name"].startswith(("secret", "security"))]
+    log = {"MCPC_LOG_REQUESTS": "1", "MCPC_CALL_LOG": str(tmp_path / "calls"), "MCPC_CALL_LOG_VALUES": "1"}
+    with StdioClient(server, environment={**settings_of(api), **log}) as talking:
+        talking.initialize()
+        talking.ask("tools/list")
+        for name in names:
+            talking.call_tool(name)
+        _, complained = talking.end()
+    calls = (tmp_path / "calls").read_bytes()
+    assert calls.count(b"\n") == len(names) and complained.count("→".encode()) > len(names) // 2
+    answers = [json.dumps(talking.said).encode(), json.dumps(talking.said, ensure_ascii=False).encode()]
+    with zipfile.ZipFile(server) as file:
+        places = [*answers, complained, calls, server.read_bytes(), *map(file.read, file.namelist())]
+    assert [form for form in FORMS if any(form.encode() in place for place in places)] == []
 
 
 def matches(pattern: str, text: str, api: Api) -> bool:
