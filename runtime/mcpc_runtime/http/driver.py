@@ -27,6 +27,7 @@ from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.protocol.effects import Activity, CloseStream, Effect, PublishChange, SendMessage, StartHandler
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
+from mcpc_runtime.protocol.operations import operations_called
 from mcpc_runtime.protocol.requests import SendResponse
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.dispatcher import Dispatcher
@@ -297,7 +298,8 @@ class HttpDriver(Driver):
         if self.quotas is None or not tools:
             return None
         caller = caller_of(principal.name, self.address(client, headers))
-        return self.quotas.refusal(caller, tools, message.get("id") if type(message) is dict else None)
+        operations = operations_called(message) if "operations" in self.image.index else []
+        return self.quotas.refusal(caller, tools, message.get("id") if type(message) is dict else None, operations)
 
     def lease(self, principal: Principal, end: Callable[[], None], *, timed: bool = True) -> Lease:
         """Call `end` when a principal's token is no longer valid; `timed`: also when it expires."""

@@ -41,6 +41,7 @@ from mcpc_runtime.protocol.constants import (
 )
 from mcpc_runtime.protocol.effects import PublishChange
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
+from mcpc_runtime.protocol.operations import operations_called
 from mcpc_runtime.protocol.session import STATELESS_ONLY, Session, describe_malformed
 from mcpc_runtime.transports.platforms.artifact_file import FileChangedError
 
@@ -326,9 +327,11 @@ def scope_refusal(driver: HttpDriver, message: Json, principal: Principal, path:
         name = params.get("name") if type(params) is dict else None
         method = item.get("method") if type(item) is dict else None
         if authenticator is not None and type(method) is str and type(name) is str:
-            denied = authenticator.permit(principal, method, name, path)
-            if denied is not None:
-                return denied.reply
+            operations = operations_called(item) if "operations" in driver.image.index else []
+            for each in (name, *operations):
+                denied = authenticator.permit(principal, method, each, path)
+                if denied is not None:
+                    return denied.reply
     return None
 
 

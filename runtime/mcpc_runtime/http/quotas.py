@@ -32,12 +32,17 @@ class Quotas:
         self._clock = clock
         self._buckets: OrderedDict[tuple[str, int], tuple[float, float]] = OrderedDict()
 
-    def refusal(self, caller: str, tools: Sequence[str], identifier: Json = None) -> Reply | None:
-        """Count calls of tools; return the refusal, and count none of them, if a quota has no room for them."""
+    def refusal(
+        self, caller: str, tools: Sequence[str], identifier: Json = None, operations: Sequence[str] = ()
+    ) -> Reply | None:
+        """Count calls of tools; return the refusal, and count none of them, if a quota has no room for them.
+
+        `operations`: the tools that some of them call.
+        """
         now, filled = self._clock(), {}
         longest, exceeded = 0.0, 0
         for number, (tool, calls, period) in enumerate(self._quotas):
-            count = tools.count(tool) if tool else len(tools)
+            count = tools.count(tool) + operations.count(tool) if tool else len(tools)
             if not count:
                 continue
             left, since = self._buckets.get((caller, number), (float(calls), now))

@@ -63,7 +63,9 @@ class Operations:
         scores: dict[str, int] = {}
         for word in dict.fromkeys(words_of(query)):
             listed = self._words.get(word)
-            alike = [row for known, row in self._words.items() if word in known] if listed is None else [listed]
+            is_part = len(word) >= SHORT or not word.isascii()
+            alike = [row for known, row in self._words.items() if word in known] if is_part else []
+            alike = alike if listed is None else [listed]
             for number, score in (pair for row in alike for pair in SCORE.iter_unpack(row)):
                 scores[names[number]] = scores.get(names[number], 0) + score
         return scores
@@ -124,6 +126,15 @@ def unknown(session: SessionState, name: str) -> str:
     near: list[str] = get_close_matches(name, [row[0] for row in operations_of(session.image).offered(session)], 1)
     hint = f"did you mean `{near[0]}`?" if near else f"`{SEARCH}` finds those that there are"
     return f"There is no operation `{name}`; {hint}"
+
+
+def operations_called(message: Json) -> list[str]:
+    """Return the names of the operations that a message, or those of a batch, mean to call through another tool."""
+    items: list[Any] = message if type(message) is list else [message]
+    calls = [item.get("params") for item in items if type(item) is dict and item.get("method") == "tools/call"]
+    values = [call.get("arguments") for call in calls if type(call) is dict and call.get("name") in (READ, CHANGE)]
+    names = [value.get("name") for value in values if type(value) is dict]
+    return [name for name in names if type(name) is str]
 
 
 def called_operation(session: SessionState, caller: Definition, arguments: dict[str, Any]) -> Definition | str:

@@ -3,10 +3,13 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mcpc_runtime.http.endpoint import scope_refusal
+from mcpc_runtime.http.principals import Principal
 from support.artifact import build
 from support.files import write_files
 from support.http_api import Api, http_api
@@ -242,7 +245,8 @@ def test_over_http_toolsets_are_servers_and_tokens_name_operations(
     tokens = tmp_path / "tokens"
     tokens.write_text("me all-of-them-0123456789\nyou some-of-them-0123456789 *e_operation,search_*,listOrders,heal\n")
     tokens.chmod(0o600)
-    with served(server, "--token-file", str(tokens), environment=environment) as serving:
+    options = ("--token-file", str(tokens), "--quota", "placeOrder=1/h")
+    with served(server, *options, environment=environment) as serving:
         root = serving.url.removesuffix("/mcp")
 
         def ask(path: str, whose: str, method: str, **params: Any) -> dict[str, Any]:
@@ -263,3 +267,22 @@ def test_over_http_toolsets_are_servers_and_tokens_name_operations(
         assert said["result"]["isError"]
         said = ask("/mcp", "all", "tools/call", name="change_operation", arguments={"name": "placeOrder"})
         assert said["result"]["structuredContent"] == {"ok": True}
+        said = ask("/mcp", "all", "tools/call", name="change_operation", arguments={"name": "placeOrder"})
+        assert "your quota of calls is 1/h of the tool placeOrder" in said["error"]["message"]
+
+
+def test_a_token_needs_the_scopes_of_an_operation() -> None:
+    asked: list[str] = []
+    authenticator = SimpleNamespace(permit=lambda principal, method, name, path: asked.append(name))
+    call = {"method": "tools/call", "params": {"name": "change_operation", "arguments": {"name": "placeOrder"}}}
+    other: dict[str, Any] = {"method": "tools/call", "params": {"name": "via", "arguments": {"name": "placeOrder"}}}
+    for index, names_asked in (
+        ({"operations": True}, ["change_operation", "placeOrder", "via"]),
+        ({}, ["change_operation", "via"]),
+    ):
+        asked.clear()
+        driver: Any = SimpleNamespace(
+            image=SimpleNamespace(index=index), settings=SimpleNamespace(authenticator=authenticator)
+        )
+        assert scope_refusal(driver, [call, other], Principal("me"), "/mcp") is None
+        assert asked == names_asked
