@@ -54,7 +54,7 @@ SMOKE = (
 """One case of each system, era, carrier and kind of handler, from end to end."""
 OTHER_SYSTEMS = "tests/platforms"
 OF_OTHER_SYSTEMS = re.compile(
-    r"(?:.*/)?(?:platforms|launchers|windows|selfcontained)/|tests/support/windows_|\.ci/wine"
+    r"(?:.*/)?(?:platforms/(?!posix\b)|launchers/|windows/|selfcontained/)|tests/support/windows_|\.ci/wine"
 )
 """The changed files for which tests under Wine are in a check."""
 REACHED_TESTS = ROOT / ".cache/reached-tests"

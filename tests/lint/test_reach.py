@@ -97,3 +97,9 @@ def test_a_case_of_make_test_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     text = (ROOT / file).read_text("utf-8")
     assert not test or f"def {test}(" in text
+
+
+def test_tests_under_wine_are_for_what_windows_runs() -> None:
+    below = "runtime/mcpc_runtime/transports/platforms"
+    paths = [f"{below}/{name}" for name in ("posix/reactor.py", "pipes.py", "windows/pipes.py")]
+    assert [path for path in paths if tiers.OF_OTHER_SYSTEMS.match(path)] == paths[1:]
