@@ -9,6 +9,8 @@ from mcpc.reading.hidden_characters import hidden_characters, remove_characters
 
 LONGEST = 1_024
 SENTENCE = re.compile(r"[.!?。](?=\s)")
+ALERT = re.compile(r"^> \[!(\w+)\][ ]*\n(?:>[ ]?)?", re.MULTILINE)
+"""The first line of a note in GitHub's Markdown, which says nothing by itself."""
 BLANK = re.compile(r"[ \t]*\n\s*\n\s*")
 
 
@@ -18,6 +20,7 @@ def clean_text(written: Any, longest: int = LONGEST) -> str:
         return ""
     text = written.strip()
     text = BLANK.sub("\n\n", text).replace("\r", "").replace("\t", " ")
+    text = ALERT.sub(lambda match: f"{match[1].capitalize()}: ", text)
     hidden = hidden_characters(text.replace("\n", " "))
     return shortened(remove_characters(text, hidden) if hidden else text, longest)
 
