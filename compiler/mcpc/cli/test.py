@@ -333,9 +333,10 @@ def report_problems(problems: Diagnostics, sources: Mapping[str, Source], folder
 
 def check_targets(loaded: Loaded, facts: Mapping[str, Any]) -> None:
     """Report cases of what the server does not offer, and exit."""
+    requests = facts.get(REQUESTS, {})
     problems = (
         *unknown_targets(loaded.cases, offered_names(facts)),
-        *unanswerable(loaded.cases, facts.get(REQUESTS, {}).get("tools", {})),
+        *unanswerable(loaded.cases, requests.get("tools", {}), requests.get("bases", {})),
     )
     report_problems(problems, loaded.sources, Path(loaded.prefix or "."))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcpc import __version__
 from mcpc.emit.interpreters import full_version
-from mcpc.model.ir.handlers import DEFAULT, HttpHandler, default_options
+from mcpc.model.ir.handlers import DEFAULT, HttpHandler, PipelineHandler, default_options
 from mcpc.model.revisions import REVISIONS
 from mcpc.options import Options, minor_versions
 from mcpc.pack.archive import (
@@ -140,12 +140,13 @@ def request_facts(server: Server) -> dict[str, Json]:
     bases: dict[str, Json] = {}
     lines: dict[str, Json] = {}
     for tool in server.tools:
+        steps = tool.handler.steps if isinstance(tool.handler, PipelineHandler) else ()
         if isinstance(tool.handler, HttpHandler):
-            setting, url = tool.handler.base
             lines[tool.name] = tool.handler.line
-            if setting:
-                bases.setdefault(setting, url)
-    return {REQUESTS: {"bases": bases, "tools": lines}} if lines else {}
+        for handler in (tool.handler, *(step.handler for step in steps)):
+            if isinstance(handler, HttpHandler) and handler.base[0]:
+                bases.setdefault(*handler.base)
+    return {REQUESTS: {"bases": bases, "tools": lines}} if lines or bases else {}
 
 
 def handler_facts(server: Server) -> list[Json]:

@@ -258,12 +258,15 @@ def unknown_targets(cases: list[Case], offered: Mapping[str, list[str]]) -> Diag
     return tuple(problems)
 
 
-def unanswerable(cases: list[Case], requests: Mapping[str, str]) -> Diagnostics:
-    """Report cases with responses whose tool sends to a fixed address.  `requests`: by tool, as `GET $BASE/path`."""
+def unanswerable(cases: list[Case], requests: Mapping[str, str], bases: Mapping[str, str]) -> Diagnostics:
+    """Report cases with responses whose tool sends to a fixed address.
+
+    `requests`: by tool, as `GET $BASE/path`; `bases`: the settings that have addresses.
+    """
     problems = []
     for case in cases:
-        line = requests.get(case.target, "" if any(" $" in each for each in requests.values()) else "none")
-        if case.responses is not None and line and " $" not in line:
+        is_answered = " $" in requests[case.target] if case.target in requests else bool(bases)
+        if case.responses is not None and not is_answered:
             message = f"the requests of `{case.target}` cannot be answered here: no setting has their address"
             problems.append(diagnose("MCP605", case.node.span_of("given"), message, '`"base": {"setting": NAME}`'))
     return tuple(problems)

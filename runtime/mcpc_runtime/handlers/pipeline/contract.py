@@ -11,6 +11,7 @@ A record is a definition that only this step can call, as `mcpc.emit.records` wr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -25,6 +26,7 @@ from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.kept_results import Account
 
 Step = dict[str, Any]
+EACH, CONDITION = " for each item", " on a condition"
 
 
 class PipelineInvocation:
@@ -85,3 +87,10 @@ def expired(running_call: ExpiredCall) -> Ending:
     place = f" in {job.position}" if job is not None else ""
     seconds = round(monotonic() - running_call.began, 1)
     return text_outcome(f"{running_call.handler_call.name} was stopped after {seconds:g} s{place}", is_error=True)
+
+
+def dry_run(call: Call, image: Image, stand_in: Callable[[str], str]) -> str:
+    """Return which steps would run; what they would send is known only then."""
+    plan = call.definition.handler[1]
+    steps = (f"{step['name']}{EACH * ('each' in step)}{CONDITION * ('when' in step)}" for step in plan["steps"])
+    return f"It would run a pipeline: {', then '.join(steps)}"

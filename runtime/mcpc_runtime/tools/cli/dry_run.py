@@ -14,7 +14,7 @@ from shlex import quote
 
 from mcpc_runtime.artifact.settings import image_problems
 from mcpc_runtime.handlers.contracts import CONTRACTS
-from mcpc_runtime.handlers.shell_words import PIPE
+from mcpc_runtime.handlers.shell_words import PIPE, DryRun
 from mcpc_runtime.protocol.effects import Call, StartHandler, text
 from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.requests import SendResponse
@@ -84,9 +84,13 @@ def described(call: Call, image: Image, stand_ins: StandIns) -> str:
     definition = call.definition
     module = __import__(CONTRACTS[definition.contract][0], fromlist=["dry_run"])
     if not hasattr(module, "dry_run"):
-        file, *more = definition.handler
-        return f"It would run {f'`{more[0]}` of ' if definition.contract in NAMING_FUNCTIONS else ''}{file}"
-    lines, notes = module.dry_run(call, image, stand_ins.of)
+        file, *more = definition.handler or ("",)
+        function = f"`{more[0]}` of " if definition.contract in NAMING_FUNCTIONS else ""
+        return f"It would run {function}{file or definition.contract}"
+    planned: DryRun | str = module.dry_run(call, image, stand_ins.of)
+    if isinstance(planned, str):
+        return planned
+    lines, notes = planned
     for each in notes:
         note(each)
     return " \\\n  ".join(" ".join(map(stand_ins.quoted, words)) for words in lines)

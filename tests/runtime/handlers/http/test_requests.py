@@ -72,6 +72,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
     names.append(tool("secret-base", {"base": {"setting": "KEY"}}))
     command = {"command": ["ls", {"setting": "PLAIN"}, {"argument": "v"}], "stdin": {"setting": "KEY"}}
     schema = {"type": "object", "properties": {"v": {"type": "string"}}}
+    each = {"each": "/arguments/v", "maxItems": 2, "tool": "query-empty", "with": {"v": "/item"}}
+    handler = {"pipeline": [{"tool": "query-left-out", "with": {}}, each]}
+    listed = {"type": "object", "required": ["v"], "properties": {"v": {"type": "array"}}}
+    names.append({"name": "steps", "description": "d", "inputSchema": listed, "_meta": {"mcpc/handler": handler}})
     names.append({"name": "listed", "description": "d", "inputSchema": schema, "_meta": {"mcpc/handler": command}})
     about = {"serverInfo": {"name": "plans", "version": "1"}, "settings": SETTINGS}
     (project / "server.json").write_text(json.dumps(about))
@@ -141,6 +145,7 @@ def test_a_dry_run_prints_the_command_that_sends_the_request(server: Path, api: 
         (["secret-base"], '\n  "$KEY"/x\n', "", 0),
         (["path-dot", "v=."], "", "it would not be sent: a value of the path is", 5),
         (["listed", "v=a b"], """printf %s "$KEY" | \\\n  ls p 'a b'\n""", "", 0),
+        (["steps", "v=[1]"], "pipeline: query-left-out, then query-empty for each item\n", "", 0),
         (["listed", "v=-x"], "", '/v: "-x" begins with `-`', 5),
     ],
 )
