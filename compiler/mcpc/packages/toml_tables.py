@@ -81,8 +81,9 @@ def package_settings(text: TomlText) -> tuple[PackageSettings, Diagnostics]:
         problems.append(diagnose("MCP401", span, f"`{EXCLUDE_NEWER}` is not a date", 'a date such as `"2025-06-30"`'))
     if problems:
         return PackageSettings(), tuple(problems)
-    listed = (tuple(table.get(name, ())) for name in LISTED_SETTINGS)
-    return PackageSettings(*listed, allow_sdist=allowed is True, exclude_newer=date or _date_of_uv(text)), ()
+    extract, extras, groups, platforms = (tuple(table.get(name, ())) for name in LISTED_SETTINGS)
+    date = date or _date_of_uv(text)
+    return PackageSettings(extract, extras, groups, platforms, allow_sdist=allowed is True, exclude_newer=date), ()
 
 
 def declared_platforms(source: Source | None) -> tuple[str, ...]:

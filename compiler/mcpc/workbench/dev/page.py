@@ -22,7 +22,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from mcpc.release.comparison import compare
 from mcpc.workbench.dev.reporting import Reporter
 from mcpc_runtime.http.origins import OriginCheck
 from mcpc_runtime.http.page_files import PATH, page_reply
@@ -391,7 +390,11 @@ class PageReporter(Reporter):
 
     def _record(self, build: BuildResult, summary: str) -> None:
         lists = self._lists_of(build.path) if build.path is not None else None
-        comparison = compare(self._lists, lists) if self._lists is not None and lists is not None else None
+        comparison = None
+        if self._lists is not None and lists is not None:
+            from mcpc.release.comparison import compare  # noqa: PLC0415 - it imports much, and the first build has none
+
+            comparison = compare(self._lists, lists)
         self._lists = lists or self._lists
         self._history.add(build, summary, comparison)
 
