@@ -170,7 +170,7 @@ def _literal_problems(node: Node, inputs: Inputs) -> Iterator[Diagnostic]:
 def _shell_program(node: Node, program: Node, before: Node) -> Iterator[Diagnostic]:
     """Yield an argument that would be a program of a shell."""
     flag = member_of(node, "flag", "string")
-    is_program = before.value in ("-c", "/c", "-Command") or (flag is not None and flag.value in ("-c", "/c"))
+    is_program = before.value in ("-c", "/c", "-Command") or (flag is not None and flag.value == "-c")
     if is_program and str(program.value).rpartition("/")[2].lower() in SHELLS:
         message = f"whatever this argument says, `{program.value}` would run it"
         yield diagnose(CODE, node.span, message, "", "write a script, and give it the argument as a word")

@@ -75,7 +75,7 @@ WRONG = [
     ('{"command": ["git", {"argument": "path"}, «"|"», "head"]}', "there is no shell"),
     ('{"command": ["git", «"--in={path}"», {"argument": "path"}]}', "in which no argument is filled in"),
     ('{"command": ["bash", "-c", «{"argument": "path"}»]}', "`bash` would run it"),
-    ('{"command": ["SH", «{"flag": "/c", "argument": "path"}»]}', "`SH` would run it"),
+    ('{"command": ["SH", «{"flag": "-c", "argument": "path"}»]}', "`SH` would run it"),
     ('{"command": ["git", {"argument": "path"}], "stdin": «"path"»}', "`stdin` is one argument or setting"),
     ('{"command": ["git"], "stdin": {"argument": «"txt"»}}', "has no argument `txt`"),
     ('{"command": ["git"], "output": «"xml"»}', "`output` is `xml`"),
