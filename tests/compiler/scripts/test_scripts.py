@@ -60,5 +60,6 @@ def test_help_is_asked_for_where_nothing_else_says_what_a_script_takes(tmp_path:
 
 
 def test_equal_names_are_told_apart() -> None:
-    _, tools, _ = script_project(folder({"a.sh": "#!/bin/sh\n", "a.pl": "#!/bin/sh\n"}), "s", runs=False)
-    assert [(tool.path, tool.definition["name"]) for tool in tools] == [("bin/a.pl", "a"), ("bin/a.sh", "a_2")]
+    _, tools, _ = script_project(folder(dict.fromkeys(("a.sh", "a.pl", "b" * 65, "_"), "#!/bin/sh\n")), "s", runs=False)
+    assert [tool.path for tool in tools] == ["bin/_", "bin/a.pl", "bin/a.sh", "bin/" + "b" * 65]
+    assert [tool.definition["name"] for tool in tools] == ["script", "a", "a_2", "b" * 64]

@@ -145,13 +145,12 @@ def click_option(call: ast.Call) -> Iterator[Option]:
     if not flags:
         return
     named = next((name for name in names if not name.startswith("-")), "")
-    is_switch = (
-        any("/" in name for name in names)
-        or any(constant(given.get(key)) is True for key in ("is_flag", "count"))
-        or ("type" not in given and isinstance(constant(given.get("default")), bool))
+    is_switch = any("/" in name for name in names) or any(
+        constant(given.get(key)) is True for key in ("is_flag", "count")
     )
     flag = long_flag(flags)
-    choices = choices_of(given.get("type"))
+    takes_boolean = not is_switch and "type" not in given and isinstance(constant(given.get("default")), bool)
+    choices = ("true", "false") if takes_boolean else choices_of(given.get("type"))
     kind = "boolean" if is_switch else kind_of(given)
     repeated, required = (constant(given.get(key)) is True for key in ("multiple", "required"))
     yield Option(argument_name(named or flag), flag, kind, help_of(given), required, repeated, True, choices)
