@@ -7,7 +7,7 @@ import pytest
 
 from support.artifact import build
 from support.files import write_files
-from support.page_steps import call, choose, fill_raw, opened, result, use_handshake
+from support.page_steps import await_count, call, choose, fill_raw, opened, result, use_handshake
 from support.processes import running, until
 from support.serving import served
 
@@ -98,7 +98,7 @@ def test_a_form_is_answered_by_hand(tab):
     tab.keyboard.press("Control+Enter")
     question.get_by_role("button", name="Decline").click()
     tab.wait_for_selector(".outcome >> text=decline")
-    assert question.count() == 0
+    await_count(question, 0)
 
 
 def test_the_model_and_the_roots_are_asked_for_by_hand(tab):

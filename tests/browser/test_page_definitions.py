@@ -78,9 +78,11 @@ def test_a_task_is_followed_asks_and_ends(tab):
     call(tab, "multi_input")
     for _ in range(2):
         question = tab.locator(".question").first
+        answered = question.element_handle()
         question.get_by_role("button", name="JSON").click()
         question.locator("textarea").fill('{"name": "Ada", "age": 3}')
         question.get_by_role("button", name="Accept").click()
+        answered.wait_for_element_state("hidden")  # or the next one to be answered would be this one again
     tab.wait_for_selector(".outcome >> text=Task completed")
     tab.get_by_role("button", name="Tasks").click()
     tab.locator(".row").first.click()

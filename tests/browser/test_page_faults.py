@@ -9,7 +9,7 @@ import pytest
 
 from support.artifact import build
 from support.browser import page as browser_page
-from support.page_steps import WAIT_MILLISECONDS, call, opened
+from support.page_steps import WAIT_MILLISECONDS, await_count, call, opened
 from support.serving import served
 
 BROKEN = ("Failed to load resource", "net::ERR")
@@ -124,7 +124,7 @@ def test_an_address_is_opened_only_by_a_click_and_only_on_the_web(mocked):
         ]
         tab.get_by_role("button", name="Cancel", exact=True).click()
         tab.wait_for_selector(".outcome >> text=cancelled")
-        assert tab.locator(".question").count() == 0
+        await_count(tab.locator(".question"), 0)
 
 
 def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
@@ -133,10 +133,10 @@ def test_ten_thousand_tools_are_a_list_of_a_few_rows(mocked):
         tab.wait_for_selector(".kind >> text=10011")
         assert tab.locator(".row").count() < 60
         tab.fill("#filter", "tool_9999")
-        assert tab.locator(".row").count() == 1
+        await_count(tab.locator(".row"), 1)
         tab.fill("#filter", "")
         tab.press("#list", "End")
-        assert tab.locator(".row.active").count() == 1
+        await_count(tab.locator(".row.active"), 1)
 
 
 @pytest.mark.slow

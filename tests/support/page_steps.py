@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
 from support.browser import page as browser_page
 
@@ -27,6 +27,10 @@ def choose(tab: Page, name: str) -> None:
     tab.fill("#filter", name)
     tab.press("#filter", "Enter")
     tab.wait_for_selector(f".heading h2:has-text('{name.split()[-1]}')")
+
+
+def await_count(elements: Locator, count: int) -> None:
+    expect(elements).to_have_count(count, timeout=WAIT_MILLISECONDS)
 
 
 def call(tab: Page, name: str, **arguments: str) -> None:
