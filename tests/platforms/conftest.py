@@ -21,6 +21,7 @@ from support import machines
 from support.git_bash import GitBash
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
 from support.scale import FULL
+from support.windows_prefix import own_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from support.machines import Machine
+    from support.windows_prefix import Prefix
 
     Connect = Callable[..., AbstractContextManager[PipeClient]]
     Serve = Callable[[], "Site"]
@@ -109,6 +111,13 @@ def git_bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitBash]:
     """Git Bash for Windows under Wine, in a folder with a blank."""
     with GitBash(tmp_path_factory.mktemp("Program Files") / "Git") as installed:
         yield installed
+
+
+@pytest.fixture(scope="module")
+def prefix() -> Iterator[Prefix]:
+    """A prefix without a Python."""
+    with own_prefix() as prefix:
+        yield prefix
 
 
 @pytest.fixture(params=(HANDSHAKE, STATELESS))

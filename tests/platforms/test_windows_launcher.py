@@ -1,14 +1,14 @@
 """`server.exe` under Wine: which Python it finds, and what the server gets of its client."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from support.slack import slack
-from support.windows_prefix import Prefix, own_prefix, windows_path
+from support.windows_prefix import Prefix, windows_path
 from support.windows_programs import report, reporter
 
 FOLDERS = (
@@ -18,13 +18,6 @@ FOLDERS = (
 )
 """Folders of installers, below LOCALAPPDATA."""
 CORE = r"Software\Python\PythonCore"
-
-
-@pytest.fixture(scope="module")
-def prefix() -> Iterator[Prefix]:
-    """A prefix without a Python."""
-    with own_prefix() as prefix:
-        yield prefix
 
 
 @pytest.fixture

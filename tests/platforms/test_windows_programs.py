@@ -12,7 +12,7 @@ from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter,
 from platforms import projects
 from support import machines
 from support.pipe_client import HANDSHAKE, STATELESS, PipeClient
-from support.windows_prefix import own_prefix, windows_path
+from support.windows_prefix import windows_path
 from support.witness import Witness
 
 if TYPE_CHECKING:
@@ -29,13 +29,6 @@ FAMILY = 3
 """The worker, its child, and the child of another child."""
 SECONDS = 0.5
 """What a process may outlive its server."""
-
-
-@pytest.fixture(scope="module")
-def prefix() -> Iterator[Prefix]:
-    """A prefix without a Python."""
-    with own_prefix() as prefix:
-        yield prefix
 
 
 @pytest.fixture(scope="module", params=FORMS)

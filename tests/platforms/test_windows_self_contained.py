@@ -15,11 +15,11 @@ import pytest
 from mcpc.interpreters.launchers.windows_interpreter import bundled_interpreter, read_embeddable
 from mcpc.interpreters.selfcontained import windows
 from support import artifact
-from support.windows_prefix import Prefix, own_prefix, windows_path
+from support.windows_prefix import Prefix, windows_path
 from support.windows_programs import report, reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcpc.interpreters.launchers.windows_file import BundledInterpreter
@@ -60,13 +60,6 @@ def library() -> list[str]:
     assert datetime.datetime.strptime("2026-11-28", "%Y-%m-%d").year + decimal.Decimal(1) == 2027
     return sorted(name for name, module in sys.modules.items() if "python3" in (getattr(module, "__file__", "") or ""))
 '''
-
-
-@pytest.fixture(scope="module")
-def prefix() -> Iterator[Prefix]:
-    """A prefix without a Python."""
-    with own_prefix() as prefix:
-        yield prefix
 
 
 @cache
