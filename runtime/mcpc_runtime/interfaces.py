@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from mcpc_runtime.concurrency.leader_followers import LeaderFollowers
 from mcpc_runtime.protocol.effects import Activity, Call, Effect, Ending, PublishChange
-from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.image import Image, StoredPage
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.protocol.requests import SendResponse
@@ -91,6 +91,9 @@ class ClientChannel(Protocol):
 
     def write(self, data: bytes) -> None:
         """Queue `data` for the next `flush`."""
+
+    def write_later(self, page: StoredPage) -> None:
+        """Queue what is read while it is written."""
 
     def flush(self) -> bool:
         """Write as much as possible without blocking; return whether that was all."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from mcpc_runtime.protocol.image import PIECE, StoredPage
 from mcpc_runtime.transports import stdio
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY
 from mcpc_runtime.transports.stdio import Channel
@@ -210,6 +211,34 @@ def test_a_client_that_does_not_read_is_written_to_when_it_does(ends: Ends) -> N
     assert (channel.bytes_written, channel.unsent) == (accepted, HIGH_WATER + 2 - accepted)
     assert ends.receive(HIGH_WATER + 2) == b"1" * HIGH_WATER + b"23"
     assert channel.bytes_written == HIGH_WATER + 2
+
+
+def test_a_page_is_read_while_the_client_reads_it_and_not_from_a_changed_file(ends: Ends) -> None:
+    whole = bytes(range(251)) * 4000
+    reads: list[int] = []
+
+    def read(offset: int, length: int) -> bytes:
+        if offset >= 3 * PIPE_CAPACITY and not reads:
+            raise ImportError("the file was changed")
+        reads.append(length)
+        return whole[offset : offset + length]
+
+    channel = ends.channel
+    page = StoredPage(read, (0, len(whole)), (b"<", 5, 9, b"|", 20, len(whole), b">"))
+    channel.write(b"1")
+    channel.write_later(page)
+    channel.write(b"2")
+    expected = b"1<" + whole[5:9] + b"|" + whole[20:] + b">2"
+    assert channel.unsent == 3
+    assert not channel.flush()
+    assert 1 < channel.unsent < 2 * PIECE
+    assert sum(reads) <= channel.bytes_written + 2 * PIECE < len(whole)
+    assert ends.receive(len(expected)) == expected
+    assert (channel.unsent, channel.bytes_written) == (0, len(expected))
+    del reads[:]
+    channel.write_later(StoredPage(read, (3 * PIPE_CAPACITY, 9), (0, 9)))
+    with pytest.raises(OSError, match="the file was changed"):
+        channel.flush()
 
 
 def test_a_client_that_has_gone_is_noticed(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:

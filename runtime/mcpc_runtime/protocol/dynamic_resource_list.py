@@ -17,7 +17,7 @@ STATIC_RESOURCES = "known"
 def list_resources(session: SessionState, request: Request) -> bytes | Failure | Call:
     """Return a page of resources, or for the last page the call of the handler that adds the rest."""
     method = request.method
-    page = request.wire.page(method, request.params.get("cursor"))
+    page: bytes | None = request.wire.page(method, request.params.get("cursor"))
     if page is None:
         return Failure(INVALID_PARAMS, "Invalid params: unknown cursor")
     static = parse(page)

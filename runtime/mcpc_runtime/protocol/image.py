@@ -1,13 +1,14 @@
 """A built server: results as bytes, definitions behind an index, validators as code; all are read when they are needed.
 
-Reading is done by functions that are passed in. A list takes one or two reads whatever its length; finding a definition
-among N takes two reads (a hash table in the blob), so a server of ten thousand tools starts as fast as one of ten.
+Reading is done by functions that are passed in. A list takes one or two reads, and a long one can be read while it is
+written; finding a definition among N takes two reads (a hash table in the blob), so a server of ten thousand tools
+starts as fast as one of ten.
 """
 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, TypedDict
 
@@ -48,6 +49,11 @@ MAX_KEY_LENGTH = 255
 """A longer name is stored in a table as its digest."""
 PARTS = 1 << 31
 """The bit of a page's length that tells that it is a record of parts (see `mcpc.emit.list_pages`)."""
+LARGEST_READ = 1 << 18
+"""The most bytes of a page that is read at once."""
+PIECE = 1 << 14
+Parts = tuple[Any, ...]
+"""A page as parts of another one: a pair of numbers is a range of it, bytes are themselves."""
 NO_STRUCTURED, STRUCTURED_OBJECTS, STRUCTURED_ANY = range(3)
 
 
@@ -98,8 +104,10 @@ class ProtocolRevision:
             self._capabilities = capabilities if type(capabilities) is dict else {}
         return self._capabilities
 
-    def page(self, method: str, cursor: Json) -> bytes | None:
+    def page(self, method: str, cursor: Json, line: bytes = b"") -> Any:
         """Return a list's page, or None for a cursor that was never issued.
+
+        `line`: a response with NUL for its result; in place of a long page it is returned, as a `StoredPage`.
 
         A cursor is the page's number and the list's fingerprint, so that a cursor of another build is refused.
         """
@@ -113,18 +121,17 @@ class ProtocolRevision:
         number = max(number, 0)
         row = self._image.read(table + 8 * number, 8)
         length = int.from_bytes(row[4:], "little")
-        items = self._image.read(int.from_bytes(row[:4], "little"), length & ~PARTS)
+        place: Reference = int.from_bytes(row[:4], "little"), length
+        parts: Parts = (0, length)
         if length & PARTS:
-            items = self._joined(items)
+            place, parts = marshal.loads(self._image.read(place[0], length & ~PARTS))
         next_cursor = b',"nextCursor":"%d.%b"' % (number + 1, fingerprint) if number + 1 < pages else b""
-        return b'{"%b":[%b]%b%b}' % (key, items, next_cursor, tail)
-
-    def _joined(self, record: bytes) -> bytes:
-        """Return a page that is parts of another one: a pair of numbers is a range of it, bytes are themselves."""
-        place, row = marshal.loads(record)
-        whole = memoryview(self._image.read(*place))
-        parts = iter(row)
-        return b"".join([part if type(part) is bytes else whole[part : next(parts)] for part in parts])
+        head, end = b'{"%b":[' % key, b"]%b%b}" % (next_cursor, tail)
+        if line and place[1] > LARGEST_READ:
+            before, after = line.split(b"\0")
+            return StoredPage(self._image.read, place, (before, head, *parts, end, after))
+        whole = self._image.read(*place)
+        return b"".join((head, join_parts(whole, parts) if length & PARTS else whole, end))
 
     def shows_structured(self, value: object) -> bool:
         """Tell whether a result may include this value as structured content."""
@@ -138,6 +145,49 @@ class ProtocolRevision:
             result["_meta"] = {**meta, **self._image.result_meta} if self.stateless else meta
             return encode(result)[:-1] + (b',"resultType":"complete"}' if self.stateless else b"}")
         return b"".join((memoryview(encode(result))[:-1], self.tail, b"}"))  # one copy of a large result
+
+
+def join_parts(whole: bytes, row: Parts) -> bytes:
+    """Return a page that is parts of a whole one."""
+    parts, view = iter(row), memoryview(whole)
+    return b"".join([part if type(part) is bytes else view[part : next(parts)] for part in parts])
+
+
+class StoredPage:
+    """A page that is read while it is written, in pieces: a client that reads slowly costs no memory.
+
+    `whole`: the page that it is parts of, in the blob.
+    """
+
+    __slots__ = ("_parts", "_read", "_whole")
+
+    def __init__(self, read: Read, whole: Reference, parts: Parts) -> None:
+        self._read = read
+        self._whole = whole
+        self._parts = parts
+
+    def pieces(self) -> Iterator[bytes]:
+        """Read the page; a piece has about as many bytes as one read."""
+        place, size = self._whole
+        gathered: list[bytes] = []
+        length, window, start = 0, b"", 0
+        parts = iter(self._parts)
+        for part in parts:
+            if type(part) is bytes:
+                gathered.append(part)
+                length += len(part)
+                continue
+            at, end = part, next(parts)
+            while at < end:
+                if not start <= at < start + len(window):
+                    start, window = at, self._read(place + at, min(PIECE, size - at))
+                gathered.append(window[at - start : end - start])
+                at += len(gathered[-1])
+                length += len(gathered[-1])
+                if length >= PIECE:
+                    yield b"".join(gathered)
+                    gathered, length = [], 0
+        yield b"".join(gathered)
 
 
 def page_number(cursor: Json, fingerprint: bytes, pages: int) -> int:

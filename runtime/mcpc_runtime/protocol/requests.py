@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from mcpc_runtime.protocol.image import ProtocolRevision
+from mcpc_runtime.protocol.image import ProtocolRevision, StoredPage
 from mcpc_runtime.protocol.jsonrpc import Json
 
 
@@ -50,3 +50,13 @@ class SendResponse:
         self.data = data
         self.request = request
         self.code = code
+
+
+class SendStored(SendResponse):
+    """Write a response line that is read while it is written; `page`: the line."""
+
+    __slots__ = ("page",)
+
+    def __init__(self, page: StoredPage, request: Request) -> None:
+        super().__init__(b"", request)
+        self.page = page

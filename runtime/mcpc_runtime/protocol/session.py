@@ -38,7 +38,7 @@ from mcpc_runtime.protocol.effects import (
     TaskRequest,
 )
 from mcpc_runtime.protocol.filtered_tool_list import list_tools, make_private
-from mcpc_runtime.protocol.image import Image, ProtocolRevision
+from mcpc_runtime.protocol.image import Image, ProtocolRevision, StoredPage
 from mcpc_runtime.protocol.jsonrpc import (
     Json,
     ParseError,
@@ -48,7 +48,7 @@ from mcpc_runtime.protocol.jsonrpc import (
 )
 from mcpc_runtime.protocol.kept_results import Account
 from mcpc_runtime.protocol.notifications import notification_effects as notes_note
-from mcpc_runtime.protocol.requests import Batch, Request, SendResponse
+from mcpc_runtime.protocol.requests import Batch, Request, SendResponse, SendStored
 from mcpc_runtime.protocol.run_time_lists import forward_request, is_forwarded, request_list
 from mcpc_runtime.protocol.subscriptions import change_messages as subscriptions_changed
 from mcpc_runtime.protocol.tolerance import is_known_client
@@ -80,6 +80,7 @@ class Session:
         "listening",
         "log_level",
         "principal",
+        "reads_later",
         "roots",
         "running",
         "unique_id",
@@ -101,7 +102,7 @@ class Session:
         self.roots: object = None
         self.unique_id = ""
         self.conversation: str | None = None
-        self.is_tolerated = False
+        self.is_tolerated = self.reads_later = False
         self.allows: Callable[[str], bool] | None = None
 
     def handshake_wire(self) -> ProtocolRevision:
@@ -256,7 +257,7 @@ class Session:
         effects: list[Effect] = subscriptions_changed(self, event)
         return effects
 
-    def _list(self, request: Request) -> bytes | Failure | Call:
+    def _list(self, request: Request) -> bytes | Failure | Call | list[Effect]:
         if request.method in self.image.run_time_lists:
             call: Failure | Call = request_list(self, request)
             return call
@@ -265,7 +266,10 @@ class Session:
             allowed: bytes | Failure = list_tools(self, request)
             return allowed
         cursor = request.params.get("cursor")
-        page = request.wire.page(request.method, cursor)
+        line = result_line(request.identifier, b"\0") if self.reads_later and request.batch is None else b""
+        page = request.wire.page(request.method, cursor, line)
+        if isinstance(page, StoredPage):
+            return [SendStored(page, request)]
         if page is not None and self.principal and request.wire.stateless and request.method == "tools/list":
             page = make_private(page)
         return page if page is not None else Failure(INVALID_PARAMS, "Invalid params: unknown cursor")

@@ -17,7 +17,7 @@ from mcpc_runtime.interfaces import ClientChannel
 from mcpc_runtime.lazy import call_rows
 from mcpc_runtime.log import log_line
 from mcpc_runtime.protocol.image import Image
-from mcpc_runtime.protocol.requests import SendResponse
+from mcpc_runtime.protocol.requests import SendResponse, SendStored
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.protocol.subscriptions import close_listening
 from mcpc_runtime.server.backpressure import Backpressure
@@ -43,6 +43,7 @@ class StdioDriver(Driver):
     def __init__(self, image: Image, session: Session, channel: ClientChannel, limit: int) -> None:
         super().__init__(image, allocate_lock())
         self.session = session
+        session.reads_later = True
         self.channel = channel
         self.limit = limit
         self.lines: list[bytes | None] = []
@@ -188,7 +189,10 @@ class StdioDriver(Driver):
             self.post_effects(receive_or_fail(session, line, session.receive))
 
     def _send(self, effect: SendResponse) -> None:
-        self.channel.write(effect.data)
+        if isinstance(effect, SendStored):
+            self.channel.write_later(effect.page)
+        else:
+            self.channel.write(effect.data)
         if self._after_list and effect.request is not None and effect.request.method == "tools/list":
             rows, self._after_list = self._after_list, ()
             call_rows(rows, self, effect.request)

@@ -10,10 +10,10 @@ process. Where the system has descriptors of processes, or events of their ends 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from select import select
 from time import sleep
-from typing import Any
+from typing import Any, Protocol
 
 from mcpc_runtime.transports.platforms import PIPE_CAPACITY, system
 from mcpc_runtime.transports.platforms.allocation import return_large_blocks
@@ -40,6 +40,14 @@ TRANSIENT_ERRNOS = (4, 12, 105)
 """EINTR, ENOMEM, ENOBUFS: errors that may pass."""
 MAX_RETRIES = 100
 RETRY_SECONDS = 0.01
+
+
+class Pieces(Protocol):
+    """What is read while it is written."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """Read it."""
+        ...
 
 
 class Channel:
@@ -77,7 +85,7 @@ class Channel:
         self._has_large = False
         self._parent = system.getppid()
         self._parent_end: int | None = None if self._parent > 1 else UNKNOWN
-        self._pending: list[bytes] = []
+        self._pending: list[bytes | memoryview | Iterator[bytes]] = []
         self.bytes_written = 0
         self._write_some: Callable[[int, memoryview], int] | None = None
 
@@ -168,30 +176,61 @@ class Channel:
         self._pending.append(data)
         self.unsent += len(data)
 
+    def write_later(self, page: Pieces) -> None:
+        """Queue what is read while it is written."""
+        self._pending.append(page.pieces())
+        self.unsent += 1  # until it was read, and more for what was read
+
     def flush(self) -> bool:
         """Write what the client accepts now; return whether it was all. BrokenPipeError: the client has gone."""
-        if not self._pending:
-            return True
-        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
-        self._pending.clear()
-        if self._write_some is None and self.bytes_written + len(data) > PIPE_CAPACITY:
+        while self._pending:
+            self._pending.insert(0, memoryview(self._next()))
+            if not self._write_first():
+                return False
+        return True
+
+    def _write_first(self) -> bool:
+        """Write of the first bytes what the client accepts now; return whether it was all."""
+        view: Any = self._pending[0]
+        if self._write_some is None and self.bytes_written + len(view) > PIPE_CAPACITY:
             self._make_nonblocking()  # until then, writing cannot block
-        write_some, view = self._write_some or system.write, memoryview(data)
+        write_some = self._write_some or system.write
         try:
             while view:
-                view = view[write_some(self.output, view) :]
+                written = write_some(self.output, view)
+                self.bytes_written += written
+                self.unsent -= written
+                self._pending[0] = view = view[written:]
         except BlockingIOError:
-            self._pending.append(bytes(view))
+            return False
         except (BrokenPipeError, ConnectionResetError):
             raise BrokenPipeError from None
         except OSError as problem:
-            self._pending.append(bytes(view))
             self._wait_after("written to", problem)
-        else:
-            self._failures = 0
-        self.bytes_written += len(data) - len(view)
-        self.unsent = len(view)
-        return not view
+            return False
+        self._failures = 0
+        del self._pending[0]
+        return True
+
+    def _next(self) -> bytes | memoryview:
+        """Return what is written next: all bytes that wait, or a piece of what is read while it is written."""
+        pending = self._pending
+        first = pending[0]
+        if not isinstance(first, bytes | memoryview):
+            try:
+                piece = next(first, b"")
+            except ImportError as problem:  # the file of the server was changed
+                raise OSError(str(problem)) from None
+            if not piece:
+                del pending[0]
+            self.unsent += len(piece) or -1
+            return piece
+        count = 1
+        while count < len(pending) and isinstance(pending[count], bytes):
+            count += 1
+        data = first if count == 1 else b"".join(pending[:count])  # type: ignore[arg-type]
+        del pending[:count]
+        return data
 
     def _wait_after(self, action: str, problem: OSError) -> None:
         """Wait a moment after a transient error; raise OSError with a message if it persists."""

@@ -26,7 +26,7 @@ from mcpc_runtime.protocol.constants import (
     METHOD_NOT_FOUND,
     VERSION_KEY,
 )
-from mcpc_runtime.protocol.image import Image
+from mcpc_runtime.protocol.image import Image, StoredPage
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.session import Session
 from mcpc_runtime.server.stdio_driver import StdioDriver
@@ -218,6 +218,10 @@ class SingleRequestChannel:
     def watch_parent(self) -> int:
         """Return that the parent is not watched: the command ends with its reply."""
         return -1
+
+    def write_later(self, page: StoredPage) -> None:
+        """Store a reply that is read while it is written."""
+        self.write(b"".join(page.pieces()))
 
     def write(self, data: bytes) -> None:
         """Store the reply, which ends the session, or print a notification."""
