@@ -46,9 +46,12 @@ COMPILATION = "mcpc_runtime/artifact/bytecode_compilation.py"
 ADAPTED = {"cache": "bytecode_cache.py", "folders": "bytecode_folders.py"}
 """Modules of each adapter that run with another Python only, by their names in OTHER_PYTHONS."""
 SELDOM_USED = (
+    "mcpc_runtime/handlers/http/curl.py",
+    "mcpc_runtime/handlers/shell_words.py",
     "mcpc_runtime/tools/clients/",
     "mcpc_runtime/tools/cli/client_files.py",
     "mcpc_runtime/tools/cli/completion.py",
+    "mcpc_runtime/tools/cli/dry_run.py",
     "mcpc_runtime/tools/cli/overview.py",
     "mcpc_runtime/tools/cli/signed_file.py",
     "mcpc_runtime/tools/cli/update.py",
