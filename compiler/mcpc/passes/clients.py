@@ -34,7 +34,7 @@ NUMBER_FORMATS = ("double", "float", "int32", "int64", "uint32", "uint64")
 COMBINATORS = ("allOf", "anyOf", "oneOf")
 CURSOR_NAME, VS_CODE_TOOLS, CLAUDE_CODE_TOKENS = 60, 128, 25_000
 BYTES_PER_TOKEN = 4
-API, FEW_TOOLS = "openapi", 40
+FEW_TOOLS = 40
 LESS_OF_API = 'choose some by `include` in `apis/NAME.toml`, or write `expose = "search"` there'
 LONG_NAME = 64
 """Longer names are reported as such (MCP106)."""
@@ -191,8 +191,7 @@ def _long_list(server: Server) -> Iterator[Diagnostic]:
     tools = server.listed_tools
     sizes = (len(json.dumps([tool.name, tool.metadata.description, tool.input.listed])) for tool in tools)
     tokens = sum(sizes) // BYTES_PER_TOKEN
-    is_of_api = API in server.format.split("+")
-    if is_of_api and (len(tools) > FEW_TOOLS or tokens > CLAUDE_CODE_TOKENS):
+    if server.is_of_document and (len(tools) > FEW_TOOLS or tokens > CLAUDE_CODE_TOKENS):
         message = f"the list has {counted(len(tools), 'tool')}, about {tokens:,} tokens"
         expected = f"at most {FEW_TOOLS} tools and {CLAUDE_CODE_TOKENS:,} tokens, among which models choose well"
         yield diagnose("MCP175", server.node.span, message, expected, LESS_OF_API)

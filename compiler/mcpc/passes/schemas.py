@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from mcpc.diagnostics import Span, diagnose
 from mcpc.diagnostics.model import did_you_mean
 from mcpc.languages import is_models_file
-from mcpc.model.ir import ExternalHandler
+from mcpc.model.ir import ExternalHandler, HttpHandler
 from mcpc.schema import compile_of
 from mcpc.schema.analysis import OPENING
 from mcpc.schema.compilation import MAX_PROBLEMS
@@ -46,7 +46,9 @@ def check_schemas(server: Server) -> Diagnostics:
         problems += compile_of(tool.input)[1]
         problems += islice(_impossible(tool), MAX_PROBLEMS)
         if tool.output:
-            problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", OUTPUT_HINT)
+            # What an API answers is not for the author of the project to change.
+            if not (isinstance(tool.handler, HttpHandler) and server.is_of_document):
+                problems += _root(tool.output, f"the output schema of `{tool.name}`", "MCP116", OUTPUT_HINT)
             problems += compile_of(tool.output)[1]
     return tuple(problems)
 

@@ -22,7 +22,7 @@ from mcpc.frontends.openapi.names import variable_words
 from mcpc.frontends.openapi.operations import Operation, Reader, operations_of
 from mcpc.frontends.openapi.overlays import with_overlays
 from mcpc.frontends.openapi.problems import Problems, UnusableError
-from mcpc.frontends.openapi.schemas import Schemas
+from mcpc.frontends.openapi.schemas import WRITE_ONLY, Schemas
 from mcpc.frontends.openapi.selection import DEPRECATED, DOCUMENTS, Api, api_files, matches, read_apis, top_document
 from mcpc.frontends.openapi.servers import ApiSettings, Security, Servers
 from mcpc.frontends.openapi.texts import clean_text, one_line
@@ -121,12 +121,12 @@ def read_api(api: Api, files: DocumentFiles, tree: SourceTree, diagnostics: list
     problems = Problems()
     reader = Reader(root, files)
     is_old = reader.is_swagger or str(root.value.get("openapi")).startswith("3.0")
-    schemas = Schemas(files, problems, is_old)
+    schemas, answers = Schemas(files, problems, is_old), Schemas(files, Problems(), is_old, WRITE_ONLY)
     settings = ApiSettings(variable_words(api.name) or title_words(root, tree))
     operations = selected(api, root, files, problems, diagnostics)
     servers = Servers(root, settings, problems, api.base_url)
     security = Security(reader, settings, problems)
-    tools = Tools(api, reader, schemas, problems, servers, security, tree.options.assert_formats)
+    tools = Tools(api, reader, schemas, answers, problems, servers, security, tree.options.assert_formats)
     definitions = list(tools.of(operations))
     _declare_own(api, settings)
     diagnostics += problems.all()

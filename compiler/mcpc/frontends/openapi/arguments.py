@@ -201,7 +201,7 @@ def object_parts(schemas: Schemas, place: DocumentValue) -> ObjectParts | None:
         if len(seen) > MAX_PARTS or not _is_plain_object(part.value):
             return None
         for name, written in part.at("properties").members():
-            if schemas.is_read_only(written):
+            if schemas.is_left_out(written):
                 parts.hidden.add(name)
             else:
                 parts.properties.setdefault(name, []).append(written)

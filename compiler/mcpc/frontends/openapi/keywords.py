@@ -64,7 +64,7 @@ class SchemaReader(Protocol):
     def follow(self, place: DocumentValue) -> DocumentValue: ...
     def name_of(self, target: DocumentValue) -> str: ...
     def recursion(self, place: DocumentValue, keyword: str) -> DocumentValue: ...
-    def is_read_only(self, place: DocumentValue) -> bool: ...
+    def is_left_out(self, place: DocumentValue) -> bool: ...
 
 
 def _type(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
@@ -286,7 +286,7 @@ def _properties(
     kept = {
         key: schemas.subschema(part, depth + 1)
         for key, part in place.at(keyword).members()
-        if not schemas.is_read_only(part) and not _is_hidden_name(schemas, part, key)
+        if not schemas.is_left_out(part) and not _is_hidden_name(schemas, part, key)
     }
     converted[keyword] = kept
 

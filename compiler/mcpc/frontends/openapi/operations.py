@@ -271,6 +271,18 @@ class Reader:
             types = [media for status, answer in self._successes(operation) for media in self._contents(answer)]
         return sorted(filter(str.isprintable, dict.fromkeys(types)), key=lambda media: not is_json(media))
 
+    def answer(self, operation: Operation) -> DocumentValue | None:
+        """Return the schema of the one successful answer, if that always is JSON; None for any other operation."""
+        answers = self._successes(operation)
+        try:
+            place = self.files.follow(answers[0][1]) if len(answers) == 1 else None
+        except UnresolvedError:
+            return None
+        if place is None or not self.accepts(operation) or not all(map(is_json, self.accepts(operation))):
+            return None
+        holder = place if self.is_swagger else place.at("content").members()[0][1]
+        return holder.at("schema") if isinstance(holder.at("schema").value, dict) else None
+
     def _successes(self, operation: Operation) -> list[tuple[str, DocumentValue]]:
         answers = operation.place.at("responses").members()
         good = [(status, answer) for status, answer in answers if str(status).startswith("2")]

@@ -28,17 +28,22 @@ PLAIN_BESIDE_DEFAULT = frozenset(("type", "enum", "description", "deprecated", "
 """Beside others a default would have to be judged; it is told in the description instead."""
 BESIDE_REFERENCE = ("description", "deprecated", "nullable")
 """What counts beside a reference of 3.0 and 2.0, where all of it is to be ignored."""
+READ_ONLY, WRITE_ONLY = "readOnly", "writeOnly"
 UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 HOMES = ("components", "definitions", "schemas")
 
 
 @dataclass(slots=True)
 class Schemas:
-    """The schemas of one API; `definitions`: those that something refers to, by their names in `$defs`."""
+    """The schemas of one API; `definitions`: those that something refers to, by their names in `$defs`.
+
+    `left_out`: the keyword of properties that are not of requests, or for schemas of answers not of those.
+    """
 
     files: DocumentFiles
     problems: Problems
     is_old: bool
+    left_out: str = READ_ONLY
     definitions: dict[str, Json] = field(default_factory=dict)
     _names: dict[tuple[str, tuple[str | int, ...]], str] = field(default_factory=dict)
     _waiting: list[tuple[str, DocumentValue]] = field(default_factory=list)
@@ -121,12 +126,12 @@ class Schemas:
         except UnresolvedError as wrong:
             raise UnusableError(place.at(keyword), str(wrong), wrong.hint) from None
 
-    def is_read_only(self, place: DocumentValue) -> bool:
-        """Tell whether a property is of answers only."""
+    def is_left_out(self, place: DocumentValue) -> bool:
+        """Tell whether a property is of answers only, or in schemas of answers of requests only."""
         if not isinstance(place.value, dict):
             return False
         target = self.follow(place).value if "$ref" in place.value else place.value
-        return place.value.get("readOnly") is True or (isinstance(target, dict) and target.get("readOnly") is True)
+        return any(isinstance(part, dict) and part.get(self.left_out) is True for part in (place.value, target))
 
 
 def definition_name(target: DocumentValue) -> str:

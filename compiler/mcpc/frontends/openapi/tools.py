@@ -11,8 +11,9 @@ from mcpc.frontends.openapi.arguments import PLACE, OperationArguments
 from mcpc.frontends.openapi.budget import shown_schema, without_texts
 from mcpc.frontends.openapi.keywords import parts_of
 from mcpc.frontends.openapi.names import tool_names
+from mcpc.frontends.openapi.outputs import output_schema
 from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
-from mcpc.frontends.openapi.selection import SEARCH
+from mcpc.frontends.openapi.selection import DECLARED, SEARCH
 from mcpc.frontends.openapi.servers import SAFE
 from mcpc.frontends.openapi.texts import clean_text, has_hidden, one_line
 from mcpc.model.definitions import DEFAULTS_KEY, HANDLER_KEY, SHOWN_KEY, ToolDefinition
@@ -45,6 +46,7 @@ class Tools:
     api: Api
     reader: Reader
     schemas: Schemas
+    answers: Schemas
     problems: Problems
     servers: Servers
     security: Security
@@ -99,6 +101,9 @@ class Tools:
         }
         if schema is not listed:
             tool["_meta"][SHOWN_KEY] = listed
+        answer = self.reader.answer(operation) if self.api.outputs == DECLARED and "fields" not in plan else None
+        output = None if answer is None else output_schema(answer, self.answers, self.api.budget, self.problems)
+        tool |= {} if output is None else {"outputSchema": output}
         tags = tags_of(operation, extension)
         if any(map(has_hidden, texts_in(tool))):
             raise UnusableError(operation.place, "a name or a value has characters that nobody sees")

@@ -364,6 +364,11 @@ class Server:
         return self.info.version
 
     @property
+    def is_of_document(self) -> bool:
+        """Whether tools are those of an API document."""
+        return "openapi" in self.format.split("+")
+
+    @property
     def listed_tools(self) -> tuple[Tool, ...]:
         """The tools that clients list."""
         return tuple(tool for tool in self.tools if tool.is_listed)

@@ -1,0 +1,45 @@
+"""The answers of operations as output schemas (`outputs = "declared"`), as far as a tool can keep what they promise.
+
+A tool with an output schema always has structured content of its form. So there is none where an operation may succeed
+in two ways or without JSON, and none that cannot be checked, or is larger than a list has room for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcpc.frontends.openapi.assembly import Assembly
+from mcpc.frontends.openapi.budget import size_of
+from mcpc.frontends.openapi.keywords import DEFINITIONS
+from mcpc.frontends.openapi.problems import UnusableError
+from mcpc.reading.json_tree import implied_node
+from mcpc.schema.compilation import compile_schema
+from mcpc.schema.subschemas import CompileRequest
+
+if TYPE_CHECKING:
+    from mcpc.frontends.openapi.documents import DocumentValue
+    from mcpc.frontends.openapi.keywords import Json
+    from mcpc.frontends.openapi.problems import Problems
+    from mcpc.frontends.openapi.schemas import Schemas
+
+NOT_DECLARED = "the answer of an operation is not declared"
+
+
+def output_schema(place: DocumentValue, schemas: Schemas, budget: int, problems: Problems) -> dict[str, Json] | None:
+    """Return the schema of an answer with all that it refers to, or None with a note."""
+    try:
+        root: Any = schemas.convert(place)
+        if {*root} == {"$ref"}:  # clients of older revisions look for a type at the root
+            root = schemas.definitions.get(root["$ref"].removeprefix(DEFINITIONS), root)
+        schema: dict[str, Json] = Assembly(schemas, root).schema()
+    except UnusableError as wrong:
+        problems.repair(place, f"{NOT_DECLARED}: {wrong}")
+        return None
+    if size_of(schema) > budget:
+        problems.repair(place, f"{NOT_DECLARED}: its schema has more than {budget:,} bytes (`schema-budget`)")
+        return None
+    compiled, wrong_parts = compile_schema(implied_node(schema, place.span), CompileRequest())
+    if compiled is None:
+        problems.repair(place, f"{NOT_DECLARED}: {wrong_parts[0].message if wrong_parts else 'it cannot be checked'}")
+        return None
+    return schema
