@@ -65,6 +65,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
         tool(row["name"], {"path": "/do/" + row["do"], **row.get("http", {})}, **row.get("more", {})) for row in ANSWERS
     ]
     names.append(tool("waits", {"path": "/do/silent"}))
+    names.append(tool("own-denied", {"path": "/do/denied", "security": [[{"perUser": "X-User-Token"}]]}))
     scheme = {"tokenUrl": f"{api.url}/oauth/do/token?x=1", "id": "PLAIN", "secret": "TOKEN", "scopes": ["a", "b"]}
     names.append(tool("guarded", {"path": "/do/guarded", "security": [[{"clientCredentials": scheme}]]}))
     refresh = {**scheme, "token": "KEY", "in": "body"}
@@ -278,3 +279,6 @@ def test_over_http_a_user_has_a_token_in_a_header_of_the_request(server: Path, a
         assert "X-User-Token" not in api.requests[0]["headers"]
         said = post_stateless(serving.url, "tools/call", params)
         assert said.message["result"]["isError"] and len(api.requests) == 1
+        params["name"] = "own-denied"
+        said = post_stateless(serving.url, "tools/call", params, x_user_token="entry")
+        assert "no [token of the client] for" in said.message["result"]["content"][0]["text"]
