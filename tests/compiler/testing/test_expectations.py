@@ -10,7 +10,7 @@ from mcpc.diagnostics.formats import render_text
 from mcpc.reading import Source
 from mcpc.schema import compile
 from mcpc.workbench.testing import case_files
-from mcpc.workbench.testing.case_files import case_sources, read_cases, unknown_targets
+from mcpc.workbench.testing.case_files import case_sources, read_cases, unanswerable, unknown_targets
 from mcpc.workbench.testing.client import header_value
 from mcpc.workbench.testing.expectations import Judging, at_pointer, compact, differences, same
 from mcpc.workbench.testing.model import NOTHING, CompletedArgument, Mismatch, Reply, SentRequest, Variant
@@ -242,6 +242,14 @@ def test_calls_of_what_is_not_offered():
         ("MCP605", "the server has no prompts"),
     ]
     assert unknown_targets(cases, {}) == ()
+
+
+def test_responses_to_requests_that_go_to_a_fixed_address() -> None:
+    given = "given: {response: {}}"
+    cases, _ = read("tests:\n" + "".join(f"- {{name: {name}, tool: {name}, {given}}}\n" for name in ("a", "b", "c")))
+    requests = {"a": "GET $BASE/x", "b": "GET https://a.example/x"}
+    assert [each.message[:19] for each in unanswerable(cases, requests, {"BASE": ""})] == ["the requests of `b`"]
+    assert [each.code for each in unanswerable(cases, {}, {})] == ["MCP605"] * 3
 
 
 def test_a_completion_is_named_as_in_the_call_log():

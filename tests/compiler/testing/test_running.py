@@ -5,7 +5,7 @@ import io
 import subprocess
 import urllib.error
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -497,6 +497,12 @@ def callable_server(monkeypatch: pytest.MonkeyPatch) -> tuple[CallableServer, li
         def __init__(self, served: Served) -> None:
             made.append(dict(served.variables))
 
+        def __enter__(self) -> "Remembering":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
         def request(self, *given: Any) -> Reply:
             made.append(given)
             return Reply(True, "x", 3, {"n": 1}, ({"path": "/a"},), {"completion": {"values": ["v"]}})
@@ -504,9 +510,8 @@ def callable_server(monkeypatch: pytest.MonkeyPatch) -> tuple[CallableServer, li
         def call(self, case: Case, variant: Variant) -> Reply:
             return Reply(False, "x")
 
-    monkeypatch.setattr("mcpc.workbench.testing.fixture.Connection", Remembering)
-    stack: Any = SimpleNamespace(enter_context=lambda connection: connection)
-    return CallableServer(SERVED, facts, stack), made
+    monkeypatch.setattr(running, "Connection", Remembering)
+    return CallableServer(SERVED, facts, ExitStack()), made
 
 
 def test_a_server_of_a_test_is_called_in_every_way(callable_server: tuple[CallableServer, list[Any]]) -> None:

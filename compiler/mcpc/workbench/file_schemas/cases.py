@@ -101,11 +101,11 @@ MAX_SKILL_TEXT = 1024
 def case_file() -> JsonSchema:
     """Return the schema of a file of cases; any file without the list `tests` is valid."""
     case = _object(CASE_FIELDS)
-    expect, given = _object(EXPECT_FIELDS), _object(GIVEN_FIELDS)
+    expect, answered = _object(EXPECT_FIELDS), _object(GIVEN_FIELDS)
     expect["properties"]["request"] |= _one_or_more(_object(REQUEST_FIELDS))
-    given["properties"]["response"] |= _one_or_more(_object(RESPONSE_FIELDS))
+    answered["properties"]["response"] |= _one_or_more(_object(RESPONSE_FIELDS))
     case["properties"]["expect"] = {"description": MEANINGS["expect"], **expect}
-    case["properties"]["given"] = {"description": MEANINGS["given"], **given}
+    case["properties"]["given"] = {"description": MEANINGS["given"], **answered}
     completed = {"description": MEANINGS["complete"], **_object(COMPLETE_FIELDS), "required": ["argument"]}
     case["properties"]["complete"] = {**completed, **_one_of(REFERENCES)}
     case |= _one_of(KINDS)

@@ -143,14 +143,14 @@ class _Reader:
 
     def _check_requests(self, node: Node) -> None:
         """Report what is wrong with the responses that are given, and the requests that are expected."""
-        given, requests = _within(node, "given", "response"), _within(node, "expect", "request")
-        for part, fields, where in (given, RESPONSE_FIELDS, "a response"), (requests, REQUEST_FIELDS, "a request"):
+        responses, requests = _within(node, "given", "response"), _within(node, "expect", "request")
+        for part, fields, where in (responses, RESPONSE_FIELDS, "a response"), (requests, REQUEST_FIELDS, "a request"):
             for item in _each(part):
                 if item.kind == "object":
                     self._has_fields(item, fields, where)
                 if item.get("body") is not None and item.get("base64") is not None:
                     self._report("MCP603", item.span, f"{where} has `body` and `base64`", "one of them")
-        if requests is not None and given is None:
+        if requests is not None and responses is None:
             message = "`request` is expected of a case that answers none"
             self._report("MCP602", requests.span, message, "`given: {response: …}`")
 
@@ -189,7 +189,7 @@ class _Reader:
         shared: dict[str, Any] = {**_value(root), **_value(node)}
         transports = TRANSPORTS if shared.get("transport", BOTH) == BOTH else (shared["transport"],)
         eras = ERAS if shared.get("era", BOTH) == BOTH else (shared["era"],)
-        given = _within(node, "given", "response")
+        responses = _within(node, "given", "response")
         return Case(
             name=name,
             kind=kind,
@@ -204,8 +204,8 @@ class _Reader:
             number=number,
             completed=completed,
             serial=shared.get("serial"),
-            responses=None if given is None else tuple(map(_response, _each(given))),
-            is_repeated=given is not None and given.kind == "object",
+            responses=None if responses is None else tuple(map(_response, _each(responses))),
+            is_repeated=responses is not None and responses.kind == "object",
         )
 
     def _check_name(self, name: str, node: Node) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcpc.diagnostics.formats import render_text
 from mcpc.reading import Source
@@ -124,8 +124,7 @@ class CallableServer:
         ]
 
     def _request(self, kind: str, params: dict[str, Any]) -> CallResult:
-        connection = self._servers_of(self._environment)
-        assert isinstance(connection, Connection)
+        connection = cast("Connection", self._servers_of(self._environment))
         route = CallRoute(self._variant, self._headers)
         return result_of(connection.request(route, kind, params, self._answers))
 
