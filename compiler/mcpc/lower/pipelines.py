@@ -13,54 +13,38 @@ if it were a tool whose arguments are those in `with`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcpc.diagnostics import diagnose
 from mcpc.diagnostics.model import did_you_mean, quoted
 from mcpc.lower.bash_options import names_in
 from mcpc.lower.command_lines import BESIDE, command_line
-from mcpc.lower.pointers import Described, constant, items_of, member_at, mismatch, resolve, tokens_of
+from mcpc.lower.pointers import Described, constant, items_of, member_at, mismatch, resolve
 from mcpc.lower.requests import request_handler
+from mcpc.lower.step_values import UNNAMED, StepValues
 from mcpc.model.definitions import HANDLER_KEY, KIND_NAMES, options_node, pipeline_node
 from mcpc.model.ir import PipelineHandler, PipelineStep
 from mcpc.reading import member_of
 from mcpc.reading.json_tree import Member, Node, implied_member, implied_node, object_node
 
 if TYPE_CHECKING:
-    from mcpc.diagnostics import Diagnostic, Diagnostics, Span
-    from mcpc.lower.pointers import PointerFault
+    from mcpc.diagnostics import Diagnostics
+    from mcpc.lower.step_values import Value
     from mcpc.model.definitions import Definition, ToolDefinition
     from mcpc.model.ir import Handler
     from mcpc.model.ir.handlers import PlainData
 
-CODE, UNNAMED = "MCP168", "MCP169"
 CALLS = ("tool", "http", "command")
-SOURCES = ("argument", "constant", "members", "items")
 TESTS = ("equals", "exists")
 RESERVED = ("arguments", "item")
 """What pointers begin with beside the names of steps."""
 MAX_STEPS, MAX_ITEMS, DEFAULT_ITEMS = 32, 1000, 100
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-A_VALUE = '`"/arguments/city"`, `"/STEP/days/0"`, or `{"constant": "metric"}`'
 OUTPUT_SCHEMAS: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
     "lines": {"type": "object", "properties": {"lines": {"type": "array", "items": {"type": "string"}}}},
     "csv": {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "object"}}}},
 }
 """What the result of a command is, by its `output`."""
-Row = tuple[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value: its row in the plan (see `mcpc_runtime.handlers.pipeline.values`), and what is known of it."""
-
-    row: Row
-    described: Described | None = None
-
-
-NOTHING = Value(("constant", None))
 
 
 def pipeline_handler(tool: Node, definition: Definition) -> tuple[PipelineHandler | None, Diagnostics]:
@@ -75,38 +59,33 @@ def pipeline_handler(tool: Node, definition: Definition) -> tuple[PipelineHandle
     return handler, tuple(reader.problems)
 
 
-class PipelineReader:
+class PipelineReader(StepValues):
     """Reads one plan; `inline`: requests and commands of its steps, `problems`: what is wrong with it.
 
     It is not complete if the type of a field is wrong, which is reported with those of all fields.
     """
 
     def __init__(self, tool: Node, definition: Definition) -> None:
+        super().__init__(member_of(tool, "inputSchema", "object") or implied_node({}, tool.span))
         self._tool = tool
         self._definition = definition
         self._tools = {name: item for item in definition.tools if (name := name_of(item.node))}
-        schema = member_of(tool, "inputSchema", "object") or implied_node({}, tool.span)
-        self._arguments = Described(schema, schema, closed=True)
-        self._scope: dict[str, Described | None] = {"arguments": self._arguments}
-        self._later: list[str] = []
-        self._used: set[str] = set()
         self.is_complete = True
         self.inline: list[PipelineStep] = []
-        self.problems: list[Diagnostic] = []
 
     def read(self, node: Node) -> dict[str, PlainData]:
         """Return the plan, as far as it is valid."""
         if not 1 <= len(node.items) <= MAX_STEPS:
-            self._refuse(node.span, f"a pipeline of {len(node.items)} steps", f"1 to {MAX_STEPS} steps")
+            self.refuse(node.span, f"a pipeline of {len(node.items)} steps", f"1 to {MAX_STEPS} steps")
             return {}
-        self._later = [str(name.value) for step in node.items if (name := step.get("as")) is not None]
+        self.later = [str(name.value) for step in node.items if (name := step.get("as")) is not None]
         plan: dict[str, Any] = {"steps": tuple(self._step(step) for step in node.items)}
         result = member_of(options_node(self._tool), "result")
         if result is not None:
-            value = self._value(result)
+            value = self.value(result)
             plan["result"] = value.row
             output = member_of(self._tool, "outputSchema", "object")
-            self._check_fit(result, value, None if output is None else Described(output, output))
+            self.check_fit(result, value, None if output is None else Described(output, output))
         self._check_unused()
         return plan
 
@@ -114,12 +93,12 @@ class PipelineReader:
         kinds = [kind for kind in CALLS if node.get(kind) is not None]
         if len(kinds) != 1:
             message = f"this step has {quoted(kinds, ' and ')}" if kinds else "this step calls nothing"
-            self._refuse(node.span, message, f"one of {quoted(CALLS)}")
+            self.refuse(node.span, message, f"one of {quoted(CALLS)}")
             return {}
         for key in BESIDE:
             written = node.get(key)
             if written is not None and kinds != ["command"]:
-                self._refuse(written.span, f"`{key}` is of a command, but this step calls {quoted(kinds)}")
+                self.refuse(written.span, f"`{key}` is of a command, but this step calls {quoted(kinds)}")
         row: dict[str, Any] = {}
         if (when := member_of(node, "when", "object")) is not None:
             row["when"] = self._condition(when)
@@ -127,11 +106,11 @@ class PipelineReader:
         if each is not None:
             row["each"] = self._each(node, each)
         elif (most := node.get("maxItems")) is not None:
-            self._refuse(most.span, "`maxItems` is of a list, but this step has no `each`")
-        values = self._with(member_of(node, "with", "object"))
+            self.refuse(most.span, "`maxItems` is of a list, but this step has no `each`")
+        values = self.values(member_of(node, "with", "object"))
         row["with"] = tuple((name, value.row) for name, (_, value) in values.items())
         call, result = self._tool_call(node, values) if kinds == ["tool"] else self._inline(node, kinds[0], values)
-        self._scope.pop("item", None)
+        self.scope.pop("item", None)
         return {**row, **call, **self._name(node, listed(result, node) if each is not None else result)}
 
     def _name(self, node: Node, result: Described | None) -> dict[str, PlainData]:
@@ -140,12 +119,12 @@ class PipelineReader:
         if named is None:
             return {}
         name = str(named.value)
-        self._later.remove(name)
-        if name in RESERVED or name in self._scope or not NAME.fullmatch(name):
-            taken = name in RESERVED or name in self._scope
+        self.later.remove(name)
+        if name in RESERVED or name in self.scope or not NAME.fullmatch(name):
+            taken = name in RESERVED or name in self.scope
             expected = "a name of its own" if taken else "letters, digits, `_` and `-`; a letter first"
-            self._refuse(named.span, f"a result cannot be named `{name}`", expected)
-        self._scope.setdefault(name, result)
+            self.refuse(named.span, f"a result cannot be named `{name}`", expected)
+        self.scope.setdefault(name, result)
         return {"as": name}
 
     def _condition(self, node: Node) -> tuple[tuple[str, ...], str, object] | None:
@@ -153,32 +132,29 @@ class PipelineReader:
         pointer = member_of(node, "value", "string")
         form = '`{"value": "/f/count", "equals": 3}` or `{"value": …, "exists": true}`'
         if len(tests) != 1 or pointer is None:
-            self._refuse(node.span, "this is no condition", form)
+            self.refuse(node.span, "this is no condition", form)
             return None
         expected = node.get(tests[0]) or node
-        value = self._pointer(pointer)
+        value = self.pointer(pointer)
         if tests == ["exists"] and expected.kind != "boolean":
-            self._refuse(expected.span, f"`exists` is {KIND_NAMES[expected.kind]}", "`true` or `false`")
+            self.refuse(expected.span, f"`exists` is {KIND_NAMES[expected.kind]}", "`true` or `false`")
         if value is None:
             return None
         if tests == ["equals"] and (reason := mismatch(constant(expected.value, expected), value.described)):
-            self._refuse(expected.span, f"never true: this {reason}")
+            self.refuse(expected.span, f"never true: this {reason}")
         return value.row[1], tests[0], expected.value
 
     def _each(self, node: Node, pointer: Node) -> tuple[tuple[str, ...], int]:
-        value = self._pointer(pointer)
+        value = self.pointer(pointer)
         items, fault = items_of(value.described) if value is not None else (None, None)
         if fault is not None:
-            self._report(pointer, fault)
-        self._scope["item"] = items
+            self.report(pointer, fault)
+        self.scope["item"] = items
         most = member_of(node, "maxItems", "number")
         if most is not None and not (isinstance(most.value, int) and 1 <= most.value <= MAX_ITEMS):
-            self._refuse(most.span, f"`maxItems` is {most.value}", f"an integer from 1 to {MAX_ITEMS:,}")
+            self.refuse(most.span, f"`maxItems` is {most.value}", f"an integer from 1 to {MAX_ITEMS:,}")
         number = most.value if most is not None and isinstance(most.value, int) else DEFAULT_ITEMS
         return (value.row[1] if value is not None else ()), number
-
-    def _with(self, node: Node | None) -> dict[str, tuple[Member, Value]]:
-        return {member.key: (member, self._value(member.node)) for member in (node.members if node else ())}
 
     def _tool_call(
         self, node: Node, values: dict[str, tuple[Member, Value]]
@@ -193,11 +169,11 @@ class PipelineReader:
         if tool is None:
             listed_later = self._definition.run_time
             if listed_later is None or "tools" not in listed_later.kinds | listed_later.changing:
-                self._refuse(named.span, f"the server has no tool `{name}`", "", did_you_mean(name, self._tools))
+                self.refuse(named.span, f"the server has no tool `{name}`", "", did_you_mean(name, self._tools))
             return {"name": name, "tool": name}, None
         chain = self._cycle(name)
         if chain:
-            self._refuse(named.span, f"the pipeline calls itself: {' > '.join(chain)}")
+            self.refuse(named.span, f"the pipeline calls itself: {' > '.join(chain)}")
         self._check_arguments(named, tool, values)
         output = member_of(tool.node, "outputSchema", "object")
         return {"name": name, "tool": name}, None if output is None else Described(output, output)
@@ -211,14 +187,14 @@ class PipelineReader:
             place, fault = member_at(described, name)
             if fault is not None and fault.certain:
                 message = f"the tool `{named.value}` {fault.message.replace('no', 'no argument', 1)}"
-                self._refuse(member.key_span, message, fault.expected, fault.hint)
-            self._check_fit(member.node, value, place)
+                self.refuse(member.key_span, message, fault.expected, fault.hint)
+            self.check_fit(member.node, value, place)
         whole = resolve(described)
         required = member_of(whole, "required", "array")
         for item in required.items if required is not None else ():
             if item.value not in values and isinstance(item.value, str):
                 message = f"the tool `{named.value}` requires `{item.value}`"
-                self._refuse(named.span, message, f'`"with": {{"{item.value}": …}}`')
+                self.refuse(named.span, message, f'`"with": {{"{item.value}": …}}`')
 
     def _inline(
         self, node: Node, kind: str, values: dict[str, tuple[Member, Value]]
@@ -251,69 +227,6 @@ class PipelineReader:
         call: dict[str, PlainData] = {"name": name, "record": len(self.inline) - 1}
         return call, None if result is None else Described(result, result)
 
-    def _value(self, node: Node) -> Value:
-        """Return a value; one of which nothing is known if it is wrong."""
-        if node.kind == "string":
-            return self._pointer(node) or NOTHING
-        if node.kind == "array":
-            self._refuse(node.span, "a value cannot be an array", '`{"items": […]}` or `{"constant": […]}`')
-            return NOTHING
-        if node.kind != "object":
-            return Value(("constant", node.value), constant(node.value, node))
-        keys = [member.key for member in node.members]
-        source = node.get(keys[0]) if len(keys) == 1 and keys[0] in SOURCES else None
-        if source is None:
-            hint = '`{"members": {…}}` for an object'
-            message = f"a value is {quoted(keys, ' and ') or 'empty'}"
-            self._refuse(node.span, message, f"one of {quoted(SOURCES)}", hint)
-            return NOTHING
-        return self._sourced(node, keys[0], source)
-
-    def _sourced(self, node: Node, key: str, source: Node) -> Value:
-        if key == "constant":
-            return Value((key, source.value), constant(source.value, source))
-        kind = {"argument": "string", "members": "object", "items": "array"}[key]
-        if source.kind != kind:
-            self._refuse(source.span, f"`{key}` is {KIND_NAMES[source.kind]}", KIND_NAMES[kind])
-            return NOTHING
-        if key == "argument":
-            return self._follow(source, ("arguments", str(source.value))) or NOTHING
-        described = implied_node({"type": kind}, node.span)
-        if key == "items":
-            rows: Any = tuple(self._value(item).row for item in source.items)
-        else:
-            rows = tuple((name, value.row) for name, (_, value) in self._with(source).items())
-        return Value((key, rows), Described(described, described))
-
-    def _pointer(self, node: Node) -> Value | None:
-        tokens = tokens_of(str(node.value))
-        if tokens is None:
-            hint = f'`{{"constant": "{node.value}"}}` is the text itself' if "~" not in str(node.value) else ""
-            self._refuse(node.span, f"`{node.value}` is not a JSON Pointer", A_VALUE, hint)
-            return None
-        return self._follow(node, tokens)
-
-    def _follow(self, node: Node, tokens: tuple[str, ...]) -> Value | None:
-        """Return what a pointer points to; None if there can be nothing."""
-        first = tokens[0]
-        if first not in self._scope:
-            hint = did_you_mean(first, self._scope)
-            hint = f"the step named `{first}` is not done before this one" if first in self._later else hint
-            self._refuse(node.span, f"`/{first}` is not known here", quoted(f"/{name}" for name in self._scope), hint)
-            return None
-        if first == "arguments":
-            self._used.update(tokens[1:2] or names_in(self._arguments.schema))
-        described = self._scope[first]
-        for number, token in enumerate(tokens[1:], 1):
-            if described is None:
-                break
-            described, fault = member_at(described, token)
-            if fault is not None:
-                self._report(node, fault, "/".join(("", *tokens[:number])))
-                if fault.certain:
-                    return None
-        return Value(("at", tokens), described)
-
     def _cycle(self, name: str) -> list[str]:
         """Return the pipelines from this one to itself through a step; empty if it does not call itself."""
         own = name_of(self._tool)
@@ -330,24 +243,11 @@ class PipelineReader:
             waiting += [[*chain, str(tool.value)] for tool in called if tool is not None]
         return []
 
-    def _check_fit(self, node: Node, value: Value, place: Described | None) -> None:
-        reason = mismatch(value.described, place)
-        if reason:
-            self._refuse(node.span, f"this {reason}")
-
     def _check_unused(self) -> None:
-        for name, span in names_in(self._arguments.schema).items():
-            if name not in self._used and not self.problems:
+        for name, span in names_in(self.arguments.schema).items():
+            if name not in self.used and not self.problems:
                 hint = "give it to a step, or remove it"
-                self._refuse(span, f"the argument `{name}` is nowhere in the pipeline", "", hint)
-
-    def _report(self, node: Node, fault: PointerFault, place: str = "") -> None:
-        message = f"`{place or node.value}` {fault.message}"
-        code = CODE if fault.certain else UNNAMED
-        self.problems.append(diagnose(code, node.span, message, fault.expected, fault.hint))
-
-    def _refuse(self, span: Span, message: str, expected: str = "", hint: str = "") -> None:
-        self.problems.append(diagnose(CODE, span, message, expected, hint))
+                self.refuse(span, f"the argument `{name}` is nowhere in the pipeline", "", hint)
 
 
 STEP = "`with` of this step"

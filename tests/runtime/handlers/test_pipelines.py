@@ -35,6 +35,8 @@ def wrong():
     return {"days": 1}
 def large(n):
     return "x" * n
+def plain():
+    return {"a": [1]}
 def called():
     return {"calls": calls}
 """
@@ -66,7 +68,7 @@ TOOLS = [
     tool("steps", n=NUMBER),
     tool("wrong", output={"days": {"type": "array"}}),
     tool("called", output={"calls": {"type": "array"}}),
-    *(tool(name) for name in ("fails", "waits")),
+    *(tool(name) for name in ("fails", "waits", "plain")),
     tool("large", n=NUMBER),
     tool("fixed", {"content": [{"type": "text", "text": "[1]"}, {"type": "text", "text": "more"}]}),
     pipeline("kinds", DAYS, {"tool": "shout", "with": {"word": "/w/city"}, "as": "s"}, {"tool": "fixed", "as": "f"},
@@ -80,6 +82,8 @@ TOOLS = [
              {"tool": "fails", "when": {"value": "/w/days/0/high", "equals": True}},
              {"tool": "add", "when": {"value": "/w/days/1", "equals": {"high": 2.5}}, "with": {"a": 7}}, city=WORD),
     pipeline("nothing", DAYS, result="/w/none", city=WORD),
+    pipeline("texts", {"tool": "plain", "as": "p"}, {"command": ["echo", "{}"], "as": "c"},
+             result={"items": ["/p/a/0", "/c"]}),
     pipeline("passes", DAYS, city=WORD),
     pipeline("failing", {"tool": "add", "with": {"a": 1}}, {"tool": "fails", "as": "f"}, {"tool": "waits"}),
     pipeline("broken", {"tool": "wrong"}),
@@ -124,6 +128,7 @@ CALLS: list[tuple[str, dict[str, Any], str, Any]] = [
     ("sums", {"city": "Bern"}, '["1","2.5"]', None),
     ("twice", {"cities": ["a", "b"]}, '[["2","3.5"],["2","3.5"]]', None),
     ("twice", {"cities": []}, "[]", None),
+    ("texts", {}, '[1,"{}"]', None),
     ("maybe", {"city": "Bern"}, "7", None),
     ("maybe", {}, "nothing was done: no step applies", None),
     ("passes", {"city": "x"}, '{"city":"x","days":[{"high":1},{"high":2.5}]}',

@@ -85,7 +85,8 @@ class PipelineJob:
         if self._size > MAX_RESULTS or (account is not None and not account.charge(size)):
             self._fail("the results of the steps are too large")
             return
-        self.results.append(result["structuredContent"] if "structuredContent" in result else read_text(texts))
+        has_structure = "structuredContent" in result
+        self.results.append(result["structuredContent"] if has_structure else self._read("\n".join(texts)))
         if len(self.results) < len(self.items):
             self._call()
         else:
@@ -135,6 +136,12 @@ class PipelineJob:
         arguments = value_of(("members", step["with"]), self._scope)
         self._note({"call": definition, "arguments": arguments, "reply": self.at})
 
+    def _read(self, text: str) -> Json:
+        """Return a result without structured content: its text, or the JSON object or list that a tool says."""
+        is_read = "tool" in self.step and text[:1] in ("{", "[")
+        value = parse_single_value(text.encode("utf-8", "surrogatepass")) if is_read else None
+        return text if value is None else value[0]
+
     def _close_step(self, result: Note | None) -> None:
         """Keep the result of the step that has ended."""
         is_each = "each" in self.step
@@ -147,13 +154,6 @@ class PipelineJob:
     def _fail(self, reason: str, *, of_item: bool = True) -> None:
         place = self.position if of_item else self.position.partition(", item")[0]
         self.end(self.invocation.refused(f"{place}: {reason}"))
-
-
-def read_text(texts: list[str]) -> Json:
-    """Return the result of a tool without structured content: its text, or the object or list that this is as JSON."""
-    text = "\n".join(texts)
-    value = parse_single_value(text.encode("utf-8", "surrogatepass")) if text[:1] in ("{", "[") else None
-    return text if value is None else value[0]
 
 
 def ignore(note: Note) -> None:
