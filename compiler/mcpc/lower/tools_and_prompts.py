@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mcpc.model.definitions import Definition
     from mcpc.model.ir import Handler, HandlerOptions, Traits
     from mcpc.options import Options
-    from mcpc.reading import Member, Node, Source
+    from mcpc.reading import Json, Member, Node, Source
     from mcpc.schema.dialects import Dialect
 
 BESIDE_REFERENCE = frozenset({"$ref", "$schema", "$comment", "$defs", "definitions", "description", "title"})
@@ -64,11 +64,28 @@ MAX_DEPTH = 100
 
 def in_client_form(schema: Node) -> Node:
     """Return a schema in the form that all clients take; the same one if it has it already.  O(its bytes)."""
-    if is_deep(schema):
+    if not may_change(schema.value) or is_deep(schema):
         return schema
     search = SubschemaCollector(schema, PLAIN)
     search.run()
     return ClientForm(schema, [node for node in search.schemas if node.kind == "object"]).rewrite(schema)
+
+
+def may_change(schema: Json) -> bool:
+    """Tell whether any object in a schema, were it a subschema, would be rewritten: most schemas have none."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            properties = value.get("properties")
+            if "$schema" in value or value.get("items") is True or lists_anything(value):
+                return True
+            if isinstance(properties, dict) and any(each is True for each in properties.values()):
+                return True
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return False
 
 
 def is_deep(schema: Node) -> bool:
@@ -120,7 +137,7 @@ class ClientForm:
                 yield replace_booleans(member)
             else:
                 yield member
-        if self._adds_items and lists_anything(schema):
+        if self._adds_items and isinstance(schema.value, dict) and lists_anything(schema.value):
             yield implied_member("items", {}, schema.span)
 
 
@@ -135,11 +152,11 @@ def replace_booleans(properties: Member) -> Member:
     return replace(properties, node=object_node(members, properties.node.span))
 
 
-def lists_anything(schema: Node) -> bool:
+def lists_anything(schema: dict[str, Json]) -> bool:
     """Tell whether a schema allows lists and does not say what is in them."""
     kind = schema.get("type")
-    types = [] if kind is None else kind.value if isinstance(kind.value, list) else [kind.value]
-    return "array" in types and schema.get("items") is None and schema.get("prefixItems") is None
+    types = kind if isinstance(kind, list) else [kind]
+    return "array" in types and "items" not in schema and "prefixItems" not in schema
 
 
 def means_the_same(schema: Node, dialect: Dialect, *, is_root: bool) -> bool:
