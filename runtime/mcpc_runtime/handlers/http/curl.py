@@ -50,7 +50,7 @@ def authenticated(request: OutgoingRequest, security: Any, settings: dict[str, s
     """Add credentials to a request, by their names; return those that are options of curl."""
 
     def client_header(name: str) -> str:
-        return stand_in(name.upper().replace("-", "_"))
+        return stand_in(name.upper())
 
     words: list[list[str]] = []
     notes: list[str] = []

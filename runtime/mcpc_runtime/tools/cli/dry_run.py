@@ -39,7 +39,8 @@ class StandIns:
         self._names: list[str] = []
 
     def of(self, name: str) -> str:
-        """Return the text that stands for the value of a name."""
+        """Return the text that stands for the value of a name, which is made one that a shell can have."""
+        name = re.sub("[^A-Za-z0-9_]", "_", name)
         if name not in self._names:
             self._names.append(name)
         return f"{self._head}{self._names.index(name):04}"

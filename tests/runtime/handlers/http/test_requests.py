@@ -70,6 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: Api) -> Path:
     names.append(tool("guarded", {"path": "/do/guarded", "security": [[{"clientCredentials": scheme}]]}))
     refresh = {**scheme, "token": "KEY", "in": "body"}
     names.append(tool("refreshed", {"path": "/do/guarded", "security": [[{"refreshToken": refresh}]]}))
+    names.append(tool("odd-header", {"security": [[{"perUser": "X`id`"}]]}))
     names.append(tool("secret-base", {"base": {"setting": "KEY"}}))
     command = {"command": ["ls", {"setting": "PLAIN"}, {"argument": "v"}], "stdin": {"setting": "KEY"}}
     schema = {"type": "object", "properties": {"v": {"type": "string"}}}
@@ -141,6 +142,7 @@ def test_a_dry_run_prints_the_command_that_sends_the_request(server: Path, api: 
     ("words", "printed", "note", "status"),
     [
         (["security-missing"], """--header 'Authorization: Bearer '"$X_USER_TOKEN" """, "", 0),
+        (["odd-header"], """--header 'Authorization: Bearer '"$X_ID_" """, "", 0),
         (["security-basic"], """--user p:"$TOKEN" """, "it would not be sent now: it needs TOKEN, which is not set", 0),
         (["guarded"], """--header 'Authorization: Bearer '"$ACCESS_TOKEN" """, "ACCESS_TOKEN is fetched from http", 0),
         (["secret-base"], '\n  "$KEY"/x\n', "", 0),
