@@ -248,13 +248,15 @@ def test_a_named_document_is_read_beside_others() -> None:
 
 
 def test_a_new_project() -> None:
-    tags = {"a": {"get": {"operationId": "list", "tags": ["x"]}, "put": {"tags": ["y", "x"]}}}
+    more = [f"{number:03}{'0' * 62}" for number in range(19)]
+    tags = {"a": {"get": {"operationId": "list", "tags": ["x"]}, "put": {"tags": ["y", "x", *more]}}}
     made = new_project(Source("my api.json", json.dumps(document(tags)).encode()), "shop")
     assert made is not None
     assert list(made) == ["apis/shop.toml", "my api.json"]
     lines = made["apis/shop.toml"].decode().splitlines()
     assert lines[2:4] == ['document = "my api.json"', 'expose = "tools"']
-    assert lines[6:9] == ["#   tag:x  2 operations", "#   tag:y  1 operation", '# [tools."list"]']
+    cut = [f"#   tag:{tag[:63]}…  1 operation" for tag in more[:18]]
+    assert lines[6:27] == ["#   tag:x  2 operations", "#   tag:y  1 operation", *cut, '# [tools."list"]']
     texts = {path: data.decode() for path, data in made.items()}
     definition, problems = openapi.parse(tree(texts), Options())
     assert definition is not None
