@@ -285,6 +285,7 @@ done"""
     ("declared", "value"),
     {"readonly": "5", "declare -i": "5", "declare -ux": "a", "declare -A": "()", "declare -n": "nowhere"}.items(),
 )
+@pytest.mark.sampled(5)
 def test_what_a_script_calls_its_variables_is_its_own(
     tmp_path: Path, plain_output: list[str], declared: str, value: str
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.sandbox import programs
+from support.artifact import with_bytecode
 from support.needs import ROOT
 from support.wheels import wheel
 
@@ -196,7 +197,7 @@ def test_no_module_of_the_project_is_imported_inside_the_project(tmp_path: Path,
     (project / "requirements.txt").write_text("leaf==1.0\n")
     environment = {
         **os.environ,
-        "MCPC_CACHE_DIR": str(tmp_path / "cache"),
+        "MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")),
         "UV_DEFAULT_INDEX": (tmp_path / "no-registry").as_uri(),
         "UV_FIND_LINKS": "../index",  # relative, and found all the same
         "TRAP": str(tmp_path / "ran"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.artifact import build, converse
+from support.artifact import build, converse, with_bytecode
 from support.needs import needs
 
 SECRETS = {"SERVER_KEY": "s3cret-server", "TOOL_KEY": "s3cret-tool", "TOOL_2": "s3cret-two", "OTHER": "s3cret-other"}
@@ -81,7 +81,7 @@ def test_what_nobody_declares_is_the_contracts_own(tmp_path: Path) -> None:
 
 
 def test_no_value_is_in_the_file_nor_shown(tmp_path: Path) -> None:
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **SECRETS}
+    environment = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), **SECRETS}
     folder = write(tmp_path / "project", {"environment": ["SERVER_KEY", "TOOL_*"]})
     before = dict(os.environ)
     os.environ.update(environment)

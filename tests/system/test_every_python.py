@@ -13,7 +13,7 @@ import pytest
 
 from mcpc.pack.packages import variant_archive
 from mcpc_runtime.artifact.packages.native_packages import read_archive
-from support.artifact import mcpc
+from support.artifact import mcpc, with_bytecode
 from support.files import write_files
 from support.interpreters import VERSIONS
 from support.needs import python
@@ -90,7 +90,7 @@ def elsewhere(tmp_path: Path) -> Path:
         files = {"nat/__init__.py": "", f"nat/_n.cpython-3{minor}-x86_64-linux-gnu.so": "x"}
         wheel(tmp_path / "shop", "nat", "1.0", files, tag=f"cp3{minor}-cp3{minor}-manylinux2014_x86_64")
     chosen = [word for minor in minors for word in ("--platform", f"manylinux2014_x86_64-cp3{minor}")]
-    known = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(tmp_path / "shop")}
+    known = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), **variables(tmp_path / "shop")}
     return built(tmp_path, FINDING, "nat==1.0\n", *chosen, "--no-smoke", **known)[0]
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from support.artifact import built_fixture, converse, mcpc
+from support.artifact import built_fixture, converse, mcpc, with_bytecode
 from support.needs import ROOT
 
 META = {
@@ -112,7 +112,7 @@ def test_check_says_what_is_missing(server: Path) -> None:
 
 
 def test_a_build_that_misses_a_program_is_looked_at_again(tmp_path: Path) -> None:
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
+    environment = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), "PATH": os.environ["PATH"]}
     target = tmp_path / "server.pyz"
     assert "MCP241" in mcpc("build", PROJECT, "-o", target, environment=environment).stderr
     program = tmp_path / "path" / "no-such-program"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mcpc.pack.prologue import START
-from support.artifact import build, carried, contents, converse, mcpc
+from support.artifact import build, carried, contents, converse, mcpc, with_bytecode
 from support.files import write_files
 from support.interpreters import VERSIONS
 from support.needs import python
@@ -159,7 +159,7 @@ def test_packages_of_every_kind_work_out_of_the_file(shop: Path, tmp_path: Path)
     dependencies = f"[project]\ndependencies = {json.dumps(ALL)}\n[tool.mcpc]\nextract = ['asked-pkg']\n"
     project = written(tmp_path / "project", EVERY_KIND, pyproject=dependencies)
     target = tmp_path / "every.pyz"
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    environment = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), **variables(shop)}
     mcpc("build", project, "-o", target, environment=environment, status=0)
     cache = tmp_path / "native"
     for interpreter in (sys.executable, python("3.12")):
@@ -193,7 +193,7 @@ def test_every_platform_asked_for_is_carried(shop: Path, tmp_path: Path) -> None
     )
     target = tmp_path / "both.pyz"
     platforms = ("--platform", "manylinux2014_x86_64-cp311", "--platform", "manylinux2014_aarch64-cp311")
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    environment = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), **variables(shop)}
     mcpc("build", project, "-o", target, *platforms, environment=environment, status=0)
     found = contents(target)
     with zipfile.ZipFile(target) as archive:
@@ -216,7 +216,7 @@ def test_the_project_s_own_module_comes_before_a_package_of_its_name(shop: Path,
     )
     (project / "beside.py").write_text("own = 'mine'\n")
     target = tmp_path / "own.pyz"
-    environment = {"MCPC_CACHE_DIR": str(tmp_path / "cache"), **variables(shop)}
+    environment = {"MCPC_CACHE_DIR": str(with_bytecode(tmp_path / "cache")), **variables(shop)}
     mcpc("build", project, "-o", target, environment=environment, status=0)
     assert called(target, tmp_path / "native").stdout == "mine\n"
 
