@@ -113,6 +113,7 @@ REQUEST = ObjectShape(
         "body": Field("object", shape=BODY),
         "security": Field("array"),
         "fields": Field("array", items=STRING),
+        "offeredFields": OBJECT,
         **dict.fromkeys(("pages", "maxRead"), Field("number")),
         "paging": Field("object", shape=PAGING),
         "idempotencyKey": STRING,

@@ -74,6 +74,7 @@ class RequestReader(RequestValues):
         self.settings += uses
         plan["security"] = security
         plan["fields"] = self._fields()
+        plan["offered"] = self._offered()
         plan["max_read"] = self._number("maxRead", MAX_READ)
         plan["pages"] = self._number("pages", MAX_PAGES)
         plan["paging"] = self._paging()
@@ -207,6 +208,16 @@ class RequestReader(RequestValues):
                     place = place.setdefault(name, {}) if isinstance(inner, dict) or name not in place else {}
                 place[last] = None
         return kept
+
+    def _offered(self) -> str:
+        """Return the argument that has the names of the fields to keep."""
+        node = member_of(self._node, "offeredFields", "object")
+        named = member_of(node, "argument", "string")
+        if node is not None and (named is None or named.value not in self.arguments):
+            self.refuse(named or node, "the fields to keep are no argument", '`{"argument": "fields"}`')
+        elif named is not None:
+            self.used.add(str(named.value))
+        return "" if named is None else str(named.value)
 
     def _check_unused(self) -> None:
         unused = [] if self.problems else [each for each in self.arguments.items() if each[0] not in self.used]

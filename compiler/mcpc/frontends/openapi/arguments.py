@@ -65,7 +65,7 @@ class OperationArguments:
         if parameter.where == "path" and len(constants) == 1 and isinstance(constants[0], str):
             self._send(parameter, constants[0])
             return
-        key = self._add(parameter.where, parameter.name, schema, is_required=parameter.required)
+        key = self.add(parameter.where, parameter.name, schema, is_required=parameter.required)
         self._send(parameter, {"argument": key, **parameter.sent})
 
     def _given(self, name: str) -> Any:
@@ -81,7 +81,8 @@ class OperationArguments:
         else:
             self.plan.setdefault(PARTS[parameter.where], {})[parameter.name] = value
 
-    def _add(self, where: str, name: str, schema: dict[str, Json], *, is_required: bool) -> str:
+    def add(self, where: str, name: str, schema: dict[str, Json], *, is_required: bool) -> str:
+        """Add an argument; return its key."""
         key = free_key(where, name, {*self.properties, *self.reserved})
         if key != name and key != f"{where}_{name}":
             text = schema.get("description", "")
@@ -115,7 +116,7 @@ class OperationArguments:
         whole = self._described(body.schema, body.description) if schema is None else schema
         if schema is not None and (text := clean_text(body.description)):
             whole["description"] = text
-        key = self._add("request", "body", whole or ANY, is_required=body.required)
+        key = self.add("request", "body", whole or ANY, is_required=body.required)
         self._plan_body({body.kind: {"argument": key}, "type": body.media}, body)
 
     def _can_be_flat(self, parts: ObjectParts) -> bool:
@@ -131,15 +132,13 @@ class OperationArguments:
         for name, places in parts.properties.items():
             schemas = [self.schemas.convert(place) for place in places]
             schema = schemas[0] if len(schemas) == 1 else {"allOf": schemas}
-            keys[name] = self._add("body", name, schema, is_required=body.required and name in parts.required)
+            keys[name] = self.add("body", name, schema, is_required=body.required and name in parts.required)
         return keys
 
     def _add_form(self, body: Body) -> None:
         parts = object_parts(self.schemas, body.schema)
         if parts is None or not parts.properties:
-            key = self._add(
-                "request", "body", self._described(body.schema, body.description), is_required=body.required
-            )
+            key = self.add("request", "body", self._described(body.schema, body.description), is_required=body.required)
             self._plan_body({body.kind: {key: {"argument": key}}}, body)
             return
         keys = self._spread(parts, body)

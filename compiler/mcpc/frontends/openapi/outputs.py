@@ -6,6 +6,7 @@ in two ways or without JSON, and none that cannot be checked, or is larger than 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from mcpc.frontends.openapi.assembly import Assembly
@@ -17,12 +18,40 @@ from mcpc.schema.compilation import compile_schema
 from mcpc.schema.subschemas import CompileRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mcpc.frontends.openapi.documents import DocumentValue
     from mcpc.frontends.openapi.keywords import Json
     from mcpc.frontends.openapi.problems import Problems
     from mcpc.frontends.openapi.schemas import Schemas
 
+MAX_FIELDS, MAX_STEPS = 60, 20
+FIELD_NAME = re.compile(r"[^.\s]+")
+FIELD: dict[str, Json] = {"type": "string", "pattern": r"^[^.\s]+(\.[^.\s]+)*$", "maxLength": 200}
+"""A field of an answer that the document does not describe."""
 NOT_DECLARED = "the answer of an operation is not declared"
+
+
+def fields_argument(schema: dict[str, Json] | None) -> dict[str, Json]:
+    """Return the schema of an argument with the fields to keep: those of the answer, as far as they are known."""
+    fields = [] if schema is None else [*field_names(schema, schema.get("$defs", {}), 2)]
+    known: dict[str, Json] = {"type": "string", "enum": fields} if 0 < len(fields) <= MAX_FIELDS else {**FIELD}
+    text = "what is kept of the answer; all if it is left out"
+    return {"type": "array", "maxItems": MAX_FIELDS, "items": known, "description": text}
+
+
+def field_names(schema: Json, definitions: dict[str, Json], depth: int) -> Iterator[str]:
+    """Yield the names of the fields of an answer, or of its items, to a depth."""
+    for _ in range(MAX_STEPS):
+        if not isinstance(schema, dict) or ("$ref" not in schema and "items" not in schema):
+            break
+        named = schema.get("$ref")
+        schema = definitions.get(named.removeprefix(DEFINITIONS)) if isinstance(named, str) else schema["items"]
+    properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    for name, part in properties.items():
+        if FIELD_NAME.fullmatch(name):
+            yield name
+            yield from (f"{name}.{inner}" for inner in field_names(part, definitions, depth - 1)) if depth > 1 else ()
 
 
 def output_schema(place: DocumentValue, schemas: Schemas, budget: int, problems: Problems) -> dict[str, Json] | None:

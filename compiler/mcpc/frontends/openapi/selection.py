@@ -6,6 +6,7 @@
     include = ["tag:issues", "repos/get", "GET /search/*"]
     exclude = ["deprecated", "issues/*lock"]
     expose = "tools"                               or "toolsets", one a tag; or "search", for hundreds of operations
+    offer-fields = false                           true: an argument says what of an answer is kept
     outputs = "none"                               or "declared": answers are described, and checked
     schema-budget = 16384                          how many bytes of a tool's input schema clients see
     [auth]
@@ -45,13 +46,14 @@ DOCUMENTS = tuple(f"{name}.{ending}" for name in ("openapi", "swagger") for endi
 BUDGET = 16_384
 EXPOSED = TOOLS, TOOLSETS, SEARCH = ("tools", "toolsets", "search")
 """How operations are offered: each listed, also as toolsets, or found by the tools of `exposure.py`."""
+OFFERING = "offer-fields"
 OUTPUTS = NONE, DECLARED = ("none", "declared")
 """Whether tools have the output schemas that the document has."""
 CHOICES = {"expose": (EXPOSED, "`tools`, `toolsets` or `search`"), "outputs": (OUTPUTS, "`none` or `declared`")}
 """Keys with one of some values, and how these are called."""
 KEYS = (
-    *("document", "overlays", "base-url", "include", "exclude", "expose", "outputs", "schema-budget", "auth"),
-    *("arguments", "tools"),
+    *("document", "overlays", "base-url", "include", "exclude", "expose", "offer-fields", "outputs"),
+    *("schema-budget", "auth", "arguments", "tools"),
 )
 AUTH_KEYS = ("bearer", "basic", "header", "query", "setting")
 TOOL_KEYS = ("name", "title", "description", "fields", "pages", "hints")
@@ -73,6 +75,7 @@ class Api:
     exclude: tuple[str, ...] = ()
     expose: str = TOOLS
     outputs: str = NONE
+    offers_fields: bool = False
     budget: int = BUDGET
     auth: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -145,6 +148,7 @@ def _api(path: str, text: TomlText, tree: SourceTree) -> Api:
         exclude=tuple(table.get("exclude", ())),
         expose=table.get("expose", TOOLS),
         outputs=table.get("outputs", NONE),
+        offers_fields=table.get(OFFERING, False),
         budget=table.get("schema-budget", BUDGET),
         auth=table.get("auth", {}),
         arguments=table.get("arguments", {}),
@@ -163,7 +167,7 @@ def _path(written: str, home: str, tree: SourceTree) -> str:
 def _problems(text: TomlText, tree: SourceTree) -> Iterator[Diagnostic]:
     table, path = text.table, text.source.path
     yield from _unknown(text, table, KEYS)
-    for key in TEXTS + LISTS + TABLES + ("schema-budget", *CHOICES):
+    for key in TEXTS + LISTS + TABLES + ("schema-budget", OFFERING, *CHOICES):
         yield from _wrong_type(text, key, table.get(key))
     if "document" not in table:
         yield diagnose(WRONG, Span(path), "it does not say which `document` it is about", '`document = "openapi.yaml"`')
@@ -200,6 +204,7 @@ def _wrong_type(text: TomlText, key: str, value: Any) -> Iterator[Diagnostic]:
         "a list of texts": is_string_list(value),
         "a table": isinstance(value, dict),
         **{label: isinstance(value, str) and value in values for values, label in CHOICES.values()},
+        "true or false": isinstance(value, bool),
         "a number of bytes": isinstance(value, int) and not isinstance(value, bool) and value >= 1_024,
     }
     kinds = {
@@ -207,6 +212,7 @@ def _wrong_type(text: TomlText, key: str, value: Any) -> Iterator[Diagnostic]:
         **dict.fromkeys(LISTS, "a list of texts"),
         **dict.fromkeys(TABLES, "a table"),
         **{name: label for name, (_, label) in CHOICES.items()},
+        OFFERING: "true or false",
     }
     kind = kinds.get(key, "a number of bytes")
     if value is not None and not fits[kind]:

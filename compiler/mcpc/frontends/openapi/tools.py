@@ -11,8 +11,8 @@ from mcpc.frontends.openapi.arguments import PLACE, OperationArguments
 from mcpc.frontends.openapi.budget import shown_schema, without_texts
 from mcpc.frontends.openapi.keywords import parts_of
 from mcpc.frontends.openapi.names import tool_names
-from mcpc.frontends.openapi.outputs import output_schema
-from mcpc.frontends.openapi.problems import HIDDEN, UnusableError
+from mcpc.frontends.openapi.outputs import fields_argument, output_schema
+from mcpc.frontends.openapi.problems import HIDDEN, Problems, UnusableError
 from mcpc.frontends.openapi.selection import DECLARED, SEARCH
 from mcpc.frontends.openapi.servers import SAFE
 from mcpc.frontends.openapi.texts import clean_text, has_hidden, one_line
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcpc.frontends.openapi.operations import Operation, Reader
-    from mcpc.frontends.openapi.problems import Problems
     from mcpc.frontends.openapi.schemas import Schemas
     from mcpc.frontends.openapi.selection import Api
     from mcpc.frontends.openapi.servers import Security, Servers
@@ -87,6 +86,7 @@ class Tools:
         if body is not None:
             arguments.add_body(body)
         plan = self._plan(operation, arguments, path)
+        output = self._output(operation, arguments, plan)
         whole = arguments.schema()
         is_listed = self.api.expose != SEARCH
         listed = shown_schema(whole, self.api.budget if is_listed else max(self.api.budget, DESCRIBED))
@@ -101,8 +101,6 @@ class Tools:
         }
         if schema is not listed:
             tool["_meta"][SHOWN_KEY] = listed
-        answer = self.reader.answer(operation) if self.api.outputs == DECLARED and "fields" not in plan else None
-        output = None if answer is None else output_schema(answer, self.answers, self.api.budget, self.problems)
         tool |= {} if output is None else {"outputSchema": output}
         tags = tags_of(operation, extension)
         if any(map(has_hidden, texts_in(tool))):
@@ -114,6 +112,22 @@ class Tools:
             raise UnusableError(operation.place, wrong[0].message if wrong else "its arguments cannot be checked")
         self.tags[name] = tags
         return ToolDefinition(node, tags=None if is_listed else tuple(tags))
+
+    def _output(
+        self, operation: Operation, arguments: OperationArguments, plan: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return the output schema, or offer its fields, which may then be left out of an answer."""
+        offers = self.api.offers_fields and operation.method in READING and "fields" not in plan
+        if not offers and (self.api.outputs != DECLARED or "fields" in plan):
+            return None
+        answer = self.reader.answer(operation)
+        limit, problems = (DESCRIBED, Problems()) if offers else (self.api.budget, self.problems)
+        output = None if answer is None else output_schema(answer, self.answers, limit, problems)
+        if not offers:
+            return output
+        key = arguments.add("answer", "fields", fields_argument(output), is_required=False)
+        plan["offeredFields"] = {"argument": key}
+        return None
 
     def _path(self, operation: Operation, arguments: OperationArguments) -> str:
         """Add the parameters; return the path, whose places are all parameters."""
@@ -138,7 +152,7 @@ class Tools:
             arguments.add_parameter(parameter)
         for name in sorted(names, key=path.index):
             self.problems.repair(operation.item, "a place of the path is no parameter: it takes a text")
-            key = arguments._add("path", name, {"type": "string"}, is_required=True)
+            key = arguments.add("path", name, {"type": "string"}, is_required=True)
             arguments.plan.setdefault("places", {})[name] = {"argument": key}
         pieces = PLACE.split(path)
         return "".join(f"{{{piece}}}" if at % 2 else quote(piece, safe=SAFE) for at, piece in enumerate(pieces))

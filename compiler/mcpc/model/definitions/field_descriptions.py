@@ -79,6 +79,7 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
         "body": "The body: `json`, `form`, `multipart`, `bytes` or `text`.",
         "security": "Ways to authenticate: lists of schemes; the first whose settings are set is used.",
         "fields": "What is kept of a JSON answer: paths such as `days[].{date,high}`.",
+        "offeredFields": "The argument with the paths that are kept of a JSON answer, as `{argument}`; all without it.",
         "pages": "How many pages of a list are gathered in one answer (1 by default).",
         "paging": "Where the next page is, if the answer has no `Link` header.",
         "maxRead": "The largest answer that is read, in bytes (10 MiB by default).",

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcpc_runtime.handlers.contracts import ExpiredCall
 from mcpc_runtime.handlers.http.curl import curl_command
+from mcpc_runtime.handlers.http.paging import kept_fields
 from mcpc_runtime.handlers.http.request import OutgoingRequest, RequestRefused
 from mcpc_runtime.handlers.http.results import outcome_of
 from mcpc_runtime.handlers.http.secrets import SecretTexts
@@ -44,7 +45,7 @@ class RequestInvocation:
 
     def answered(self, request: OutgoingRequest, answer: HttpAnswer, more: str, secrets: SecretTexts) -> Outcome:
         """Return the result of an answer; made in the thread of the request, for an answer may be large."""
-        outcome = outcome_of(request, answer, secrets, self.plan.get("fields", {}))
+        outcome = outcome_of(request, answer, secrets, kept_fields(self.plan, self.arguments))
         outcome.content += [text(secrets.hide(more))] if more else []
         return outcome
 

@@ -97,6 +97,20 @@ def how_to_continue(request: OutgoingRequest, following: OutgoingRequest, plan: 
     return f"There is more, at {following.target}"
 
 
+def kept_fields(plan: Plan, arguments: dict[str, Json]) -> Plan:
+    """Return what is kept of an answer: the fields that the call names, else those that the plan does."""
+    names = arguments.get(plan["offered"]) if "offered" in plan else None
+    kept: Plan = {}
+    for name in sorted(filter(None, map(str, names))) if type(names) is list else ():  # `a` comes before `a.b`
+        *above, last = name.split(".")
+        place: Plan | None = kept
+        for step in above:
+            place = None if place is None else place.setdefault(step, {})
+        if place is not None:
+            place.setdefault(last, None)
+    return kept or plan.get("fields", {})
+
+
 def projected(value: Json, kept: Plan) -> Json:
     """Return the members of a value that a projection keeps, in each item of a list."""
     if type(value) is list:
