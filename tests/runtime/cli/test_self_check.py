@@ -168,7 +168,7 @@ def test_tools_that_do_not_load_are_named(monkeypatch: pytest.MonkeyPatch) -> No
         "c": SimpleNamespace(input=None, output=wrong),
     }
     monkeypatch.setattr(self_check, "list_all", lambda image, kind: [{"name": name} for name in "abcd"])
-    image: Any = SimpleNamespace(tool=tools.get)
+    image: Any = SimpleNamespace(tool=tools.get, index={})
     assert self_check.broken_definitions(image) == [
         "b: ValueError: not {}",
         "c: ValueError: not {}",
