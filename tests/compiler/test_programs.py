@@ -161,6 +161,7 @@ TRAPS = (
     "logging",
     "pip",
     "runpy",
+    "shiv",
     "sitecustomize",
     "tempfile",
     "types",

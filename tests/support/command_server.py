@@ -24,7 +24,7 @@ from typing import Any
 
 SECONDS = 300
 """What a run may take."""
-PRELOADED = ("mcpc.pipeline", "packaging.requirements", "py_compile", "traceback", "runpy")
+PRELOADED = ("mcpc.pipeline", "packaging.requirements", "py_compile", "shiv.builder", "traceback", "runpy")
 
 
 class CommandServer:

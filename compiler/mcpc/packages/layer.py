@@ -1,6 +1,8 @@
-"""Layer of an artifact, made of staged packages and split for a Python without packages.
+"""Layer of an artifact, made of staged packages: built by shiv, and split for a Python without packages.
 
-The files of a staged folder are used unchanged; `mcpc_runtime.artifact.packages` extracts only native packages.
+shiv writes the archive of a staged folder; everything in its `site-packages` is used unchanged.  shiv's own bootstrap,
+which would extract it all at the first start, is omitted: `mcpc_runtime.artifact.packages` extracts only native
+packages.
 
 Pydantic is required if a handler receives its arguments as a model. Versions that the project does not name are those
 installed with the compiler, with which models were generated and tested, on every platform.
@@ -11,9 +13,16 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import tempfile
+import zipfile
 from collections import ChainMap
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import shiv  # type: ignore[import-untyped]
+from shiv.bootstrap.environment import Environment  # type: ignore[import-untyped]
+from shiv.builder import create_archive  # type: ignore[import-untyped]
 
 from mcpc.diagnostics import diagnose, has_errors
 from mcpc.model.ir import Layer, Package
@@ -45,6 +54,8 @@ if TYPE_CHECKING:
     from mcpc.packages.targets import PlatformTargets
     from mcpc.reading import Json, SourceTree
 
+SITE = "site-packages/"
+FIXED_TIME = "1980-01-01 00:00:00"
 EXTRACTED = ".extracted"
 """The folder of native packages: a name that cannot be imported."""
 HOW_TO_SPLIT = "install it from wheels that differ only in native modules, or name one version for all platforms"
@@ -115,7 +126,7 @@ def split_packages(staged: Iterable[StagedPackages], extracted: Iterable[str]) -
     extracted = frozenset(extracted)
     wheels: dict[str, dict[int, Wheel]] = {}
     staged = [*staged]
-    installed = [staged_files(item) for item in staged]
+    installed = [shiv_contents(item.root) for item in staged]
     tested = names_with_imported_tests(ChainMap(*installed))
     for number, (item, contents) in enumerate(zip(staged, installed, strict=True)):
         for distribution in item.distributions:
@@ -158,10 +169,15 @@ def move_files(wheels: Mapping[str, MutableMapping[int, Wheel]], folder: str, so
             wheels[source][number] = distribution, {path: data for path, data in files.items() if path not in moved}
 
 
-def staged_files(staged: StagedPackages) -> dict[str, bytes]:
-    """Return the files of staged packages by path, in sorted order."""
-    paths = sorted(path for item in staged.distributions for path in item.files)
-    return {path: (staged.root / path).read_bytes() for path in paths}
+def shiv_contents(root: Path) -> dict[str, bytes]:
+    """Return the files of a staged folder that shiv packs, by path."""
+    with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
+        target = Path(folder) / "layer.pyz"
+        facts = Environment(built_at=FIXED_TIME, shiv_version=shiv.__version__, reproducible=True)
+        create_archive([root], target, "python3", "site:main", facts, compressed=False)
+        with zipfile.ZipFile(target) as archive:
+            names = [name for name in archive.namelist() if name.startswith(SITE)]
+            return {name.removeprefix(SITE): archive.read(name) for name in names}
 
 
 def build_layer(parts: Sequence[SplitPackage], staged: Sequence[StagedPackages], own: frozenset[str]) -> Layer:
