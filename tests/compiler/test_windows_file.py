@@ -15,7 +15,7 @@ import pytest
 
 from mcpc.interpreters.launchers.windows_file import MACHINES, launcher_of
 from mcpc.reading import Source, is_executable
-from mcpc.sandbox.platforms import windows
+from mcpc.sandbox.platforms import posix, windows
 from support.artifact import mcpc
 from support.needs import ROOT, lacking
 
@@ -140,6 +140,13 @@ def test_a_file_that_stays_in_use_is_named(
     with pytest.raises(OSError, match=reason) as refused:
         windows.replace_file(FileInUse(refusals=99), target)  # type: ignore[arg-type]
     assert (refused.value.strerror, refused.value.filename) == (reason, str(target))
+
+
+def test_a_log_is_read_from_one_writer_to_the_next(tmp_path: Path) -> None:
+    with posix.open_log_pipe(tmp_path / "calls") as stream:
+        for line in (b"one\n", b"two\n"):
+            (tmp_path / "calls").write_bytes(line)
+            assert stream.read(1 << 16) == line
 
 
 def test_what_is_appended_to_a_log_is_read_and_its_removal_ends_it(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 import gzip
 import socket
 import ssl
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from time import monotonic
 
 import pytest
@@ -86,6 +88,41 @@ def test_a_call_that_is_stopped_waits_for_nothing() -> None:
         call.pause(30)
     with pytest.raises(CallOver):
         call.remaining()
+
+
+def test_connections_are_kept_while_they_are_open_and_hold_nothing() -> None:
+    connections, call, origin = Connections(), CallSocket(monotonic() + 30), parse_base("http://a", named=False)[0]
+    pairs = [socket.socketpair() for _ in range(65)]
+    for near, _ in pairs:
+        near.settimeout(0)
+        connections.give(origin, near)
+    pairs[64][1].close()
+    pairs[63][1].send(b"x")
+    assert connections.take(origin, call) is pairs[62][0]
+    assert [number for number, (near, _) in enumerate(pairs) if near.fileno() == -1] == [0, 63, 64]
+    connections.close()
+    assert [number for number, (near, _) in enumerate(pairs) if near.fileno() != -1] == [62]
+    for pair in pairs:
+        for each in pair:
+            each.close()
+
+
+def test_a_handshake_ends_when_its_call_is_stopped() -> None:
+    call, ended = CallSocket(monotonic() + 60), SimpleQueue[BaseException]()
+
+    def connect() -> None:
+        try:
+            Connections().take(parse_base(f"https://127.0.0.1:{port}", named=False)[0], call)
+        except (OSError, CallOver) as problem:
+            ended.put(problem)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        threading.Thread(target=connect).start()
+        with listening.accept()[0] as peer:
+            assert peer.recv(1)
+            call.interrupt()
+            assert ended.get(timeout=30)
 
 
 def test_a_client_certificate_is_shown_and_the_one_of_the_server_checked(
