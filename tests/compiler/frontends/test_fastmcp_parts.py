@@ -265,3 +265,11 @@ def test_a_short_value_may_stand_anywhere() -> None:
     assert found(described("abcde"), KEY="abcde") == []
     assert found(described("abcdef"), KEY="abcdef") != []
     assert found(None, KEY=PLAIN) == []
+
+
+def test_which_version_excludes_all_that_are_known() -> None:
+    package = "fastmcp"
+    newest = frameworks.LATEST[frameworks.FAMILIES[package][0]]
+    later = ".".join(map(str, (*newest[:2], 99)))  # of the newest minor version, so that it is known
+    for text, bound in ((f">{later},<99", "99"), ("==0.1.*,!=0.2", "0.2"), (f"=={later}", later), ("", "")):
+        assert frameworks.bound_of(package, SpecifierSet(text)) == bound
