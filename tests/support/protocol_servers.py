@@ -121,7 +121,13 @@ def listed_late(*kinds: str) -> Image:
     def read(at: int, length: int) -> bytes:
         return (record if at == start else hidden)[:length] if at >= start else image.read(at, length)
 
-    return Image({**image.index, "run_time": row}, lambda _: read, image.entry, MAGIC)
+    blob = "mcpc_app/blob"
+    return Image(
+        {**image.index, "run_time": row},
+        lambda name: read if name == blob else image.open_entry(name),
+        image.entry,
+        MAGIC,
+    )
 
 
 def takes_any_arguments(prompt: Definition) -> bool:

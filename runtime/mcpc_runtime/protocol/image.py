@@ -223,7 +223,7 @@ class Image:
         self.index = index
         self.read = open_entry("mcpc_app/blob")
         self.entry = entry
-        self._open = open_entry
+        self.open_entry = open_entry
         self._read_code: Read | None = None
         self._magic = magic
         self._same_python = False
@@ -266,7 +266,7 @@ class Image:
 
     def with_index(self, index: Index) -> Image:
         """Return another server of the same file."""
-        server = Image(index, self._open, self.entry, self._magic)
+        server = Image(index, self.open_entry, self.entry, self._magic)
         server.archive = self.archive
         return server
 
@@ -377,7 +377,7 @@ class Image:
 
     def source(self, entry: int, offset: int, length: int) -> bytes:
         """Return the source of a module; its entry, which is compressed, is not kept in memory."""
-        return self._open(f"mcpc_app/validators/{entry}")(offset, length)
+        return self.open_entry(f"mcpc_app/validators/{entry}")(offset, length)
 
     def _bytecode(self, number: int) -> bytes | None:
         """Return a module's bytecode.
@@ -385,7 +385,7 @@ class Image:
         The entry contains the magic number of its Python, a table of offsets and lengths, then the modules.
         """
         if self._read_code is None:
-            self._read_code = self._open("mcpc_app/bytecode")
+            self._read_code = self.open_entry("mcpc_app/bytecode")
             self._same_python = self._read_code(0, 4) == self._magic
         if not self._same_python:
             return None

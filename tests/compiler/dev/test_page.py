@@ -405,7 +405,7 @@ def test_a_project_is_served_in_each_way(
     assert run(tmp_path, "--strict", "--allow", "a", "--allow", "b", "--tools-page-size", 5).exit_code == 0
     name = tmp_path.resolve().name
     words = ["--strict", "--tools-page-size", "5", "--allow", "a", "--allow", "b"]
-    serving = ("run", Path("a.pyz"), 1, ["a.pyz"], {"OWN": "a"})
+    serving = ("run", Path("a.pyz"), 1, ["a.pyz"], {"OWN": "a", "MCPC_LOG_REQUESTS": "1"})
     assert served == [[*words, "--live", "--", root], ("watches", name), "start", serving, "stop"]
     served.clear()
     assert run(tmp_path, "--http", "8000", "--no-defaults").exit_code == 0
@@ -414,7 +414,7 @@ def test_a_project_is_served_in_each_way(
         ["--no-defaults", "--http", "--", root],
         ("watches", name),
         "start",
-        ("run", Path("a.pyz"), argv, {"OWN": "a", "LOG": "x"}),
+        ("run", Path("a.pyz"), argv, {"OWN": "a", "LOG": "x", "MCPC_LOG_REQUESTS": "1"}),
     ]
     served.clear()
     monkeypatch.setattr(dev, "listening", lambda front, at: SimpleNamespace(serve_forever=lambda: None, server_port=77))
