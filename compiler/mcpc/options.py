@@ -146,6 +146,7 @@ def options_from_environment(environment: Mapping[str, str]) -> dict[str, str | 
     chosen: dict[str, str | int] = {}
     for variable, option in VARIABLES.items():
         text = environment.get(variable, "")
+        # An empty variable counts as one that is not set.
         if not text:
             continue
         if not option.endswith("_page_size"):

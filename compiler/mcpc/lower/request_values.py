@@ -46,6 +46,7 @@ OPTIONS = {
 """Options of values, each with the places that have it."""
 KINDS = {"style": "string", "explode": "boolean", "allowReserved": "boolean", "content": "string", "bytes": "boolean",
          "type": "string"}  # fmt: skip
+# A token (RFC 9110, section 5.6.2), such as the name of a header.
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 FORBIDDEN_HEADERS = frozenset(
     {*("accept-encoding", "connection", "content-length", "content-type", "cookie", "expect", "host", "keep-alive"),
@@ -143,6 +144,7 @@ class RequestValues:
 
 def is_header_text(text: str) -> bool:
     """Tell whether a text can be in a header."""
+    # Of control characters a field value may have tabs only (RFC 9110, section 5.5).
     return all(character >= " " and character != "\x7f" for character in text.replace("\t", " "))
 
 
@@ -165,6 +167,7 @@ def names_internal(host: str) -> bool:
     if host.rstrip(".").lower() in ("metadata.google.internal", "metadata", "instance-data"):
         return True
     try:
+        # What follows `%` is the zone of an address of the local link: `fe80::1%eth0`.
         ip_address(host.partition("%")[0])
     except ValueError:
         return False

@@ -122,7 +122,9 @@ class RequestReader(RequestValues):
         if node is None:
             return ()
         path = str(node.value)
+        # The runtime encodes what comes into a place, so that a place is as harmless as a letter.
         literal = PLACE.sub("x", path)
+        # Decoded twice, because a server behind a proxy that decodes reads `%252e%252e` as `..`.
         dots = any(part in (".", "..") for part in re.split(r"[/\\]", unquote(unquote(literal))))
         if not PATH.fullmatch(literal) or dots:
             fault = "leads to another folder" if dots else "cannot be that of an address"
@@ -133,6 +135,7 @@ class RequestReader(RequestValues):
         for name in given.keys() - set(names):
             self.misplace(given[name].key_span, f"the path has no place `{{{name}}}`", did_you_mean(name, names))
         pieces: list[str | tuple[str, Row]] = []
+        # The expression has a group, so fixed texts and the names of places alternate.
         for number, piece in enumerate(PLACE.split(path)):
             if number % 2 == 0:
                 pieces += [piece] if piece else []
@@ -204,6 +207,7 @@ class RequestReader(RequestValues):
             for *above, last in paths:
                 place = kept
                 for name in above:
+                    # If all of `name` is kept already, what is in it goes into a dictionary that nothing reads.
                     inner = place.get(name)
                     place = place.setdefault(name, {}) if isinstance(inner, dict) or name not in place else {}
                 place[last] = None
@@ -220,6 +224,7 @@ class RequestReader(RequestValues):
         return "" if named is None else str(named.value)
 
     def _check_unused(self) -> None:
+        # What could not be read may have a place for the argument.
         unused = [] if self.problems else [each for each in self.arguments.items() if each[0] not in self.used]
         for name, span in unused:
             self.misplace(span, f"the argument `{name}` is nowhere in the request", "give it a place, or remove it")

@@ -102,6 +102,7 @@ def _metadata(node: Node, mime: str, content: StaticContents | RootFolder | None
     """Return the metadata of a resource; a computed type and size come last."""
     metadata = lower_metadata(node, RESOURCE_FIELDS, NOT_SHOWN_OF_READ)
     added = {"mimeType": bool(mime), "size": isinstance(content, StaticContents)}
+    # A set that keeps its order: a key that the author wrote stays in its place.
     keys = dict.fromkeys((*metadata.order.keys, *(key for key, is_known in added.items() if is_known)))
     return replace(metadata, order=FieldOrder(tuple(keys), metadata.order.others))
 
@@ -236,6 +237,7 @@ def _content(node: Node, definition: Definition) -> StaticContents | RootFolder 
     """Return the content of a resource without a handler, None if its source is invalid."""
     written = {key: text_node for key in KNOWN if (text_node := member_of(node, key, "string")) is not None}
     if "text" in written:
+        # JSON can escape lone surrogates, which UTF-8 cannot encode.
         value = str(written["text"].value)
         return StaticContents(value, is_blob=False, size=len(value.encode("utf-8", "surrogatepass")))
     if "blob" in written:

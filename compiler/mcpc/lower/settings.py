@@ -76,6 +76,7 @@ def _wrong_name(node: Node, seen: set[str]) -> Iterator[Diagnostic]:
         return
     name = str(name_node.value)
     if not VARIABLE_NAME.fullmatch(name):
+        # `apiKey` and `api-key` become `API_KEY`.
         proposed = re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_")
         hint = f"did you mean `{proposed}`?" if VARIABLE_NAME.fullmatch(proposed) else ""
         message = f"`{name}` cannot be the name of a setting"
@@ -139,6 +140,7 @@ def _is_true(node: Node, key: str) -> bool:
 
 def _fits(node: Node, kind: str) -> bool:
     """Tell whether a value has the type of a setting."""
+    # In Python a boolean is an `int`, but as JSON it is not a number.
     return node.kind == KINDS.get(kind, "string") and (kind != "integer" or isinstance(node.value, int))
 
 
@@ -179,5 +181,6 @@ def _problems(member: Member) -> Iterator[Diagnostic]:
     if member.node.kind != "array" or not member.node.items:
         yield diagnose("MCP162", member.node.span, f"the toolset `{member.key}` has no tools", PATTERNS)
     for item in member.node.items:
+        # A pattern is a name in which any part may be `*`.
         if item.kind != "string" or not TOOLSET_NAME.fullmatch(str(item.value).replace("*", "x")):
             yield diagnose("MCP162", item.span, f"this is no name of a tool in the toolset `{member.key}`", PATTERNS)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcpc.reading.source import Source
 
 
+# From the first line, `---` (also after a byte order mark), up to the next line `---`; there may be nothing between.
 FENCED = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 
 
@@ -82,6 +83,7 @@ def lower_skills(definition: Definition) -> tuple[tuple[Skill, ...], Diagnostics
         if head is not None:
             wrong = tuple(_check_skill(head, written))
             problems += wrong
+            # Without a name or a description there is no skill to list; with any other problem there is one.
             made += [] if any(problem.code == "MCP132" for problem in wrong) else [_skill(head, written)]
     problems += _repeated(made, definition)
     return tuple(made), tuple(problems)
@@ -98,6 +100,7 @@ def _skill(head: Frontmatter, written: SkillDefinition) -> Skill:
 
 def skill_uri(path: str) -> str:
     """Return the URI of a file of a skill."""
+    # Names of files need not be UTF-8 on POSIX; their bytes are escaped one by one.
     return f"skill://{quote(path, safe='/' + PLAIN, errors='surrogateescape')}"
 
 

@@ -104,6 +104,7 @@ class StepValues:
             self.refuse(node.span, f"`/{first}` is not known here", quoted(f"/{name}" for name in self.scope), hint)
             return None
         if first == "arguments":
+            # A pointer to all arguments uses each of them.
             self.used.update(tokens[1:2] or names_in(self.arguments.schema))
         described = self.scope[first]
         for number, token in enumerate(tokens[1:], 1):

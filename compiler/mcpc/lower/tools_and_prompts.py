@@ -90,6 +90,7 @@ def may_change(schema: Json) -> bool:
 
 def is_deep(schema: Node) -> bool:
     """Tell whether values in a schema are nested more than MAX_DEPTH deep."""
+    # Level by level and not by recursion, which a deep schema would exceed.
     level = [schema]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in (*node.items, *(member.node for member in node.members))]
@@ -103,6 +104,7 @@ class ClientForm:
         named = root.get("$schema")
         dialect = DIALECTS.get(str(named.value).removesuffix("#")) if named is not None else None
         self._root = root
+        # By identity: an equal object in a `const` or a `default` is a value, and is not rewritten.
         self._schemas = {id(node) for node in schemas}
         self._drops_draft = (
             dialect is not None
@@ -165,8 +167,11 @@ def means_the_same(schema: Node, dialect: Dialect, *, is_root: bool) -> bool:
     newer, older = DRAFT_2020_12.keywords.keys(), dialect.keywords.keys()
     items, identifier = schema.get("items"), schema.get("$id")
     return not (
+        # What only one of the two drafts knows; definitions are places for references in both.
         names & ((newer ^ older) - {"$defs", "definitions"})
+        # 2020-12 calls a list of schemas, one for each item, `prefixItems`.
         or (items is not None and items.kind == "array")
+        # Earlier drafts name a subschema by `"$id": "#name"`, for which 2020-12 has `$anchor`.
         or (identifier is not None and "#" in str(identifier.value))
         or ("$schema" in names and not is_root)
         or ("$ref" in names and dialect.lone_reference and names - BESIDE_REFERENCE)

@@ -87,6 +87,7 @@ IMPLEMENTATION: Additions = {
 
 
 def _until(additions: Mapping[str, tuple[str, ...]], version: str) -> tuple[str, ...]:
+    # Dates in this form sort as texts.
     return tuple(field for since, fields in additions.items() if since <= version for field in fields)
 
 

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+# The earliest time that a zip archive can express.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+# The mode of a file, in the upper half of an entry's external attributes.
 REGULAR_FILE = 0o100644 << 16
 UNIX = 3
 
@@ -57,6 +59,7 @@ def build_archive(
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as packed:
         for entry in sorted(entries, key=lambda entry: entry.name.encode()):
             info = zipfile.ZipInfo(entry.name, EPOCH)
+            # Else it is the system of the build, and so the bytes would differ.
             info.create_system = UNIX
             info.external_attr = REGULAR_FILE
             is_deflated = entry.name in deflated or (deflates and not entry.name.endswith(INCOMPRESSIBLE))
@@ -185,6 +188,7 @@ def file_places(archive: bytes) -> dict[str, tuple[int, int, int]]:
     places = {}
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
         for info in packed.infolist():
+            # From the local header, whose extra field may have another length than that in the central directory.
             lengths = archive[info.header_offset + 26 : info.header_offset + 30]
             name, extra = int.from_bytes(lengths[:2], "little"), int.from_bytes(lengths[2:], "little")
             size = info.file_size if info.compress_type == zipfile.ZIP_DEFLATED else -1

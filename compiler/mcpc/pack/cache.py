@@ -94,6 +94,7 @@ def files_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
         summary.update(
             f"{path}\0{source.mode}\0{source.linked:d}\0{len(source.data)}\0".encode("utf-8", "surrogateescape")
         )
+        # The length before it tells where the bytes end, so that no other files give the same digest.
         summary.update(source.data)
     return summary.hexdigest()
 
@@ -101,6 +102,7 @@ def files_key(tree: SourceTree, problems: Diagnostics, options: Options) -> str:
 def load_build(name: str) -> CachedBuild | None:
     """Return the build stored under `name`, or None if it is missing or damaged."""
     head, data = load_parts(KIND, name, 2) or (b"", b"")
+    # A damaged entry, or one with other fields, counts as missing.
     with suppress(ValueError, KeyError, TypeError):
         facts = json.loads(head)
         build = CachedBuild(data=data, diagnostics=tuple(map(diagnostic_from_row, facts.pop("diagnostics"))), **facts)
@@ -110,6 +112,7 @@ def load_build(name: str) -> CachedBuild | None:
 
 def is_as_built(build: CachedBuild) -> bool:
     """Tell whether an archive matches its manifest.  O(its bytes)."""
+    # Its slices are not copies.
     whole = memoryview(build.data)
     with suppress(zipfile.BadZipFile, KeyError, UnicodeDecodeError), zipfile.ZipFile(io.BytesIO(build.data)) as packed:
         places = {name: place for name, place in file_places(build.data).items() if name != MANIFEST}

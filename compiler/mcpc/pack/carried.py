@@ -76,6 +76,7 @@ def start_modules(server: Server) -> tuple[str, ...]:
     """Return the modules that the start of a server imports, including those of its hooks."""
     hooked = (row.partition(":")[0] for hook, row in server.traits.hooks if hook == "start")
     more = dict.fromkeys(name for module in hooked for name in eager_closure(runtime_edges(), module))
+    # The main module stays last: all that the hooks import is there when it runs.
     *path, main = START_MODULES
     return (*path, *(name for name in more if name not in START_MODULES), main)
 

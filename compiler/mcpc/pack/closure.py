@@ -51,6 +51,7 @@ def read_edges(body: Iterable[ast.stmt], text: str, late_modules: Iterable[str] 
                     rows[key.value] = (*rows.get(key.value, ()), *named)
                 else:
                     late += named
+        # Looking at the text first is faster than walking every tree.
         elif any(word in line for line in lines[node.lineno - 1 : node.end_lineno] for word in NAMING):
             late += named_below(node)
     return Edges(tuple(dict.fromkeys(eager)), tuple(dict.fromkeys(late)), rows)
@@ -116,6 +117,7 @@ def module_closure(
             continue
         reached.add(module)
         edges = modules[module]
+        # Of a table that no key selects, all rows are followed.
         used = tables.get(module, edges.rows)
         todo += [*lineage(module), *edges.eager, *edges.late]
         todo += [name for key, names in edges.rows.items() if key in used for name in names]
@@ -126,6 +128,7 @@ def importers(modules: Mapping[str, Edges], closed: frozenset[str]) -> frozenset
     """Return the modules that cannot be imported without a closed one, because they import it at module level."""
     unusable: set[str] = set()
     while True:
+        # In rounds, until no module is left that imports an unusable one.
         more = {
             module
             for module, edges in modules.items()

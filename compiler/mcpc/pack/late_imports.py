@@ -143,6 +143,7 @@ def packed_modules(texts: Mapping[str, str], start: Collection[str]) -> dict[str
         if collects:
             gc.enable()
     kept = {name: (module.text, tuple(module.edges)) for name, module in packed.items()}
+    # The key names no Python, and every Python reads version 2.
     cache_dir.store_entry(KIND, key, marshal.dumps(kept, 2))
     return packed
 
@@ -214,6 +215,7 @@ def late_imports(modules: Mapping[str, RuntimeModule], start: AbstractSet[str]) 
             # Noted before its imports are followed, because modules import each other.
             loaded[name] = {name, *AT_HAND, *(start if name in start else ())}
             eager = {target for local, target in targets.get(name, {}).items() if local not in late[name]}
+            # Sorted: where modules import each other the result depends on the order, and that of a set varies.
             for target in sorted(eager):
                 loaded[name] |= load(target)
             for local in sorted(late.get(name, ())):
@@ -296,6 +298,7 @@ def is_type(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id == "TypeVar"
     if isinstance(value, ast.Subscript):
+        # `rows[-1]` is a value, `tuple[int]` may be a type.
         return isinstance(value.value, ast.Name) and not isinstance(value.slice, ast.UnaryOp)
     return isinstance(value, ast.Name) or (isinstance(value, ast.Constant) and value.value is None)
 

@@ -67,6 +67,7 @@ def is_bytecode(name: str) -> bool:
 
 def readable_json(value: object) -> bytes:
     """Return indented JSON."""
+    # A lone surrogate, which UTF-8 lacks, becomes `\udc80`, and that is an escape in JSON.
     return json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -237,6 +238,7 @@ def repeated_options(facts: Mapping[str, Json]) -> Options:
         if name == BUILD_ENVIRONMENT:
             continue
         restored = tuple(value) if isinstance(value, list) else value
+        # Not by `isinstance`, for which `true` is an integer.
         if name not in known or type(restored) is not type(getattr(default, name)):
             raise ValueError(f"this mcpc does not know the option `{name}`")
         chosen[name] = restored

@@ -88,6 +88,7 @@ def variant_archive(files: Mapping[str, bytes]) -> VariantArchive:
     offsets: dict[bytes, int] = {}
     contents: list[bytes] = []
     end = 0
+    # Without the variant's folder and the digits of a version, the files of one module for all Pythons are neighbours.
     for path in sorted(files, key=lambda path: (VERSION.sub("", path.partition("/")[2]), path)):
         data = files[path]
         digest = hashlib.sha256(data).digest()
@@ -177,6 +178,7 @@ def layer_files(layer: Layer, folder: str, minors: Sequence[str]) -> Packed:
             lambda variants: variant_archive({path: layer.files[path] for path in paths_of(variants)}),
             archives.values(),
         )
+        # Python compiles while the threads compress.
         for minor in minors:
             for path, data in compile_all(sources, minor):
                 files[bytecode_path(path.removeprefix(f"{folder}/"), minor, minors)] = data

@@ -51,6 +51,7 @@ def pack_server(
     runtime = tuple(sorted((*runtime, *(ArchiveEntry(*row) for row in packages.items())), key=lambda entry: entry.name))
     entries = (*runtime, *program_entries(checked.server, minors))
     entries += page_entries() if options.ui else ()
+    # Last, because the manifest has the digests of all others.
     entries += manifest_entries(checked.server, entries, minors, options)
     start = shell_prologue(options.python or ",".join(minors))
     deflated = [entry.name for entry in entries if is_deflated(entry.name, compact=options.compact)]

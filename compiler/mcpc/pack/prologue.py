@@ -30,6 +30,7 @@ from mcpc.sandbox import programs
 if TYPE_CHECKING:
     from pathlib import Path
 
+# The code in a `.pyc` follows a header of 16 bytes (PEP 552).
 START = (
     "import _frozen_importlib_external as e,marshal as m,sys,zipimport;z=zipimport.zipimporter(sys.argv[1]);"
     "b=z.get_data('__main__.pyc');exec(m.loads(b[16:])if b[:4]==e.MAGIC_NUMBER else z.get_data('__main__.py'))"
@@ -91,6 +92,7 @@ def shell_prologue(python: str = "") -> str:
         "REQUIRED": search.required,
     }
     script = template_text("prologue.sh").decode()
+    # In one pass, so that nothing is replaced in a value.
     return re.sub("|".join(values), lambda match: values[match[0]], script)
 
 

@@ -166,6 +166,7 @@ UPDATE_HOOK = ("update", "mcpc_runtime.tools.cli.update:update")
 def with_options(server: Server, options: Options) -> Server:
     """Return a server with the parts of the runtime that options add by hooks."""
     hooks = (*(PAGE_HOOKS if options.ui else ()), *((UPDATE_HOOK,) if options.update_key else ()))
+    # In this order: the page's routes come before those of a program.
     return replace(server, traits=Traits(hooks=hooks) | server.traits)
 
 
@@ -226,6 +227,7 @@ def without_commentary(source: bytes) -> bytes:
     for span in sorted([*statement_spans(tree), *annotation_spans(tree, lines), *comment_spans(source, lines)]):
         if not removed or (span.line, span.column) >= (removed[-1].end_line, removed[-1].end_column):
             removed.append(span)  # not one inside of another, which begins before it
+    # From the end, so that the places of those before it stay right.
     for span in reversed(removed):
         first, last = span.line - 1, span.end_line - 1
         joined = lines[first][: span.column] + span.text + lines[last][span.end_column :]
@@ -264,6 +266,7 @@ def comment_spans(source: bytes, lines: Sequence[bytes]) -> Iterator[SourceSpan]
     for token in tokenize.tokenize(io.BytesIO(source).readline):
         row, column = token.start
         if token.type == tokenize.COMMENT and row > 2:
+            # `tokenize` counts characters, a span counts bytes.
             yield SourceSpan(row, len(token.line[:column].encode()), row, len(lines[row - 1]))
 
 

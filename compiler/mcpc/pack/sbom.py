@@ -100,6 +100,7 @@ def placed_packages(folder: str, layer: Layer | None) -> list[PlacedPackage]:
     files: dict[str, dict[str, str]] = {package.name: {} for package in layer.packages}
     named: dict[str, frozenset[str]] = {}
     for path, digest in sorted(layer.digests.items()):
+        # A package has the whole folder, or single files in one that several packages share.
         owner = next((owners[place] for place in (*folders_above(path), path) if place in owners), None)
         if owner is not None:
             files[owner][path] = digest
@@ -169,6 +170,7 @@ def runtime_component() -> Object:
 
 def package_url(name: str, version: str) -> str:
     """Return the package URL of a package of Python."""
+    # A local version has a `+`, which a package URL escapes.
     return f"pkg:pypi/{name}@{quote(version, safe='.-_~')}"
 
 

@@ -149,6 +149,7 @@ class PipelineStep:
     name: str
     node: Node
     handler: Handler
+    # A lambda, because the class is defined below.
     running: HandlerOptions = field(default_factory=lambda: HandlerOptions())
 
     @property

@@ -366,6 +366,7 @@ class Server:
     @property
     def is_of_document(self) -> bool:
         """Whether tools are those of an API document."""
+        # The formats of a project that has several are joined by `+`.
         return "openapi" in self.format.split("+")
 
     @property

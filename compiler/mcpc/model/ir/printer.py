@@ -273,6 +273,7 @@ def _shape(schema: Json, depth: int) -> str:
     """Return a short form of a schema: `{path: string, limit?: integer}`."""
     if depth > MAX_SHAPE_DEPTH:
         return "…"
+    # A boolean is a schema, too.
     if not isinstance(schema, dict):
         return WORDS.get(str(schema), "?")
     for keyword, arguments in CHOICES.items():

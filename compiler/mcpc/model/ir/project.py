@@ -80,6 +80,7 @@ VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,127}")
 
 def variable_text(value: Scalar) -> str:
     """Return a value as the text of an environment variable."""
+    # `true`, as JSON has it, and not Python's `True`.
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

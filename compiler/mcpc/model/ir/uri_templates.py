@@ -28,10 +28,13 @@ PLAIN = frozenset(ALPHANUMERIC + UNRESERVED + "!$&'()*+,;=:@%")
 """Characters of a value: those allowed in a path segment (RFC 3986, section 3.3), which is more than RFC 6570 needs."""
 ANY = PLAIN | frozenset("/?#[]")
 QUERY = frozenset(PLAIN | set("/?")) - frozenset("&")
+# An expression in braces, or a brace that has no other.
 EXPRESSION = re.compile(r"\{([^{}]*)\}|([{}])")
 OPERATORS = "+#./;?&"
 FUTURE = "=,!@|"
 """Operators reserved by RFC 6570."""
+# A name: letters, digits, `_` and percent-encoded bytes, with single dots between them (RFC 6570, section 2.3);
+# then `*`, or a number of characters below 10,000 (section 2.4).
 VARIABLE = re.compile(
     r"(?P<name>(?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?P<more>\*|:[1-9][0-9]{0,3})?", re.ASCII
 )
@@ -132,6 +135,7 @@ def _parts(text: str) -> Iterator[TemplatePart]:
 
 def _encoded(literal: str) -> str:
     """Return a fixed text as it appears in a URI; `%20` stays as written."""
+    # What a literal cannot have by RFC 6570, section 2.1, except for `'`, which is common in URIs.
     wrong = re.search(r"[\x00-\x20\x7f\"<>\\^`|]", literal)
     if wrong:
         raise TemplateError(f"it holds {wrong[0]!r} outside of an expression")
@@ -221,6 +225,7 @@ def _set_following(parts: Sequence[TemplatePart]) -> None:
             raise TemplateError(
                 f"nothing stands between {_named(part)} and {_named(nearest)}: where does the first end?"
             )
+        # `{+path}{?page}`: `?` and `#` separate the parts of a URI, so the value ends at the first of them.
         if is_greedy and overlap - frozenset("?#"):
             raise TemplateError(
                 f"{_named(part)} may hold what comes after it, and {_named(_next_expression(following))} as well"
@@ -293,6 +298,7 @@ def _labels(part: TemplatePart) -> str:
     """Return the pattern of `{.x,y}` and `{/x,y}`: values are assigned to the first variables."""
     pattern = ""
     least = "+" if part.operator == "." else "*"
+    # From the inside, `(?:/x(?:/y)?)?`: there is no second value without the first.
     for place in reversed(range(len(part.variables))):
         pattern = f"(?:{re.escape(part.operator)}{_value(part, place, least)}{pattern})?"
     return pattern
@@ -307,6 +313,7 @@ def _named_values(part: TemplatePart) -> str:
     names = "|".join(re.escape(variable.name) for variable in part.variables)
     equals = "(?:=" if part.operator == ";" else "="
     closes = ")?" if part.operator == ";" else ""
+    # After an item only a separator, or what may follow the expression: `x` is not the beginning of `xy`.
     item = f"(?:{names}){equals}{letters}*+{closes}(?![^{re.escape(between)}{_stops(part)}])"
     looks = "".join(_lookahead(part, place, letters) for place in range(len(part.variables)))
     return f"{looks}(?:{re.escape(first)}{item}(?:{re.escape(between)}{item})*+)?"
@@ -325,6 +332,7 @@ def _lookahead(part: TemplatePart, place: int, letters: str) -> str:
     if part.operator == ";":
         value = f"(?:=)?(?P<v{number}>(?<==){letters}*+|(?=[;{_stops(part)}]|\\Z))"
     skipped = f"(?:{letters}++{between})*?"
+    # All of it is optional: a variable that is absent must not fail the match.
     return f"(?=(?:{first}{skipped}{name}{value})?)"
 
 
