@@ -122,6 +122,7 @@ def _rows(part: Definition, tree: SourceTree, lists: dict[str, dict[str, list[Js
                 )
                 continue
             said, runs = _handler_options(field, item, part)
+            # A copy, with its own `_meta`: the parsed definition stays as it is.
             value = {**item.node.value, "_meta": {**item.node.value.get("_meta", {})}}
             if said:
                 value["_meta"][HANDLER_KEY] = {**value["_meta"].get(HANDLER_KEY, {}), **said}
@@ -231,6 +232,7 @@ def listed_items(server: Server) -> dict[str, bytes]:
     for listing in listings(server, REVISIONS[-1]):
         for item in map(item_text, listing.items):
             value = json.loads(item)
+            # Several resources may have one name, but not one URI.
             key = value.get("uri") or value.get("uriTemplate") or value.get("name")
             items[f"`{key}` of `{listing.method}`"] = item
     return items

@@ -63,6 +63,7 @@ def read_lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
         if not line.endswith(b"\n"):
             rest = line
             while rest and not rest.endswith(b"\n"):
+                # In pieces of 1 MiB: a line of any length needs no more memory.
                 rest = stream.readline(1 << 20)
             line += b"\n"
         yield line
@@ -174,6 +175,7 @@ class Proxy:
         finally:
             self._builder.close()
             if self._child is not None:
+                # Only a server that still answers its last requests gets its full time; else no client waits for it.
                 self._child.end(STOP_SECONDS if self.state is ProxyState.LEAVING else 2.0)
 
     def read(self, client: IO[bytes]) -> None:
@@ -204,6 +206,7 @@ class Proxy:
         for line in lines:
             view = memoryview(line)
             while view:
+                # A pipe may take only a part of a line.
                 view = view[os.write(self._output, view) :]
 
     def _receive(self, line: bytes) -> None:
@@ -225,6 +228,7 @@ class Proxy:
         self._messages.calls.begin(batch)
         if self._child is not None:
             self._child.send(line)
+        # The line may have cancelled the last open request.
         if self.state is ProxyState.DRAINING:
             self._close_if_drained()
 
@@ -248,6 +252,7 @@ class Proxy:
     def _leave(self) -> None:
         """End when nothing is left to do: the server answers its open requests, and builds finish."""
         self._has_left = True
+        # The switch of servers, or the end of the build, calls this again.
         if self.state is not ProxyState.SERVING or any(self._callers):
             return
         if self._child is None:
@@ -272,6 +277,7 @@ class Proxy:
             line = extend_tool_list(line, self._current)
         if is_for_client:
             self._write(line)
+        # The line may have answered the last open request.
         if self.state is ProxyState.DRAINING:
             self._close_if_drained()
 
@@ -368,6 +374,7 @@ class Proxy:
             self._close_if_drained()
         elif self._child is not None:
             self._deadline = None
+            # Its end arrives as an event, like that of any server.
             self._child.kill()
 
     def _switch_servers(self) -> None:

@@ -124,6 +124,7 @@ class Reporter:
         errors = [problem for problem in build.problems if problem.severity == "error"]
         shown = [problem for problem in build.problems if problem in unreported or problem.severity == "error"]
         self._show(shown if errors else build.problems, build.more)
+        # The larger number of each: a failed build may have ended before it came to problems that persist.
         self._reported |= Counter(problem.key for problem in build.problems)
         self._had_problems = self._had_errors = True
         self._line(False, "; ".join([*summarise_problems(build.problems), STAYS]))
@@ -257,6 +258,7 @@ class CallWatch:
             if method == "notifications/cancelled":
                 self.end(id_key(params.get("requestId")), "cancelled")
             elif method in METHODS and "id" in message:
+                # One character more than is shown, so that `visible` marks the cut.
                 name = METHODS[method] + str(params.get("name"))[: MAX_NAME_LENGTH + 1]
                 self._begun[id_key(message["id"])] = PendingCall(name, time.monotonic())
 
@@ -302,6 +304,7 @@ class CallPipe:
         buffer = b""
         while data := stream.read(1 << 16):
             *whole, buffer = (buffer + data).split(b"\n")
+            # A log without line ends takes no more memory than this; what is cut is no JSON, and is passed over.
             buffer = buffer[:MAX_LINE_LENGTH]
             for line in whole:
                 self._take(line)

@@ -96,6 +96,7 @@ def check_starts(examined: Examination) -> Iterator[Symptom]:
         elif server.is_of_project and not examined.trusts_project:
             text = "not started: a file of the project names the command, and nothing of a project is run unasked"
             yield note(server.subject, text, "read the entry, and then use --trust-project")
+        # The stem, because these programs end in `.cmd` or `.exe` on Windows.
         elif Path(server.launch.words[0]).stem in DOWNLOADING:
             text = f"not started: `{server.launch.words[0]}` may download what it starts"
             yield note(server.subject, text, "start it in the client, and look at its log")
@@ -115,6 +116,7 @@ def _trial_symptoms(server: ConfiguredServer, seconds: float) -> Iterator[Sympto
         yield fine(server.subject, f"starts: {trial.text}")
         return
     quoted = tuple(clean(line) for line in trial.written.splitlines()[-QUOTED_LINES:])
+    # Started once more with all variables of the terminal: what works then lacks one of them.
     if not run_trial(server, "server", seconds).step:
         text = f"{trial.step}: it starts only with variables of this terminal, which clients do not pass on"
         yield problem(server.subject, text, "add the variables that it needs to `env` of the entry", quoted)
@@ -146,6 +148,7 @@ def run_trial(server: ConfiguredServer, row: str, seconds: float) -> Trial:
                 step, text = "", f"{tools} tool{'' if tools == 1 else 's'}"
         except ConversationError as why:
             text = str(why)
+        # The server shares the position of the file, which is the end of what it wrote.
         errors.seek(max(0, errors.tell() - ERROR_BYTES))
         return Trial(step, text, errors.read().decode("utf-8", "replace"), stray)
 
@@ -179,5 +182,6 @@ def examine(examined: Examination, tell: Callable[[str], None]) -> Iterator[Symp
         try:
             yield from check(examined)
         except OSError as why:
+            # An error without a file name leaves two colons.
             text = f"the check stopped: {why.filename or ''}: {why.strerror or why}".replace(": : ", ": ")
             yield problem(name, text, "make that file or folder readable, and try again")

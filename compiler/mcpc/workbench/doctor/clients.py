@@ -33,10 +33,12 @@ COMMANDS = ("command", "cmd")
 VARIABLES = ("env", "environment", "envs")
 PASSED = ("env_vars", "env_keys")
 URLS = ("url", "httpUrl", "serverUrl", "uri")
+# `${NAME}`, `${env:NAME}` and `${NAME:-default}`; `{env:NAME}`; `$NAME`: each client has its own form.
 REFERENCE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}|\{env:(\w+)\}|\$(\w+)")
 INPUT = re.compile(r"\$\{input:([^}]+)\}")
 LEAST_SECRET = 6
 """Shorter values are words like `true`, which are in many lines."""
+# A name that means a secret, `=` or `:`, and the value: up to a space, quote, comma or brace.
 ASSIGNED = re.compile(
     r"(?i)((?:[\w-]*(?:key|token|secret|passw(?:or)?d|credential|auth)[\w-]*)[\"']?\s*[=:]\s*[\"']?)[^\s\"',}]+"
 )
@@ -138,6 +140,7 @@ def wrong_key(client: ClientServers) -> str:
             entries = client.target.editor.read(text, EntryPlace((keys,)))
         except CannotEditError:
             continue
+        # Other tables of a file may have these keys, too; only those of servers have a command or an address.
         if any({"command", "url"} & entry.keys() for entry in entries.values()):
             return ".".join(keys)
     return ""
@@ -217,6 +220,7 @@ class Replaced:
 
 def without_secrets(text: str, secrets: Sequence[str] = ()) -> str:
     """Return a text without values that look like secrets, and without those that an entry sets."""
+    # The longest first: a secret may contain another one.
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= LEAST_SECRET:
             text = text.replace(secret, "REDACTED")

@@ -163,6 +163,8 @@ def interpreter(server: ConfiguredServer) -> Iterator[Symptom]:
     why = why_temporary(python) if is_python else ""
     if why:
         yield note(server.subject, f"{python} may be gone tomorrow: {why}", "`mcpc install` names one that stays")
+    # `version_of` runs the program, which a project's file may have named. A file that is started by its own first
+    # line, or that contains Python, does not depend on the entry's.
     if path is None or server.is_of_project or str(path) == server.launch.words[0] or not needs_python(str(path)):
         return
     version = version_of(python) if Path(python).is_file() else ""
@@ -186,6 +188,7 @@ def build_facts(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             entry = archive.getinfo(FACTS)
+            # The size comes first: a small archive may hold an entry that unpacks to gigabytes.
             facts = json.loads(archive.read(entry)) if entry.file_size <= MAX_FACTS else {}
     except (KeyError, OSError, RecursionError, ValueError, zipfile.BadZipFile):
         return {}

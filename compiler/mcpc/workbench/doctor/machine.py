@@ -42,6 +42,7 @@ def check_pythons(_: Examination) -> Iterator[Symptom]:
     """Yield the Pythons of each version that do not start, and which one starts a file that is built here."""
     working: dict[str, str] = {}
     for minor in (f"3.{number}" for number in range(NEWEST, OLDEST - 1, -1)):
+        # `lexists`, because a link to a Python that is gone is what is to be found.
         for path in dict.fromkeys(path for path in installed_pythons(minor) if os.path.lexists(path)):
             if version_of(path) == minor:
                 working[minor] = path
@@ -133,12 +134,14 @@ def other_program(path: Path) -> str:
         return ""
     if "@apify" in str(path.resolve()) or b"@apify" in head:
         return "npm's @apify/mcpc"
+    # A console script of ours imports `mcp_compiler`; a wrapper may start the module.
     is_ours = b"mcp_compiler" in head or b"-m mcpc" in head
     return "of another package" if head.startswith(b"#!") and b"mcpc" in head and not is_ours else ""
 
 
 def check_cache(_: Examination) -> Iterator[Symptom]:
     """Yield why the cache of the compiler is not used."""
+    # `abspath` removes `..`, which `absolute` keeps, for `parents`, and resolves no link, for `lexists`.
     path = Path(os.path.abspath(os.environ.get("MCPC_CACHE_DIR") or cache_home() / "mcpc"))  # noqa: PTH100
     elsewhere = "set MCPC_CACHE_DIR to a folder that only you can write to"
     existing = next(folder for folder in (path, *path.parents) if folder.is_dir())
@@ -165,6 +168,7 @@ def little_space(subject: str, folder: Path) -> Iterator[Symptom]:
 def check_temporary(_: Examination) -> Iterator[Symptom]:
     """Yield what is wrong with the folder for temporary files, where built files unpack and load native modules."""
     named = os.environ.get("TMPDIR", "")
+    # `gettempdir` passes over a TMPDIR that cannot be used, which is what is to be found.
     folder = Path(named or tempfile.gettempdir())
     if not folder.is_dir():
         yield problem(TEMPORARY, f"TMPDIR names {named}, which is not there", "unset TMPDIR, or make the folder")

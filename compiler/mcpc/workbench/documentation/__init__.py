@@ -76,6 +76,7 @@ def rendered(name: str, finalize: Callable[[Any], Any], **values: object) -> str
 
 def visible_value(value: Any) -> Any:
     """Return a text with hidden characters made visible; anything else as it is."""
+    # Markup is a str, too: what is rendered already is not rendered again.
     return readable(value) if type(value) is str else value
 
 
@@ -111,6 +112,7 @@ def code(text: str) -> Markup:
     """Return a text as a code span, with a fence that it does not have."""
     words = " ".join(readable(text).split()) or " "
     fence = "`" * (longest_run(words) + 1)
+    # A space keeps a backtick apart from the fence, and readers drop it (CommonMark, code spans).
     padding = " " if words.startswith("`") or words.endswith("`") else ""
     return Markup(f"{fence}{padding}{words}{padding}{fence}")
 

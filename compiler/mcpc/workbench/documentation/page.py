@@ -194,6 +194,7 @@ def tools_of(tools: Sequence[Item], cases: Cases) -> Iterator[ToolSection]:
 def hints_of(annotations: object) -> Iterator[str]:
     if isinstance(annotations, dict):
         for (name, value), words in HINTS.items():
+            # Not `==`: 1 equals True, but is no hint.
             if annotations.get(name) is value:
                 yield words
 
@@ -256,6 +257,7 @@ def examples_of(schema: object, cases: list[tuple[str, Any]]) -> list[tuple[str,
     for title, value in [*cases, *schema_examples(schema)]:
         if value == {}:
             continue
+        # The first title stays: an example that is also a test case keeps the name of the case.
         by_text.setdefault(json.dumps(value, ensure_ascii=False, indent=2), title)
     return [(title, text) for text, title in by_text.items()][:MAX_EXAMPLES]
 

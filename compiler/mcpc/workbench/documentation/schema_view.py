@@ -193,8 +193,10 @@ def facts_of(schema: Mapping[str, Any]) -> Iterator[str]:
         if name not in properties_of(schema):
             yield f"requires {name}"
     for key, value in schema.items():
+        # Only booleans are looked up: 1 equals True, and lists cannot be keys.
         switch = (key, value) if isinstance(value, bool) else ("", None)
         if key in WORDS:
+            # A default is shown as JSON, in which the text "5" is not the number 5.
             is_bare = isinstance(value, str) and key != "default"
             yield WORDS[key].format(value if is_bare else text_of(value))
         elif switch in SWITCHES:

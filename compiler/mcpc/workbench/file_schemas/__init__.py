@@ -89,6 +89,7 @@ def in_folder(key: str, item: Field, also: tuple[str, Field] | None = None) -> C
         if len(fields) > 1:
             single = {"if": {"required": ["uriTemplate"]}, "then": schema_of_field(fields[1]), "else": single}
         whole = collection(key, item, also)()
+        # Not `anyOf`, with which an editor would report what is wrong with both forms.
         return {"if": is_list, "then": whole, "else": single}
 
     return build
@@ -169,6 +170,7 @@ def schema_of(name: str) -> JsonSchema:
     schema: JsonSchema = {"$schema": DRAFT, "$id": kind.identifier, "title": kind.title, **body}
     used: dict[str, JsonSchema] = {}
     for key, part in shared_parts().items():
+        # A part comes after those that refer to it, so that one pass also finds what only parts need.
         if f'"#/definitions/{key}"' in json.dumps([body, used]):
             used[key] = part
     if used:

@@ -43,6 +43,7 @@ CLOSER: Mapping[str, JsonSchema] = {
     "settings": VARIABLES,
     "name": {"type": "string", "pattern": "\\S"},
     "answers": {"type": "array", "items": {"type": "object"}},
+    # A method, and a target of visible ASCII characters.
     "to": {"type": "string", "pattern": "^[A-Z]+ /[!-~]*$"},
     "status": {"type": "integer", "minimum": LEAST_STATUS, "maximum": GREATEST_STATUS},
     "error": {"type": ["boolean", "integer"]},
@@ -95,6 +96,7 @@ MEANINGS = {
     "hasMore": "Whether there are more values than these.",
     "within_ms": "The most milliseconds that the call takes.",
 }
+# Agent Skills allow 1024 characters of a description, and 64 of a name.
 MAX_SKILL_TEXT = 1024
 
 
@@ -118,6 +120,7 @@ def case_file() -> JsonSchema:
 
 
 def _one_or_more(schema: JsonSchema) -> JsonSchema:
+    # Not `anyOf`, with which an editor would report what is wrong with both forms.
     return {"if": {"type": "array"}, "then": {"items": schema}, "else": schema}
 
 

@@ -134,6 +134,7 @@ TEXT: JsonSchema = {"type": "string"}
 STRINGS: JsonSchema = {"type": "array", "items": TEXT}
 PATTERNS: JsonSchema = {"type": "array", "items": {"type": "string", "pattern": "\\S"}}
 TOOLSETS: JsonSchema = {"type": "object", "additionalProperties": {**PATTERNS, "minItems": 1}}
+# ILLEGAL is the class of all characters but those that are allowed.
 CALLED_NAME: JsonSchema = {"pattern": f"^{ILLEGAL.pattern.replace('[^', '[')}{{1,{MAX_LENGTH}}}$"}
 INPUT: JsonSchema = {
     "allOf": [{"$ref": "#/definitions/schema"}],
@@ -180,6 +181,7 @@ RUNNING: Mapping[str, JsonSchema] = {
         "type": "array",
         "items": {
             "type": "string",
+            # Editors match by ECMA-262, which does not know `(?P<name>`.
             "pattern": f"^ *{PROGRAM.pattern.replace('?P<command>', '').replace('?P<version>', '')} *$",
         },
     },
@@ -324,12 +326,14 @@ OWN: dict[str, JsonSchema] = {
 def schema_of_schemas() -> JsonSchema:
     """Return the schema of a JSON Schema; other keywords are allowed, as annotations."""
     properties = {name: _keyword(name) for name in KEYWORDS}
+    # Any text is valid; editors propose those of the list.
     properties["format"] = {**properties["format"], "anyOf": [{"enum": sorted(FORMATS)}, {"type": "string"}]}
     return {"type": ["object", "boolean"], "properties": properties}
 
 
 def _keyword(name: str) -> JsonSchema:
     value = EARLIER.get(name) or VALUES.get(KEYWORDS[name].shape, {})
+    # Draft-07 ignores whatever is beside a `$ref`: the description would be lost.
     return {"description": MEANINGS[name], **({"allOf": [value]} if "$ref" in value else value)}
 
 
@@ -362,6 +366,7 @@ def schema_of_shape(shape: ObjectShape) -> JsonSchema:
     if not shape.others:
         schema["additionalProperties"] = False
     elif shape.reserved:
+        # Of the names with the reserved prefix only the known ones are allowed; all others are free.
         known = "|".join(sorted(name.removeprefix(shape.reserved) for name in shape.fields))
         schema["patternProperties"] = {f"^{shape.reserved}(?!(?:{known})$)": False}
     return schema

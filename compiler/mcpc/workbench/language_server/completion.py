@@ -38,6 +38,7 @@ NAME_BEFORE = re.compile(r"(?:^|\n)(?:(async[ ]+)?(def)[ ]+|function[ ]+)?(\w*)$
 MISSING = re.compile(r"the (tool|prompt) `([^`]+)`")
 CASE_KINDS = ("tool", "prompt", "resource")
 EMPTY_VALUES = {"string": '""', "object": "{}", "array": "[]"}
+# A space or a colon only in front of a word: `: ` and ` #` mean something in YAML.
 PLAIN = re.compile(r"[A-Za-z_/][\w./{}+-]*(?:[ :][\w./+-]+)*")
 NOT_TEXT = re.compile(r"null|true|false|yes|no|on|off|y|n", re.IGNORECASE)
 """What a reader of YAML takes for something else than a text: that of YAML 1.1, too."""
@@ -148,6 +149,7 @@ def _named_values(project: OpenProject, path: str, cursor: Cursor) -> Iterator[s
         wanted = "prompt" if last == "name" else "resource template"
         yield from (each.name for each in definitions_in(project) if each.kind == wanted)
     elif last == "command" and "mcpc/handler" in keys:
+        # Programs are the files that begin with an interpreter's line.
         yield from (name for name, source in project.disk.files.items() if source.data.startswith(b"#!"))
     elif last == "required" and isinstance(cursor.path[-1], int):
         yield from _property_names(project.text(path) or "", cursor)
@@ -191,6 +193,7 @@ def _toml_key(cursor: Cursor, name: str, schema: JsonSchema) -> str | None:
     if cursor.header:
         return key if is_table or (is_list and cursor.header == "[[") else None
     if cursor.table is not None and (is_table or is_list):
+        # A header, because an inline table has to stay on one line (TOML 1.0).
         return f"[[{cursor.table}{key}]]" if is_list else f"[{cursor.table}{key}]"
     return key if cursor.has_colon else f"{key} = {_empty_value(schema)}"
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Step = str | int
+# A text, which may be open at the end of its line; a mark; or all else up to white space, a mark or a quote.
 JSON_TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*"?|[\[\]{},:]|[^\s\[\]{},:"]+')
 TOML_TOKEN = re.compile(
     r"(?P<header>^\[\[?)(?=[A-Za-z_][^\[\]\n,=]*\]\]?[ \t]*\r?$)"
@@ -133,6 +134,7 @@ def cursor_in_json(text: str, offset: int) -> Cursor:
     start = end = offset
     for token in JSON_TOKEN.finditer(text):
         is_text = token[0][0] == '"'
+        # A word that ends at the cursor is still being written; a mark that ends there is not.
         if token.start() >= offset or (token.end() >= offset and token[0] not in PUNCTUATION):
             if token.start() < offset or (token.start() == offset and is_text):
                 start, end = token.span()
@@ -149,6 +151,7 @@ def keys_behind(text: str, place: int) -> list[str]:
     for count, token in enumerate(JSON_TOKEN.finditer(text, place)):
         first = token[0][0]
         depth += (first in "[{") - (first in "]}")
+        # Below zero: the object around the cursor has ended.
         if depth < 0 or count > MAX_KEYS:
             break
         if depth == 0 and first == ":" and last:
@@ -245,6 +248,7 @@ def _at_place(text: str, start: int, end: int, reading: _TomlReading) -> Cursor 
     if reading.place == "header":
         header = "[[" if reading.is_list else "["
         rest = text[end:].split("\n", 1)[0].strip()
+        # What is behind the cursor may be the closing brackets already.
         tail = "" if rest else header.replace("[", "]")
         return Cursor(reading.steps_of(reading.parts), True, start, end, header=header, tail=tail)
     if reading.place != "key":

@@ -103,6 +103,7 @@ def schemas_at(root: JsonSchema, path: Sequence[Step]) -> list[JsonSchema]:
     schemas = [*_alternatives(root, root)]
     for step in path:
         below = (each for schema in schemas for each in _alternatives(_below(schema, step), root))
+        # Alternatives multiply with each step.
         schemas = [*below][:MAX_SCHEMAS]
     return schemas
 
@@ -150,6 +151,7 @@ def values_of(schemas: Sequence[JsonSchema]) -> list[object]:
         values += schema.get("enum", ())
         values += [schema["const"]] if "const" in schema else []
         values += [True, False] if schema.get("type") == "boolean" else []
+    # A boolean stays in any case, because True equals 1 and False equals 0.
     return [value for number, value in enumerate(values) if value not in values[:number] or isinstance(value, bool)]
 
 
@@ -183,6 +185,7 @@ def _field(project: OpenProject, path: str, offset: int) -> tuple[str, Span | No
     cursor = None if text is None else cursor_at(path, text, offset)
     if text is None or cursor is None or cursor.start == cursor.end:
         return "", None
+    # A text before a colon is a key, also where YAML could have a value.
     if cursor.is_key or cursor.has_colon:
         name = string_of(text[cursor.start : cursor.end])
         schema = properties_of(schemas_of_place(project, path, cursor)).get(name)

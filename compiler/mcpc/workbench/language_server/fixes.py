@@ -110,6 +110,7 @@ def _member(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fi
         return
     value = MEMBERS.get(match[1], '""')
     body = text[span.start + 1 : span.end - 1]
+    # The new member comes first, behind the same white space as the one that it precedes.
     space = re.match(r"\s*", body)
     before = space[0] if space and body.strip() else ""
     new = f'{before}"{match[1]}": {value}' + ("," if body.strip() else "")
@@ -150,6 +151,7 @@ def _comma(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix
     if text[span.start : span.end] == ",":
         yield Fix("Remove the comma", (TextChange(span.path, span.start, span.end, ""),), preferred=True)
         return
+    # The place of the problem is the next token, and the mark belongs behind the one before it.
     before = len(text[: span.start].rstrip())
     for name, mark in (("comma", ","), ("colon", ":")):
         if f"{name} is missing" in problem.message:
@@ -166,6 +168,7 @@ def _stub(problem: Diagnostic, text: str, project: OpenProject) -> Iterator[Fix]
     for path in [path for path in paths if project.text(path) is not None] or paths:
         before = project.text(path) or ""
         new = STUBS[path.rpartition(".")[2]](kind, name, _argument_names(problem, project))
+        # Two empty lines before the function, however the file ends.
         lines = "" if not before else "\n" * (3 - min(len(before) - len(before.rstrip("\n")), 2))
         change = TextChange(path, len(before), len(before), lines + new, creates=project.text(path) is None)
         yield Fix(f"Write a function for `{name}` in `{path}`", (change,))
@@ -197,6 +200,7 @@ def _bash_stub(kind: str, name: str, arguments: list[tuple[str, bool]]) -> str:
 
 
 def _python_stub(kind: str, name: str, arguments: list[tuple[str, bool]]) -> str:
+    # Python has parameters without a default first.
     ordered = sorted((each for each in arguments if each[0].isidentifier()), key=lambda each: not each[1])
     given = ", ".join(each if needed else f"{each}=None" for each, needed in ordered)
     return f'def {definition_key(name)}({given}):\n    raise NotImplementedError("{definition_key(name)}")\n'

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 UNIT_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+# Little-endian by name, because the plain codecs write a byte order mark, which would be counted.
 CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 Position = tuple[int, int]
 MAX_MOVES = 200
@@ -101,6 +102,7 @@ class TextBuffer:
     def replace_all(self, new: str) -> BufferEdit:
         """Change the whole text; the edit is only what differs, so that places around it stay known."""
         old, same = self.text, _common_length(self.text, new)
+        # Without what is the same in front, so that the two parts do not overlap.
         behind = _common_length(old[same:][::-1], new[same:][::-1])
         return self.replace(same, len(old) - behind, new[same : len(new) - behind])
 
@@ -181,6 +183,7 @@ class OpenProject:
         """Take over a check of the current texts, and the files that were read for it."""
         self.disk, self.is_checked, self.moves = disk, True, {}
         self.found = by_path(result.diagnostics)
+        # While a file is unfinished there is no server: the definitions of the last one are still proposed.
         self.server = result.server or self.server
 
     def now(self, span: Span) -> Span:
@@ -280,6 +283,7 @@ def handled_at(project: OpenProject, path: str, offset: int) -> PlacedDefinition
             continue
         if span.start == span.end == 0:
             return each
+        # The line in which a function begins is its own from the first character.
         if text.rfind("\n", 0, span.start) < offset and last < span.start:
             nearest, last = each, span.start
     return nearest

@@ -111,6 +111,7 @@ def completion_item(proposal: Proposal, buffer: TextBuffer) -> types.CompletionI
         label=proposal.label,
         kind=PROPOSED[proposal.kind],
         documentation=proposal.about or None,
+        # Editors filter by what is in the range, which begins with the quote.
         filter_text=quote + proposal.label if quote in QUOTES else proposal.label,
         text_edit=types.TextEdit(range_of(buffer, proposal.start, proposal.end), proposal.new),
     )
@@ -134,6 +135,7 @@ def workspace_edit(fix: Fix, project: OpenProject, encoding: str) -> types.Works
         buffer = buffer_of(project, each.path, encoding)
         edit = types.TextEdit(range_of(buffer, each.start, each.end), each.new)
         changes.setdefault(uri_of(project, each.path), []).append(edit)
+    # Only document changes can create a file; every client knows the simpler form.
     if not created:
         return types.WorkspaceEdit(changes=changes)
     edits = [
@@ -145,6 +147,7 @@ def workspace_edit(fix: Fix, project: OpenProject, encoding: str) -> types.Works
 
 def symbol_of(definition: PlacedDefinition, buffer: TextBuffer) -> types.DocumentSymbol:
     whole, named = definition.whole, definition.named
+    # LSP demands that the selection range is inside the range; a name may be in another file.
     inside = whole.start <= named.start and named.end <= whole.end and named.path == whole.path
     place = range_of(buffer, whole.start, whole.end)
     return types.DocumentSymbol(

@@ -73,6 +73,7 @@ class ProjectServer(LanguageServer):
         """Send the diagnostics of files."""
         for path in sorted(path for path in paths if path):
             diagnostics = values.diagnostics_of(project, path, self.open_workspace.encoding)
+            # An empty list withdraws what was shown; of a closed file without either nothing is sent.
             if diagnostics or path in project.published or path in project.buffers:
                 uri = values.uri_of(project, path)
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
@@ -123,6 +124,7 @@ def _logging(server: ProjectServer, feature: Callable[[ProjectServer, Any], Any]
         with logged():
             feature(server, params)
 
+    # Changes are taken over at once, in the order of their arrival; only questions wait for a check.
     return answer if iscoroutinefunction(feature) else notice
 
 

@@ -105,6 +105,7 @@ class Workspace:
         tree = project_of(file, text, self.folders, self.options)
         if tree is None:
             return
+        # The root is without links, while the editor's path may lead through some.
         root = next(folder for folder in file.parents if str(folder.resolve()) == tree.root)
         project = self.projects.setdefault(root, OpenProject(root, tree, self.options))
         project.open(file.relative_to(root).as_posix(), text, self.encoding)
@@ -132,6 +133,7 @@ class Workspace:
             return
         del self.projects[project.root]
         self._cancel(project)
+        # A check that is under way becomes stale by this.
         project.version += 1
         project.found = {}
         self.publish(project, set(project.published))
@@ -154,6 +156,7 @@ class Workspace:
     def _check(self, project: OpenProject) -> None:
         """Check a project in the thread, with the open texts as they are now."""
         self.waiting.pop(project.root, None)
+        # Taken here, in the thread of the event loop: it alone changes the texts.
         version, texts = project.version, {path: buffer.text for path, buffer in project.buffers.items()}
 
         def check() -> Outcome:
@@ -228,6 +231,7 @@ def project_of(file: Path, text: str, folders: Sequence[Path], options: Options)
     """
     part: tuple[Path, SourceTree] | None = None
     for folder in _candidates(file, folders):
+        # Only the folder directly above can take a part in.
         if part is not None and part[0].parent != folder:
             break
         tree, _ = read_project(folder)

@@ -24,9 +24,11 @@ MAX_CHARACTERS = 1_000_000 if hasattr(yaml, "CLoader") else 100_000
 MAX_PASSED_OVER = 8
 MAX_LINES = 200
 """At most so many lines behind the cursor are looked at."""
+# Up to where the last key or value of a line can begin: behind a colon, a comma, a bracket, a dash, or its indent.
 BEFORE = re.compile(r"(?:.*(?::(?:\s+|$)|,\s+|[\[{]\s*|\s-(?:\s+|$))|\s*-(?:\s+|$)|\s*)")
 QUOTED = re.compile(r"""(?:(?<=[\s\[{,])|^)(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)""")
 COMMENT = re.compile(r"(?:^|\s)#")
+# Up to a comma, a closing bracket, the end of the line, a colon before white space, or a comment.
 PLAIN = re.compile(r"[^,\[\]{}#\n]*?(?=\s*(?:[,\]}\r\n]|\Z|:(?:\s|\Z)|\s#))")
 KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#\-'"\[{][^\r\n]*?)\s*:(?:\s|\Z)""")
 OPENING = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
@@ -92,6 +94,7 @@ def _read(text: str) -> tuple[list[OpenValue], object]:
     open_values: list[OpenValue] = []
     last: object = None
     for token in _tokens(text):
+        # The scanner ends all blocks at the end of its text, but at the cursor they are open.
         if isinstance(token, yaml.BlockEndToken) and not text[token.start_mark.index :].strip():
             continue
         pass_over = PASSES.get(type(token))
@@ -111,6 +114,7 @@ def _tokens(text: str) -> list[Any]:
             lines = text.split("\n")
             if mark is None or mark.line >= len(lines):
                 break
+            # Blank, not removed: the places of all other tokens stay what they are.
             lines[mark.line] = " " * len(lines[mark.line])
             text = "\n".join(lines)
         except (yaml.YAMLError, ValueError):
