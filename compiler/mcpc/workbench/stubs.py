@@ -141,6 +141,7 @@ def definition(name: str, shape: Shape) -> str:
     members = properties_of(shape)
     if not members:
         text = annotation(shape)
+        # A text, because the type may be defined further below.
         return f"{name}: TypeAlias = {literal(text)}" + after(str(shape.get("description", "")))
     required = required_of(shape)
     types = {
@@ -164,6 +165,7 @@ def after(text: str) -> str:
 
 def is_member_name(name: str) -> bool:
     """Tell whether a name can stand in the body of a TypedDict as it is."""
+    # Python mangles names with two underscores in a class, and normalises all names to NFKC.
     is_plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
     return is_plain and name not in HIDDEN and unicodedata.normalize("NFKC", name) == name
 
@@ -180,6 +182,7 @@ def method_names(tools: Iterable[str]) -> dict[str, str]:
     tools = tuple(dict.fromkeys(tools))
     taken = {name for name in tools if is_method_name(name)}
     names: dict[str, str] = {name: name for name in taken}
+    # Sorted, so that the order in which a server lists its tools decides no name.
     for tool in sorted(name for name in tools if name not in taken):
         plain = OTHER_CHARACTERS.sub("_", tool).strip("_")
         names[tool] = unused_name(
@@ -201,6 +204,7 @@ def unused_name(name: str, taken: set[str]) -> str:
 def is_method_name(name: str) -> bool:
     """Tell whether a tool's name can be that of a method as it is."""
     is_plain = name.isidentifier() and name.isascii() and not name.startswith("_")
+    # A method `str` would hide the type in the annotations of its class.
     return is_plain and not keyword.iskeyword(name) and name != "str"
 
 

@@ -90,6 +90,7 @@ def tool_name(path: str) -> str:
 def read_script(path: str, source: Source, tree: SourceTree, *, runs: bool) -> ScriptTool:
     """Return the tool of a script."""
     for read_from, usage in usages(path, source, tree, runs=runs):
+        # What a script prints without options may be any message, and no help.
         if usage is not None and (usage.options or read_from != "a help text"):
             return ScriptTool(path, definition_of(path, source, usage), read_from)
     reads_words = binary_system(source) or READS_WORDS.search(source.text)
@@ -136,6 +137,7 @@ def definition_of(path: str, source: Source, usage: Usage) -> dict[str, Json]:
         properties[option.name] = option.schema()
     command: list[Json] = [path, *(option.command_item() for option in usage.options if option.flag)]
     operands: list[Json] = [option.command_item() for option in usage.options if not option.flag]
+    # An operand that begins with a dash would be read as a flag.
     ends = ["--"] if operands and usage.ends_flags else []
     schema: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": False}
     required: list[Json] = [option.name for option in usage.options if option.required]

@@ -29,6 +29,7 @@ def read_python(text: str) -> Usage | None:
     readers = {"add_argument": argparse_option, "option": click_option, "argument": click_argument}
     if not named & readers.keys():
         return None
+    # `ast.walk` goes level by level; operands have to be in the order of the text.
     calls.sort(key=lambda call: (call.lineno, call.col_offset))
     options = [option for call in calls if called(call) in readers for option in readers[called(call)](call)]
     return Usage(distinct(options), description(tree, calls), ends_flags=True)
@@ -141,6 +142,7 @@ def argparse_option(call: ast.Call) -> Iterator[Option]:
 def click_option(call: ast.Call) -> Iterator[Option]:
     """Yield what `click.option` adds."""
     names, given = names_of(call), keywords(call)
+    # Of `--shout/--no-shout` the flag that switches on.
     flags = [name.partition("/")[0].strip() for name in names if name.startswith("-")]
     if not flags:
         return

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from mcpc.reading import Json
 
+# A colon in front only silences the messages of getopts (POSIX).
 GETOPTS = re.compile(r"\bgetopts\s+(['\"]?):?(?P<letters>[A-Za-z0-9:]+)\1\s")
 FLAG = r"--?[A-Za-z0-9][\w-]*"
+# An indent, which may have marks such as those of `echo`; flags; a value, joined by `=` or behind a space; and the
+# help, behind two spaces, a tab, a colon or a bracket.
 OPTION_LINE = re.compile(
     rf"^[^\w-]{{0,12}}(?P<flags>{FLAG}(?:(?:,\s*|\s*/\s*|\s*\|\s*){FLAG})*)"
     r"(?P<joined>\[?=)?(?:(?P<space> ?)(?P<value><[\w -]+>|\[[\w-]+\]|\{[^}]+\}|[A-Z][A-Z0-9_-]*)\]?)?"
@@ -130,6 +133,7 @@ def option_lines(text: str) -> Iterator[tuple[list[str], Option]]:
         if match is None:
             continue
         flags = re.findall(FLAG, match["flags"])
+        # The first long flag, or the first of all.
         flag = max(flags, key=lambda one: (one.startswith("--"), -flags.index(one)))
         value = match["value"] or ""
         if not value and match["joined"]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_BODY = 64 << 20
 UNANSWERED = StubResponse(501, {"Content-Type": "text/plain"}, b"mcpc test: the case has no response for this request")
+# Statuses whose responses have no content (RFC 9110, section 6.4.1).
 WITHOUT_BODY = (204, 304)
 
 
@@ -53,6 +54,7 @@ class ApiStub(ThreadingHTTPServer):
     """Listens on a free port.  `exchange`: of the call that runs now."""
 
     daemon_threads = True
+    # The default is 5, and a pipeline may send many requests at a time.
     request_queue_size = 128
 
     def __init__(self) -> None:
@@ -88,6 +90,7 @@ class StubHandler(BaseHTTPRequestHandler):
         headers: dict[str, str] = {}
         for name, value in self.headers.items():
             known = headers.get(name.lower())
+            # Lines of one field are one value with commas between (RFC 9110, section 5.3).
             headers[name.lower()] = value if known is None else f"{known}, {value}"
         self._send(self.server.exchange.answer(SentRequest(self.command, self.path, headers, self.rfile.read(size))))
 
@@ -122,6 +125,7 @@ class AnsweredConnection:
 def api_stub() -> Iterator[ApiStub]:
     """Serve an API while the block runs."""
     with ApiStub() as stub:
+        # The interval, in seconds, is how long `shutdown` may wait.
         thread = threading.Thread(target=stub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:

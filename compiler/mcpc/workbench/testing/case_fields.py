@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 TESTS = "tests"
 KINDS = ("tool", "prompt", "resource", "complete")
 """The fields that say what a case calls."""
+# `\Z`, because `$` also matches in front of a last line end.
 POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
 REQUEST_LINE = re.compile(r"[A-Z]+ /[!-~]*\Z")
 HEADER = re.compile(r"[A-Za-z0-9-]+\Z")
@@ -116,6 +117,7 @@ def _positive(value: Json) -> str:
     return "" if isinstance(value, int | float) and value > 0 else "it is not above 0"
 
 
+# Final responses only: after one of 1xx another has to follow (RFC 9110, section 15.2).
 LEAST_STATUS, GREATEST_STATUS = 200, 599
 VARIABLES = CaseField(("object",), "an object of texts", _variables_problem)
 SHARED_FIELDS = {

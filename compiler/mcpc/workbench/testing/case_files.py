@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 FOLDER = "tests"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 8 << 20
+# By aliases a small file of YAML can mean any number of values.
 MAX_VALUES = 200_000
 UNKNOWN_FIELD = "MCP602"
 """The code of a problem that leaves the rest of a case usable, so that it is checked, too."""
@@ -308,6 +309,7 @@ def _environment(*objects: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     for each in objects:
         for values in (each.get("settings") or {}, each.get("env") or {}):
             variables.update(
+                # As JSON: the variable of a boolean is `true`, not Python's `True`.
                 {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
             )
     return tuple(sorted(variables.items()))

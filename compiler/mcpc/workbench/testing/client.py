@@ -71,6 +71,7 @@ class AnswerList:
             if member is None or member in answer:
                 self.answers.remove(answer)
                 return answer
+        # A client without roots is usual: an empty list is an answer.
         if method != "roots/list":
             self.open.append(f"{method}: {str(params.get('message', ''))[:200]}".rstrip(": "))
         return DECLINED.get(method, {})
@@ -114,6 +115,7 @@ class EraClient:
         return replace(reply, milliseconds=spent, questions=tuple(questions.open))
 
     def _begin(self) -> None:
+        # Conversations over one process share it, and with it the handshake.
         with self._beginning.lock:
             if not self._beginning.is_done:
                 self._client.initialize()

@@ -49,6 +49,7 @@ def coverage(facts: Mapping[str, Json], cases: Sequence[Case]) -> list[Item]:
                 covered += Branches(f"tool {item[key]}", schema).of(
                     schema, [dict(case.arguments) for case in own], "", 0
                 )
+    # Without what was typed, as the completions of the file are.
     used = {replace(case.completed, value="") for case in cases if case.completed}
     covered += [Item(f"completion {each.name}", each in used) for each in completed_arguments(facts)]
     return covered
@@ -101,6 +102,7 @@ class Branches:
             for number, part in enumerate(schema.get(keyword) or ()):
                 definitions = {key: self.root[key] for key in ("$defs", "definitions") if key in self.root}
                 validator = compiled({**definitions, **part} if isinstance(part, dict) else part)
+                # What cannot be compiled cannot be told, and is not held against the cases.
                 is_used = validator is None or any(map(validator.accepts, values))
                 yield self._item(pointer, f"is alternative {number + 1} of {keyword}", is_used)
 

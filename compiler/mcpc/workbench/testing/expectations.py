@@ -189,6 +189,7 @@ CHECKS: Mapping[str, Callable[[Judging, Node], Iterator[Mismatch]]] = {
 def at_pointer(value: Json | Absent, pointer: str) -> Json | Absent:
     """Return the value at a JSON Pointer (RFC 6901); NOTHING if there is none."""
     for part in pointer.split("/")[1:]:
+        # In this order, so that `~01` becomes `~1` (RFC 6901, section 4).
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict):
             value = value.get(key, NOTHING)

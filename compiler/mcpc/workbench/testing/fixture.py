@@ -54,6 +54,7 @@ class CallableServer:
         self._headers: tuple[tuple[str, str], ...] = ()
 
     def _changed(self, **values: Any) -> CallableServer:
+        # Not by `__init__`: the copy shares the servers that are running, and those yet to start.
         other = CallableServer.__new__(CallableServer)
         other.__dict__.update(self.__dict__)
         other.__dict__.update({f"_{name}": value for name, value in values.items()})

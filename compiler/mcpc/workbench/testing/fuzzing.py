@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Json = Any
     Judge = Callable[[Reply], str]
 
+# JSON-RPC 2.0, section 5.1.
 INVALID_PARAMS = -32602
 MAX_ARGUMENTS = 60_000
 """Larger arguments are not sent: they would wait in the pipe of a server that has stopped."""
@@ -47,6 +48,7 @@ UNINTENDED = re.compile(
 SURVEY = 12
 """How many refused arguments decide whether mcpc checks those of a tool."""
 OVERDUE = re.compile(r"(?i)\b(?:timed out|time limit|did not end in)\b")
+# As shells report them: a time limit (124), a program that cannot be run (125 to 127), a signal (from 128).
 BY_SIGNAL = re.compile(r"\bby signal \d+|exited with status (?:12[4-9]|1[3-9]\d)\b")
 DEFAULT = Variant("stdio", "stateless")
 
@@ -121,6 +123,7 @@ class FaultSearch:
         """Return the fault with the smallest arguments; None if there is none, or no arguments can be made."""
         options = hypothesis.settings(
             max_examples=count,
+            # Nothing of earlier runs: one seed has to lead to one result.
             database=None,
             deadline=None,
             derandomize=False,
@@ -132,6 +135,7 @@ class FaultSearch:
         test = hypothesis.seed(seed)(options(hypothesis.given(strategy)(self._try)))
         try:
             test()
+        # A fault that did not show again is reported as it was found.
         except (FaultFoundError, errors.Flaky):
             return self.last
         except errors.Unsatisfiable:

@@ -180,6 +180,7 @@ class Fault:
         case = {"name": f"{self.tool} {kind} what fuzzing found", "tool": self.tool, "arguments": dict(self.arguments)}
         for at, field_name in enumerate(Variant._fields):
             names = {each[at] for each in self.variants}
+            # A case runs in all ways that it does not exclude; it names one only if the fault was not in another.
             if len(names) == 1 and len({each[at] for each in self.tried}) > 1:
                 case[field_name] = names.pop()
         return case if self.is_accepted else {**case, "expect": {"error": True}}

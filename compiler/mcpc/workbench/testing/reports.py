@@ -73,6 +73,7 @@ def gathered(outcomes: Iterable[Outcome]) -> list[CaseResult]:
     by_case: dict[tuple[str, int], list[Outcome]] = {}
     for outcome in outcomes:
         by_case.setdefault((outcome.case.file, outcome.case.number), []).append(outcome)
+    # Cases ran in the order of their environments.
     return [CaseResult(each[0].case, tuple(each), _failures(each)) for _, each in sorted(by_case.items())]
 
 
@@ -191,6 +192,7 @@ def mismatch_lines(mismatch: Mismatch) -> list[str]:
     wanted, got = _shown(expected), _shown(actual)
     lines = [f"expected {wanted}", f"found    {got}"]
     at = next((at for at, (one, other) in enumerate(zip(wanted, got, strict=False)) if one != other), None)
+    # 9 columns are those of `expected ` and `found    `.
     if at and mismatch.what == "text" and at + 9 < WIDTH:
         lines.append(" " * (at + 9) + "^")
     return lines

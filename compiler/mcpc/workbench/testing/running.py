@@ -118,6 +118,7 @@ def run_cases(
     cases: Sequence[Case], served: Served, selection: VariantSelection, outputs: OutputValidators
 ) -> Iterator[Outcome]:
     """Yield the outcome of every case in every way; cases with one environment share their servers."""
+    # The sort is stable: in one environment the order of the files stays.
     for (environment, is_answered), group in groupby(sorted(cases, key=place_of), key=place_of):
         with connection_for(served, dict(environment), is_answered=is_answered) as connection:
             for batch in selection.batches(group):
@@ -216,6 +217,7 @@ def watch(root: Path, words: Sequence[str], ended: Callable[[], None]) -> NoRetu
         programs.run_in_foreground("compiler", compiler_command("test", *words))
         ended()
         after = fingerprint(root)
+        # Once only: tests that write files of the project would run without an end.
         is_again = after != before and not is_again
         if not is_again:
             wait_for_change(root, after)

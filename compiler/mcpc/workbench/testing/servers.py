@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Headers = tuple[tuple[str, str], ...]
 
+# The white space tells that the address is there as a whole.
 LISTENS = re.compile(rb"serving (http://\S+)\s")
 START_SECONDS = 60.0
 POLL_SECONDS = 0.01
@@ -133,6 +134,7 @@ class Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # First of all: a thread whose call fails by what follows must not start a server again.
         self._is_over = True
         for transport, lock in self._locks.items():
             with lock:
@@ -176,6 +178,7 @@ class Connection:
         stack = ExitStack()
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpc-test-")))
         errors = folder / "errors"
+        # Tasks of tests stay apart from those of the user.
         served = self._served.with_variables({"MCPC_TASKS": f"sqlite:{folder}/tasks.db"})
         try:
             return RunningServer(stack.enter_context(STARTS[transport](served, errors)), errors, stack)
@@ -189,6 +192,7 @@ class Connection:
             if self._running.get(transport) is not running:
                 return ""
             del self._running[transport]
+            # Read before the end, which removes the file.
             log = running.log(0)
             running.end()
             return log

@@ -134,6 +134,7 @@ def types_of(schema: Mapping[str, Json]) -> list[str]:
 
 def alternatives_of(schema: dict[str, Json]) -> list[Json]:
     """Return schemas of which each value fits one: a keyword of alternatives, merged with what is beside it."""
+    # `allOf` first: the alternatives of its parts are in what it is merged to.
     for key in ("allOf", "oneOf", "anyOf", "if"):
         if key not in schema:
             continue
@@ -159,6 +160,7 @@ def combined(one: Json, other: Json) -> Json:
         joined[key] = JOINS.get(key, lambda _one, second: second)(one[key], other[key])
     for key in ("allOf", "oneOf", "anyOf"):
         if key in one and key in other:
+            # Two lists of alternatives are not one: the first is demanded besides.
             joined["allOf"] = [*joined.get("allOf", ()), {key: one[key]}]
     return joined
 
@@ -195,6 +197,7 @@ def _integers(_self: Proposals, schema: dict[str, Json], _depth: int) -> Strateg
     low, high = bounds(schema)
     step = schema.get("multipleOf", 1)
     whole = step if isinstance(step, int) and step > 0 else 1
+    # In multiples of `multipleOf`, rounded up, while `//` rounds down.
     least = None if low is None else -(-math.ceil(low) // whole)
     most = None if high is None else math.floor(high) // whole
     near = [edge + by for edge in (least, most) if edge is not None for by in (-1, 0, 1)]
@@ -243,6 +246,7 @@ def _strings(_self: Proposals, schema: dict[str, Json], _depth: int) -> Strategy
 def _matching(pattern: str) -> Strategy:
     """Return texts that match a pattern; it is one of ECMA 262, which Python's `re` mostly reads alike."""
     try:
+        # `$` of Python also matches in front of a last line end, that of ECMA-262 does not.
         whole = st.from_regex(re.compile(pattern.replace("$", r"\Z"), re.ASCII))
     except (re.error, ValueError):
         return texts()
@@ -267,6 +271,7 @@ def _arrays(self: Proposals, schema: dict[str, Json], depth: int) -> Strategy:
     if "contains" in schema and most:
         part = self.of(schema["contains"], depth + 1)
         return st.builds(lambda one, others: [*others, one], part, st.lists(rest, max_size=most - 1))
+    # Equal items, which are rare among those that are drawn one by one.
     same = st.builds(lambda each, size: [each] * size, rest, st.integers(min(max(least, 2), most), most))
     return st.one_of(st.lists(rest, min_size=least, max_size=most), same)
 

@@ -64,6 +64,7 @@ def append_case(project: Path, case: Case, file: str = "recorded.yaml") -> Path:
         raise RecordingError(f"`{file}` is not the name of a file for cases; expected for example `recorded.yaml`")
     folder = project.resolve() / FOLDER
     path = folder / file
+    # A link could lead out of the project.
     if folder.is_symlink() or path.is_symlink():
         raise RecordingError(f"`{FOLDER}/{file}` is a link; expected a file of the project")
     before = path.read_text("utf-8") if path.exists() else ""
@@ -233,6 +234,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> str | None:
     """Return the text of a file with other values; None if anything else of it would change."""
     root = read_tree(source.path, source.text)
     wanted = None if root is None else json.dumps(with_values(root, edits))
+    # A block may not read back as the same text; a value on one line does.
     for has_blocks in (True, False):
         text = replaced(source.text, edits, has_blocks=has_blocks)
         after = read_tree(source.path, text)
@@ -243,6 +245,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> str | None:
 
 def replaced(text: str, edits: Sequence[Edit], *, has_blocks: bool) -> str:
     """Return a text with other values in place of some; with `has_blocks` a block of lines stays one."""
+    # From the end, so that the places of the others stay.
     for edit in sorted(edits, key=lambda each: each.node.start, reverse=True):
         start = edit.node.start
         end = start + len(text[start : edit.node.end].rstrip())

@@ -42,6 +42,7 @@ def list_item(value: Mapping[str, Any], indent: str) -> str:
     text = text.removesuffix("...\n")  # the end of a document whose last text ends in empty lines
     if not _reads_as(text, [value]):
         text = f"- {json.dumps(value)}\n"
+    # Only lines that have something get the indent.
     return re.sub(r"^(?=.)", indent, text, flags=re.MULTILINE)
 
 
