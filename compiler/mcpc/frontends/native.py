@@ -119,8 +119,10 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     server = with_project(server, tree) if is_said else project_server(tree)
     libraries = _libraries(tree, options, decorated.files)
     problems = server_problems + file_problems + decorator_problems
+    # What seems to be missing may be in a file that cannot be read.
     if not has_errors(file_problems + decorator_problems):
         nothing = not any(written[kind] for kind in OFFERED) and not decorated.offers and not read_skills(tree)
+        # These functions are definitions of another front end, whose result is merged with this one.
         nothing = nothing and not any(BX_DECORATOR.search(source.data) for source in tree.files.values())
         problems += (_nothing_defined(tree),) if nothing and not options.allow_empty else ()
         problems += tuple(_missing_libraries(written, libraries, tree))

@@ -121,6 +121,7 @@ def _toml_node(value: Any, text: TomlText, span: Span) -> Node:
     if isinstance(value, list):
         items = tuple(_toml_node(item, text, span) for item in value)
         return Node([item.value for item in items], span.path, span.start, span.end, items=items)
+    # TOML also has dates and times.
     plain = value if isinstance(value, str | int | float | bool) else str(value)
     return Node(plain, span.path, span.start, span.end)
 
@@ -159,6 +160,7 @@ def _with_member(node: Node, key: str, part: Node) -> Node:
 def project_server(tree: SourceTree) -> ServerDefinition | None:
     """Return the server that `[project]` describes, if nothing else describes it."""
     info = project_info(tree)
+    # Both name and version are needed: there are no defaults for a server here.
     if len(info) < 2:
         return None
     node = Node({}, PYPROJECT, 0, 0)
@@ -171,6 +173,7 @@ MAIN = "/SKILL.md"
 
 def read_skills(tree: SourceTree) -> tuple[SkillDefinition, ...]:
     """Return a project's skills, ordered by folder; a nested skill is also a file of the outer one."""
+    # `skills/SKILL.md` has no folder that would name it.
     paths = [path for path in tree.files if path.startswith(HOME) and path.endswith(MAIN) and path != HOME + MAIN[1:]]
     return tuple(_skill(tree, path.removesuffix(MAIN)) for path in paths)
 

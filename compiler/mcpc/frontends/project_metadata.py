@@ -102,6 +102,7 @@ DESCRIBES_SERVER = ("serverInfo", "capabilities", "protocolVersion")
 def is_registry_manifest(source: Source) -> bool:
     """Tell whether a file describes a server for the registry; one that is not valid JSON does not."""
     try:
+        # `json.loads` refuses a text that begins with a byte order mark.
         said: Json = json.loads(source.text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return False

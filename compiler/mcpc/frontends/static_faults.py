@@ -235,6 +235,7 @@ def evaluated_parts(node: ast.AST, *, annotations: bool) -> Iterator[ast.AST]:
         arguments = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
         written = [item.annotation for item in arguments] + [node.returns]
         yield from (part for part in written if part is not None and annotations and not type_parameters(node))
+    # What `try` contains may fail, and a handler runs only then.
     elif isinstance(node, ast.Try | ast.TryStar) and node.handlers:
         yield from node.finalbody
     elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
@@ -267,5 +268,6 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         case ast.Call(ast.Name("globals" | "exec" | "locals" | "vars")):
             yield "*"
         case _:
+            # `name` of definitions, exceptions and patterns; `arg` of parameters; `rest` of a pattern of a mapping.
             named = (getattr(node, field, None) for field in ("name", "arg", "rest"))
             yield from (name for name in named if isinstance(name, str))

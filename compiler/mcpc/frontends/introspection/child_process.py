@@ -54,6 +54,7 @@ class TooLateError(BaseException):
 def main(root: str, descriptor: str, place: str) -> None:
     """Describe the files of the request file `place` for the project in `root`, write to a descriptor, and end."""
     replies = int(descriptor)
+    # A program that a file starts must not answer in its place, or hold the channel open after the end.
     os.set_inheritable(replies, False)
     folder = os.path.join(root, "project")  # noqa: PTH118 - as it stands in tracebacks
     questions = json.loads(Path(place).read_text(encoding="utf-8"))
@@ -66,12 +67,14 @@ def main(root: str, descriptor: str, place: str) -> None:
     settings = [row for row in settings_facts(folder) if "type" in row]  # of classes, not of single look-ups
     strays = list(undetected_functions(modules, known, folder))
     write_line(replies, {"end": True, "strays": strays, "settings": settings})
+    # Neither threads of the project nor its functions of `atexit` run after the last line.
     os._exit(0)
 
 
 def write_line(replies: int, line: dict[str, Any]) -> None:
     data = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
     while data:
+        # A pipe may take only a part of what is written.
         data = data[os.write(replies, data) :]
 
 
@@ -82,6 +85,7 @@ def imitate_server(folder: str) -> None:
         typing.__dict__["TypedDict"] = typing_extensions.TypedDict
     mine = types.ModuleType("mcpc")
     mine.__dict__.update((name, getattr(authoring, name)) for name in authoring.PUBLIC)
+    # A file that imports a module of the compiler fails here, too: a built server does not contain it.
     for name in [name for name in sys.modules if name.partition(".")[0] == "mcpc"]:
         del sys.modules[name]
     sys.modules["mcpc"] = mine
@@ -97,6 +101,7 @@ def describe_file(
     """Return the line of one file."""
     name = asked["path"].removesuffix(".py").replace("/", ".")
     raise_after(asked["seconds"], TooLateError)
+    # Code in C may delay the exception, and a file may catch it: then the dump says where, and ends the process.
     faulthandler.dump_traceback_later(asked["seconds"] + EXTRA_SECONDS, exit=True, file=STDERR)
     try:
         module = importlib.import_module(name)
@@ -154,6 +159,7 @@ def describe_decorated(module: types.ModuleType, mark: dict[str, str], folder: s
             "hint": "write the decorator above other decorators",
         }
         return {"definition": {}, "binding": [], "context": "", "problems": [row]}
+    # By the mark, not the function: a wrapper made with `functools.wraps` has the same one.
     known.add(id(getattr(function, authoring.MARK)))
     again = own[1:]
     defined_here = getattr(function, "__module__", None) == module.__name__

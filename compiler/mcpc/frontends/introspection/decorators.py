@@ -113,8 +113,10 @@ def _visit(reader: NameResolver) -> None:
                 reader.report("MCP220", reader.text.node_span(node), "this `Server` is not assigned to a name", hint)
         elif isinstance(node, ast.Attribute):
             _check_attribute(reader, node)
+        # A decorator such as `tool(name="x")` is a call, too; it was looked at with its function.
         skipped = {id(decorator) for decorator in decorators}
         children = [child for child in ast.iter_child_nodes(node) if id(child) not in skipped]
+        # Of a stack the last one comes first: reversed, the nodes come in the order of the file.
         waiting += [(child, inside) for child in reversed(children)]
 
 
@@ -169,6 +171,7 @@ def _decorating_call(reader: NameResolver, call: ast.Call, inside: str) -> None:
     """Handle `mcp.tool(function)`, and `mcp.tool(name="x")(function)`, as decorators."""
     kind = reader.meaning(call.func)
     target = call.args[0] if call.args else None
+    # `tool("name")` makes a decorator, and an object has its options; anything else would be the function.
     says = (ast.Constant, ast.Dict) if reader.kinds is KEYWORD_KINDS else (ast.Constant,)
     if kind not in reader.kinds or target is None or isinstance(target, says):
         return
@@ -214,6 +217,7 @@ def _check_attribute(reader: NameResolver, node: ast.expr) -> None:
         and node.attr not in SERVER_ATTRIBUTES
     ):
         end = reader.text.node_span(node).end
+        # An attribute's name has no place of its own in the syntax tree, but it is the end of the node.
         span = Span(reader.source.path, end - len(node.attr), end)
         hint = did_you_mean(node.attr, sorted(SERVER_ATTRIBUTES), "a server has " + quoted(sorted(SERVER_ATTRIBUTES)))
         reader.report_failing("MCP219", span, f"unknown attribute `{node.attr}` of a `Server` of mcpc", hint)

@@ -116,6 +116,7 @@ def parameter_hints(subject: FunctionDescription) -> Iterator[tuple[str, tuple[A
         hint = checked_hint(subject, where, parameter.annotation)
         yield name, (optional_hint(hint, parameter.default) if subject.kind == "tool" else hint, parameter.default)
     if "output_schema" not in subject.options:
+        # `return` is a keyword, so that no parameter has this name.
         yield "return", (checked_hint(subject, "returns", signature.return_annotation), NOTHING)
 
 
@@ -256,6 +257,7 @@ def input_schema(subject: FunctionDescription, hints: dict[str, tuple[Any, Any]]
     try:
         return checked_json(parameter_schema(hints))
     except NO_SCHEMA_ERRORS:
+        # The schema of all parameters fails for one of them, and pydantic does not say for which.
         for name, row in hints.items():
             try:
                 checked_json(parameter_schema({name: row}))
@@ -282,6 +284,7 @@ def output_schema(subject: FunctionDescription, hint: Any) -> tuple[dict[str, An
 
 def checked_json(value: J) -> J:
     """Return a value that is JSON; raise ValueError for another one (`nan`), or one that is nested too deeply."""
+    # This also refuses what contains itself; after each turn of the loop, `level` is one deeper.
     json.dumps(value, allow_nan=False)
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
@@ -373,6 +376,7 @@ def completion(
             subject.report("MCP221", f"option {name}", f"`{name}` of `{subject.name}` is not a string")
     if subject.problems:
         return {}, []
+    # A URI has a colon behind its scheme; the name of a prompt is taken to have none.
     is_template = ":" in ref
     row = {"type": "ref/resource", "uri": ref} if is_template else {"type": "ref/prompt", "name": ref}
     return {"ref": row, "argument": argument}, []
@@ -404,6 +408,7 @@ PARSER_ERRORS = (ParseError, AttributeError, LookupError, TypeError, ValueError)
 
 
 PLACEHOLDER = "-"
+# The heading of parameters at the beginning of a text: Google's with a colon, NumPy's with a line of hyphens below.
 SECTION = re.compile(r"(?:Args|Arguments|Parameters|Params)(?::|[ \t]*\n-{3,}[ \t]*)$", re.MULTILINE)
 
 
@@ -419,6 +424,7 @@ def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
         return text, {}
     documented: dict[str, str] = {}
     for parameter in parsed.params:
+        # In NumPy's style a row may describe several parameters: `x, y : int`.
         for name in parameter.arg_name.split(","):
             documented[name.strip().lstrip("*")] = (parameter.description or "").strip()
     return (parsed.description or "").removeprefix(PLACEHOLDER).strip(), documented

@@ -48,6 +48,7 @@ def with_described_arguments(subject: DescribedFunction, arguments: list[dict[st
         subject.report("MCP221", "option arguments", "`arguments` must be a list of objects, each with a `name`")
         return arguments
     rows = {row["name"]: row for row in given}
+    # The order of this set is the same in each build, since the process has a constant hash seed.
     for name in rows.keys() - {row["name"] for row in arguments}:
         message = f"`{subject.name}` has no parameter `{name}`"
         subject.report("MCP221", "option arguments", message, "the function's parameters are the arguments of a prompt")

@@ -97,6 +97,7 @@ def resolve_names(reader: NameResolver, shared: Mapping[str, frozenset[str]]) ->
     for node in module_level(reader.tree):
         _named_server(reader, node)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            # The last definition of a name counts, as when the file runs.
             reader.functions[node.name] = node
 
 
@@ -106,6 +107,7 @@ def _runtime_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
+        # `if TYPE_CHECKING:` or `if typing.TYPE_CHECKING:`; its `else` runs.
         typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in last_name(node.test)
         waiting += node.orelse if isinstance(node, ast.If) and typing_only else ast.iter_child_nodes(node)
 
@@ -130,6 +132,7 @@ def _imports_from(reader: NameResolver, node: ast.ImportFrom, shared: Mapping[st
             reader.meanings[bound] = alias.name
         elif node.module == "mcpc":
             _unknown_import(reader, alias.name, span)
+            # With the meaning of the name that was meant, the uses of a misspelt import are checked, too.
             reader.meanings[bound] = nearest(alias.name, PUBLIC)
         elif alias.name in shared.get(node.module or "", ()):
             reader.meanings[bound] = f"{alias.name}."

@@ -129,6 +129,7 @@ def describe_in_processes(
         heard = parse_results(run_process(silent, root, packages, environment or {}), silent, root)
         files_by_path |= heard.files
         strays, settings = (*strays, *heard.strays), (*settings, *heard.settings)
+        # Each process gives at least one file a result, if only how it ended there, so that this ends.
         silent = [file for file in silent if file.source.path not in files_by_path]
     return ImportResults(files_by_path, strays, settings)
 
@@ -182,6 +183,7 @@ def has_last_line(data: bytes | bytearray) -> bool:
 def parse_results(outcome: ProgramOutcome, files: Sequence[DecoratedFile], root: Path) -> ImportResults:
     """Return the results in the output; the first missing file is why the process ended."""
     kinds = {file.source.path: len(file.marks) for file in files}
+    # What follows the last line break is nothing, or a line that the process did not finish.
     lines = [line for line in map(confinement.parse_object, outcome.answer.split(b"\n")[:-1]) if line is not None]
     described = {line["path"]: file_description(line) for line in lines if is_file_result(line, kinds)}
     ends = [line for line in lines if is_last_line(line)]
@@ -199,6 +201,7 @@ def process_failure(outcome: ProgramOutcome, path: str, root: Path, *, said_all:
     if said_all:
         return ImportFailure("what it answers instead of the compiler's own program is not an answer", path)
     dump = outcome.output.decode("utf-8", "replace")
+    # The last one: the project's own output comes before it, and may contain such a text.
     begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
     project = re.escape(f"{root / 'project'}{os.sep}")
     place = re.search(rf'File "{project}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
@@ -278,6 +281,7 @@ def are_problems(rows: object) -> bool:
 
 def is_line_number(value: object) -> bool:
     """Tell whether a value can be a line number."""
+    # Not `isinstance`: `True` is no line number.
     return type(value) is int and 0 <= value < 1 << 31
 
 

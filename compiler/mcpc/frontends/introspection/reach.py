@@ -81,6 +81,7 @@ class _PythonFile:
         base = _absolute(self.path, node.module or "", node.level)
         for alias in node.names:
             bound = alias.asname or alias.name
+            # At the top of the project, `from . import name` has an empty base.
             module = f"{base}.{alias.name}".lstrip(".")
             if self.file_of(module):
                 self.modules[bound] = module
@@ -113,6 +114,7 @@ class _PythonFile:
 
 def _absolute(path: str, module: str, level: int) -> str:
     """Return the name of the module that `from ..module import name` means in a file."""
+    # One dot takes off the file itself, also where that is an `__init__.py`: what remains is its package.
     parents = path.split("/")[:-level] if level else []
     return ".".join((*parents, *([module] if module else [])))
 
@@ -198,6 +200,7 @@ def read_variables(source: Source) -> tuple[EnvironmentVariable, ...]:
             variables.append(EnvironmentVariable(str(name.value), text.node_span(name), function))
         elif name is not None:
             own.add(str(name.value))
+    # The stack of `_nodes_with_owners` yields nodes in another order than the file has them.
     return tuple(sorted((item for item in variables if item.name not in own), key=lambda item: item.span))
 
 

@@ -91,6 +91,7 @@ def parameter_schema(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, Any
     return {**first, **{key: made[key] for key in sorted(made, key=ORDER.index) if key != "type"}}
 
 
+# The keys that pydantic writes for a function that takes keywords only.
 ORDER = ["type", "required", "additionalProperties", "$defs"]
 
 
@@ -144,6 +145,7 @@ def is_or_has_bytes(hint: Any) -> bool:
 
 def resolve_annotation(function: Callable[..., Any], annotation: Any) -> Any:
     """Return the type of an annotation, which may be a string."""
+    # A wrapper may be from another module, which does not have the names that the annotations mention.
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     # `get_type_hints` evaluates the annotations of an object, so one is made for a single annotation.
@@ -177,6 +179,7 @@ def takes_raw_value(hint: Any) -> bool:
 def is_of_project(row: Any) -> bool:
     """Tell whether a function in a schema of pydantic does not belong to pydantic."""
     function: Any = row.get("function") if isinstance(row, dict) else row
+    # A `functools.partial` belongs to the module of what it calls, not to `functools`.
     while hasattr(function, "func"):
         function = function.func
     return str(getattr(function, "__module__", "")).partition(".")[0] not in OURS
@@ -214,6 +217,7 @@ def inline_definitions(schema: Schema) -> Schema:
         return schema
     try:
         uses = _uses(schema)
+        # Moving a definition to its only use makes the schema no larger.
         made = _inline(schema, {name for name in _non_recursive(schema["$defs"]) if uses.get(name, 0) <= 1})
         bound = max(MAX_INLINED_BYTES, MAX_GROWTH * _size(schema))
         for _ in range(MAX_INLINED):
@@ -288,6 +292,7 @@ def _cheapest(schema: Schema, bound: int) -> str:
     """Return the definition whose inlining costs least, if the schema stays within its bound, or an empty string."""
     definitions = schema.get("$defs", {})
     uses = _uses(schema)
+    # One copy is there already, in `$defs`. With the name, definitions of one cost have a fixed order.
     costs = sorted(((uses.get(name, 0) - 1) * _size(definitions[name]), name) for name in _non_recursive(definitions))
     return costs[0][1] if costs and _size(schema) + costs[0][0] <= bound else ""
 
@@ -328,6 +333,7 @@ def _without_mapping(schema: Schema, targets: Mapping[str, Schema]) -> Schema:
     gone = {f"{PREFIX}{name}" for name in targets}
     if not isinstance(mapping, dict) or gone.isdisjoint(map(str, mapping.values())):
         return schema
+    # The reference in the mapping would lead to nothing.
     return {key: value for key, value in schema.items() if key != "discriminator"}
 
 

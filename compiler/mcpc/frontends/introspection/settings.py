@@ -40,6 +40,7 @@ def _of_class(declared: type) -> Iterator[dict[str, Any]]:
         raise SettingTypeError(f"`{declared.__name__}` is not a subclass of `Settings`")
     hints = typing.get_type_hints(declared, include_extras=True)
     for name in attribute_names(declared):
+        # `...` is the default that pydantic gives to a field without one.
         default = getattr(declared, name, ...)
         is_field = isinstance(default, pydantic.fields.FieldInfo)
         field: Any = default if is_field else pydantic.fields.FieldInfo(default=default)

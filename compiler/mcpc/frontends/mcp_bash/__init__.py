@@ -42,6 +42,7 @@ LOOKS_FOR = (
 DECISIVE_FILES = frozenset({server.META, JSON, HOOK})
 DESCRIBED_FOLDERS = ("prompts/", "resources/")
 ITEM_FOLDERS = ("tools", "prompts", "resources")
+# `mcp:` and an object in one of the first ten lines, or the library of mcp-bash for tools.
 TOOL_HEADER = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*mcp:[ \t]*\{|/tool-sdk\.sh\b")
 SETTING = "mcp_bash"
 RUNTIME = "mcpc_runtime.systems.mcp_bash"
@@ -97,10 +98,12 @@ def parse(tree: SourceTree, options: Options) -> tuple[Definition | None, Diagno
     """Return the definitions of the project, and all its problems."""
     reader = ProjectReader(tree, options)
     about, is_described = server.described_server(reader)
+    # First, since the URIs of interfaces contain the server's name.
     reader.server = text_of(about, "name")
     registered = read_register(reader)
     offered = _read_definitions(registered, reader)
     described: tuple[Described, ...] = (*offered.prompts, *offered.templates, *offered.resources)
+    # After the definitions, whose entries in mcp-bash's registry the scripts receive.
     completed = read_completions(registered.get("completions"), described, reader)
     resources.check_providers(reader)
     settings = {**server.runtime_settings(about, reader), "completions": completed.scripts}

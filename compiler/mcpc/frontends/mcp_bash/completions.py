@@ -95,6 +95,7 @@ class CompletionCollector:
         """Add the script beside a definition's file, if there is one."""
         handler, node = owner.written.handler, owner.written.node
         file = handler.file if handler is not None else ""
+        # A template has no file; the path of its description stands for one.
         described = node.path.removesuffix(META) if node.path.endswith(META) else ""
         script = self._runnable((file, described))
         if script is None or owner.key in self.scripts:

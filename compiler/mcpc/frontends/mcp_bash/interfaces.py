@@ -38,6 +38,7 @@ LEGACY_KEY = "ui/resourceUri"
 def interface_resources(reader: ProjectReader) -> list[ResourceDefinition]:
     """Return the pages of tools, then other pages; a tool's page takes precedence over one with its name."""
     pages: dict[str, ResourceDefinition] = {}
+    # Paths are sorted, so that `tools/` comes before `ui/`.
     for folder in dict.fromkeys(
         folder_of(path) for path in reader.tree.files if base_name(path) in (PAGE, DESCRIPTION)
     ):
@@ -157,6 +158,7 @@ def page(template: str, config: Mapping[str, Json]) -> str:
     """Return the page of a template."""
     title = config.get("title")
     shown = title if isinstance(title, str) and title else PAGES[template]
+    # The data is in a `script` element, which a `</script>` in a text would end.
     data = json.dumps({**config, "title": shown}, ensure_ascii=True).replace("<", "\\u003c")
     parts = {
         "title": escape(shown),
@@ -164,6 +166,7 @@ def page(template: str, config: Mapping[str, Json]) -> str:
         "config": data,
         "script": _file("bridge.js") + _file(f"{template}.js"),
     }
+    # Every other piece is the name of a part. Joined in one go, a part may contain `@@` without being filled in again.
     pieces = _file("page.html").split("@@")
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 

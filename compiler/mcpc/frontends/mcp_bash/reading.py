@@ -202,6 +202,7 @@ class ProjectReader:
         if member is None:
             return None
         value = member.node.value
+        # `5.0` is a whole number in JSON; a boolean is an int in Python, and no number here.
         number = int(value) if isinstance(value, float) and value.is_integer() else value
         seconds = 0 if isinstance(number, bool) or not re.fullmatch("[0-9]{1,9}", str(number)) else int(str(number))
         if not seconds:
@@ -223,6 +224,7 @@ def folder_of(path: str) -> str:
 def without_suffix(path: str) -> str:
     """Return a path without its last suffix."""
     head, dot, _ = base_name(path).rpartition(".")
+    # A name that begins with its only dot, such as `.env`, has no suffix.
     return path if not dot or not head else path[: len(path) - len(base_name(path)) + len(head)]
 
 
@@ -272,4 +274,5 @@ def _with_data_uri(icon: Node, home: str, reader: ProjectReader) -> Node:
     mime = media_type(file.path, file.data)
     uri = f"data:{mime};base64,{base64.b64encode(file.data).decode()}"
     fields = {"mimeType": implied_member("mimeType", mime, source.span), **fields_of(icon)}
+    # Of several members with one key the last one counts: this replaces the written `src`.
     return object_node([*fields.values(), implied_member("src", uri, source.span)], icon.span)

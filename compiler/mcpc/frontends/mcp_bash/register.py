@@ -169,6 +169,7 @@ def _entries(lists: Mapping[str, Iterable[Node]], reader: ProjectReader, *, word
         if kind.key in lists:
             entries = [_entry(node, kind, reader) for node in lists[kind.key]]
             kept = [entry for entry in entries if entry is not None]
+            # Programs receive an entry of the file as it was written, and one of a hook as of a file that was found.
             register[kind.key] = tuple(kept if word_for_word else [replace(entry, entry=None) for entry in kept])
     return register
 
@@ -245,6 +246,7 @@ def _run(tree: SourceTree) -> tuple[bytes, bytes]:
         _copy_project(tree, project)
         words = [bash, "--norc", "--noprofile", str(PRELUDE), str(root / "recorded")]
         done = confinement.run_confined(
+            # With `replies=1` the answer is what the hook prints on standard output.
             ConfinedProgram(words, root, project, TIMEOUT_SECONDS, _environment(root), [str(PRELUDE)], replies=1)
         )
         if done.status is None:
@@ -282,6 +284,7 @@ def _read_records(path: Path) -> bytes:
     except OSError:
         return b""
     with os.fdopen(descriptor, "rb") as file:
+        # One byte more than is allowed shows that there is too much, without reading all of it.
         return _checked_size(file.read(MAX_OUTPUT_BYTES + 1)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 
 

@@ -55,6 +55,7 @@ DEFAULT_SECONDS = 60
 def discover_resources(reader: ProjectReader) -> list[ProjectItem]:
     """Return the resources in the project's files, in mcp-bash's order: by name, URI and path."""
     sources = list(reader.item_files(FOLDER))
+    # A template has no file, so that its completion script is found by its description.
     helpers = completion_scripts(sources, (path for path in reader.tree.files if path.endswith(META)))
     items = [_found(source, reader) for source in sources if source.path not in helpers]
     resources = [item for item in items if "uriTemplate" not in item.fields]

@@ -147,6 +147,7 @@ EXECUTABLE, PLAIN = 0o755, 0o644
 SDK_REFERENCE = re.compile(rb"MCP_SDK|(?:tool|ui)-sdk|MCPBASH_HOME|mcp-bash/(?:sdk|lib|providers)\b")
 FILTER_FILES = tuple(f"lib/python/{name}.py" for name in ("json_filter", "json_filters", "json_functions"))
 """jq's language in Python: for arguments where Bash is not sufficient and there is no jq."""
+# Functions for raw texts need no filter, and `mcp_` before anything but a letter may become any name.
 ARGUMENT_FILTER = re.compile(rb"args_(?!raw\b)|meta_(?!raw\b)|require_path|mcp_[^a-z]")
 """Texts of a script that reads arguments by a filter, or composes function names."""
 ALWAYS_INCLUDED = ("lib/health.sh", "lib/tool-policy.sh", "providers/")

@@ -270,6 +270,7 @@ def is_tool(source: Source) -> bool:
 def is_bash(source: Source) -> bool:
     """Tell whether a file is a Bash script: by its first line, else by its suffix."""
     if source.data.removeprefix(BYTE_ORDER_MARK).startswith(SHEBANG):
+        # The shell is a word of its own in `#!/bin/bash`, and in `#!/usr/bin/env bash`.
         words = source.data.split(b"\n", 1)[0].replace(b"/", b" ").split()
         return any(word in SHELLS for word in words)
     return source.path.endswith(SCRIPT_ENDINGS)
@@ -310,6 +311,8 @@ def _check_script(source: Source, reader: ProjectReader) -> None:
 
 
 JAVASCRIPT_ENDINGS = (".js", ".mjs", ".cjs")
+# `import … "name"` or `const x = require("name")`, where the name is no path and no `#internal` one.
+# The repetitions are limited, so that a minified file of one line is searched in linear time.
 IMPORT = re.compile(
     r"^[ \t]{0,80}(?:import\b[^\"'\n]{0,500}|(?:const|let|var)[ \t][^=\n]{0,500}= ?require\()"
     r"[\"'](?P<name>[^\"'.#/\n][^\"'\n]*)",

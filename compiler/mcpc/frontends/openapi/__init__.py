@@ -120,7 +120,9 @@ def read_api(api: Api, files: DocumentFiles, tree: SourceTree, diagnostics: list
     root = DocumentValue(document, (), document.value)
     problems = Problems()
     reader = Reader(root, files)
+    # As a text: `openapi: 3.0` without quotes is a number in YAML.
     is_old = reader.is_swagger or str(root.value.get("openapi")).startswith("3.0")
+    # Repairs of schemas of answers go into a list that is not reported.
     schemas, answers = Schemas(files, problems, is_old), Schemas(files, Problems(), is_old, WRITE_ONLY)
     settings = ApiSettings(variable_words(api.name) or title_words(root, tree))
     operations = selected(api, root, files, problems, diagnostics)
@@ -157,6 +159,7 @@ def title_words(root: DocumentValue, tree: SourceTree) -> str:
     """Return how the settings of an API begin: up to three words of its title, or the name of the folder."""
     title = root.at("info", "title").value
     plain = re.sub(r"[^A-Z0-9]+", "_", NOT_OF_NAMES.sub(" ", title).upper()) if isinstance(title, str) else ""
+    # A variable's name cannot begin with a digit.
     words = "_".join(plain.strip("_").split("_")[:MAX_WORDS]).lstrip("0123456789_")[:LONGEST_PREFIX].rstrip("_")
     return words or variable_words(tree.name).lstrip("0123456789_") or "API"
 

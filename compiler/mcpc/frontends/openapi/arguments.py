@@ -62,6 +62,7 @@ class OperationArguments:
             return
         schema = self._described(parameter.schema, parameter.description)
         constants = schema.get("enum", [schema["const"]] if "const" in schema else [])
+        # A place with one possible value leaves the model nothing to choose.
         if parameter.where == "path" and len(constants) == 1 and isinstance(constants[0], str):
             self._send(parameter, constants[0])
             return
@@ -173,6 +174,7 @@ class OperationArguments:
             and not media_type.startswith("text/")
             and not media_type.endswith("json")
         )
+        # Bytes are `format: binary` in 3.0, `type: file` in 2.0, and in 3.1 a media type, often without a type.
         is_untyped = "type" not in schema and "$ref" not in schema and "properties" not in schema
         plain = schema.get("type") in ("string", "file") or (is_untyped and is_bytes)
         return schema.get("format") == "binary" or schema.get("type") == "file" or (plain and is_bytes)
@@ -193,6 +195,7 @@ def object_parts(schemas: Schemas, place: DocumentValue) -> ObjectParts | None:
     parts, seen = ObjectParts(), set()
     waiting = [place]
     while waiting:
+        # From the front, so that the arguments are in the order of the document.
         part = schemas.follow(waiting.pop(0))
         if part.identity in seen:
             continue
@@ -208,6 +211,7 @@ def object_parts(schemas: Schemas, place: DocumentValue) -> ObjectParts | None:
         parts.required.update(name for name in required if isinstance(name, str)) if isinstance(
             required, list
         ) else None
+        # Left out, it allows anything in JSON Schema; a document that means this usually says so.
         more = part.value.get("additionalProperties", False)
         parts.takes_more = parts.takes_more or more is True or (isinstance(more, dict) and bool(more))
         waiting += part.at("allOf").items()

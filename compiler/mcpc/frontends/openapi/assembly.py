@@ -68,6 +68,7 @@ class Assembly:
 
     def _stands_in_place(self, name: str) -> bool:
         assembled = self._schemas.definitions[name]
+        # Without references of its own, each use costs at most SMALL bytes: nothing multiplies along a chain.
         is_small = not self.uses[name] and len(json.dumps(assembled, ensure_ascii=False)) <= SMALL
         return self._times[name] == 1 or is_small
 

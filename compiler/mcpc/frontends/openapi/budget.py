@@ -70,6 +70,7 @@ class _Shown:
 
     def __init__(self, definitions: dict[str, Json], budget: int) -> None:
         self._definitions = definitions
+        # Nearly every part takes eight bytes or more: a schema of more parts than this would be too large.
         self._left = budget // 8
 
     def schema(self, schema: Json, depth: int) -> Json:
@@ -107,6 +108,7 @@ class _Shown:
         return {**short, "description": text} if text else short
 
     def _resolved(self, schema: dict[str, Json]) -> dict[str, Json]:
+        # A definition may be nothing but a reference, also to itself.
         for _ in range(20):
             name = schema.get("$ref")
             if not isinstance(name, str):

@@ -63,6 +63,7 @@ class ApiDocument:
         if self.node is not None:
             return self._span_in_tree(path)
         text = self.source.text
+        # The parser got the text without its byte order mark, which counts in the places.
         start = _skip(text, 1 if text.startswith("\ufeff") else 0)
         for depth, step in enumerate(path):
             starts = self._members(path[:depth], start)
@@ -264,7 +265,9 @@ class DocumentFiles:
             return _anchored(document, unquote(pointer), written)
         place = DocumentValue(document, (), document.value)
         for part in pointer.split("/")[1:]:
+            # What is on the way may be a reference itself.
             place = self.follow(place, nested + 1)
+            # In this order (RFC 6901, section 4), so that `~01` is `~1` and no slash.
             place = _step(place, unquote(part).replace("~1", "/").replace("~0", "~"), written)
         return place
 
@@ -282,6 +285,7 @@ class DocumentFiles:
 def _step(place: DocumentValue, key: str, written: str) -> DocumentValue:
     if isinstance(place.value, dict) and key in place.value:
         return place.at(key)
+    # `isdigit` alone also takes `²`, which `int` refuses.
     if isinstance(place.value, list) and key.isascii() and key.isdigit() and int(key) < len(place.value):
         return place.at(int(key))
     raise UnresolvedError(f"`{_shown(written)}` refers to nothing")

@@ -44,6 +44,7 @@ TARGET: dict[str, Json] = {
 
 def toolset_name(tag: str) -> str:
     """Return a tag as the name of a toolset and the path of a server."""
+    # Without dots at the ends, no tag becomes `.` or `..`, which are no names in a path.
     name = NOT_OF_PATHS.sub("-", tag.lower()).strip("-.") or UNTAGGED
     return f"{name}-tools" if name in TAKEN else name
 

@@ -123,6 +123,7 @@ def _enum(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: 
     if any(map(_is_deep, written)):
         schemas.problems.repair(place.at(keyword), "`enum` has a value of many parts: left out")
         return
+    # By their JSON, since `1 == True` in Python.
     once = list({json.dumps(value, sort_keys=True): value for value in written}.values())
     if len(once) != len(written):
         schemas.problems.repair(place.at(keyword), "`enum` has a value twice: it counts once")
@@ -198,6 +199,7 @@ def _exclusive(schemas: SchemaReader, place: DocumentValue, keyword: str, conver
     """Read `true` as draft 4 does: the bound beside it is not allowed itself."""
     value, bound = place.value[keyword], keyword.removeprefix("exclusive").lower()
     if value is True and _is_number(place.value.get(bound)):
+        # The bound is converted before this keyword, and would otherwise stay beside it.
         converted[keyword] = converted.pop(bound, place.value[bound])
         if not schemas.is_old:
             schemas.problems.repair(place.at(keyword), f"`{keyword}` is `true`, as in draft 4: `{bound}` is the bound")
@@ -214,6 +216,7 @@ def _pattern(schemas: SchemaReader, place: DocumentValue, keyword: str, converte
         schemas.problems.repair(place.at(keyword), message)
 
 
+# Documents repeat the same pattern in many schemas.
 @cache
 def is_fast(pattern: str, longest: int | None) -> bool:
     """Tell whether a pattern can be used: it is one of ECMA-262, and no text takes it long."""
@@ -267,6 +270,7 @@ def _tagged(schemas: SchemaReader, branch: DocumentValue, converted: Json, tagge
     mapping = tagged.get("mapping") if isinstance(tagged.get("mapping"), dict) else {}
     values = [value for value, named in (mapping or {}).items() if named in (written["$ref"], short)]
     tag_schema = {"const": values[0]} if len(values) == 1 else {"enum": values} if values else None
+    # Without a mapping, the value that means a schema is the schema's name.
     if tag_schema is None and not mapping:
         tag_schema = {"const": short}
     return converted if tag_schema is None else {**converted, "properties": {name: tag_schema}, "required": [name]}
@@ -301,6 +305,7 @@ def _is_hidden_name(schemas: SchemaReader, part: DocumentValue, name: str) -> bo
 def _required(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     written = place.value[keyword]
     if not isinstance(written, list):
+        # `required: true` in a property is of draft 3, and says nothing of the object here.
         if not isinstance(written, bool):
             schemas.problems.repair(place.at(keyword), "`required` is no list: left out")
         return
@@ -330,6 +335,7 @@ def _recursive(schemas: SchemaReader, place: DocumentValue, keyword: str, conver
     converted["$ref"] = DEFINITIONS + schemas.name_of(schemas.recursion(place, keyword))
 
 
+# A row reads what others above it made: `format` and `default` the type, `pattern` the length, and so on.
 KEYWORDS: tuple[tuple[str, Callable[[SchemaReader, DocumentValue, str, dict[str, Json], int], None]], ...] = (
     ("type", _type),
     ("format", _format),

@@ -31,6 +31,7 @@ def tool_names(operations: Iterable[tuple[Operation, str]]) -> list[str]:
     """Return the names of operations, each with the name that it was given or an empty string."""
     rows = [(operation, plain_name(operation, given)) for operation, given in operations]
     times = Counter(name for _, name in rows)
+    # All that share a name get digits, so that none of the names depends on the order of the document.
     return [name if times[name] == 1 else with_digits(name, operation.key) for operation, name in rows]
 
 
@@ -44,6 +45,7 @@ def plain_name(operation: Operation, given: str = "") -> str:
 
 def with_digits(name: str, key: str) -> str:
     """Return a name with digits of its operation, cut between words if it would be too long."""
+    # Seven characters are an underscore and the digits.
     longest = LONGEST - 7
     if len(name) > longest:
         ends = [match.start() for match in BOUNDARY.finditer(name) if longest // 2 < match.start() <= longest]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "query")
 NOT_SENT = ("trace",)
+# A token of RFC 9110, section 5.6.2, of limited length.
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")
 LOCATIONS = ("path", "query", "header", "cookie", "querystring")
 SENT_BY_CLIENT = frozenset(
@@ -160,6 +161,7 @@ class Reader:
                     raise UnusableError(place, f"the parameter `{place.value['name']}` is in no part of a request")
                 if place.value["in"] in ("header", "cookie") and not TOKEN.fullmatch(place.value["name"]):
                     raise UnusableError(place.at("name"), "this cannot be the name of a header or a cookie")
+                # Name and location together identify a parameter in OpenAPI.
                 known[place.value["name"], str(place.value["in"])] = place
         return list(known.values())
 
@@ -280,6 +282,7 @@ class Reader:
             return None
         if place is None or not self.accepts(operation) or not all(map(is_json, self.accepts(operation))):
             return None
+        # `accepts` is not empty, so that the only answer has a content.
         holder = place if self.is_swagger else place.at("content").members()[0][1]
         return holder.at("schema") if isinstance(holder.at("schema").value, dict) else None
 

@@ -42,6 +42,7 @@ def fields_argument(schema: dict[str, Json] | None) -> dict[str, Json]:
 
 def field_names(schema: Json, definitions: dict[str, Json], depth: int) -> Iterator[str]:
     """Yield the names of the fields of an answer, or of its items, to a depth."""
+    # Limited, since a reference may lead to itself.
     for _ in range(MAX_STEPS):
         if not isinstance(schema, dict) or ("$ref" not in schema and "items" not in schema):
             break

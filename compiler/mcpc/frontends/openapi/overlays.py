@@ -35,6 +35,7 @@ def with_overlays(document: ApiDocument, api: Api, files: DocumentFiles, diagnos
     """Return a document as its overlays change it; problems are added to `diagnostics`."""
     if not api.overlays:
         return document
+    # A copy, since another API may use the same document without these overlays.
     changed = ApiDocument(document.source, json.loads(json.dumps(document.value)), document.node)
     for path in api.overlays:
         overlay = files.read(path)
@@ -69,7 +70,9 @@ def _action(action: DocumentValue, document: ApiDocument) -> Diagnostic | None:
     if not meant or ("copy" in fields and len(copied) != 1):
         return diagnose(UNMATCHED, place.span, f"nothing of the document is meant by `{clean_text(target, 100)}`")
     values = [_at(document.value, copied[0])] if copied else []
+    # As texts, so that each place gets a copy of its own, which later actions change alone.
     values = [json.dumps(value) for value in (*values, *([fields["update"]] if "update" in fields else ()))]
+    # From the last one: removing an item of a list moves those that follow it.
     for path in reversed(meant):
         if fields.get("remove") is True:
             _remove(document, path)
@@ -109,5 +112,6 @@ def _merged(old: Json, new: Json, nested: bool = False) -> Json:
     if isinstance(old, dict) and isinstance(new, dict):
         return {**old, **{key: _merged(old[key], part, True) if key in old else part for key, part in new.items()}}
     if isinstance(old, list):
+        # A list that is the target itself gets the update as one item; lists further inside are joined.
         return [*old, *new] if nested and isinstance(new, list) else [*old, new]
     return new

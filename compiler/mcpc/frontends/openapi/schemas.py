@@ -53,6 +53,7 @@ class Schemas:
     def convert(self, place: DocumentValue) -> Json:
         """Return a schema that refers to others by their names in `definitions`."""
         converted = self.subschema(place, 0)
+        # Definitions wait here instead of being converted recursively: they may form long chains, and circles.
         while self._waiting:
             name, target = self._waiting.pop()
             self._current = target
@@ -147,6 +148,7 @@ def definition_name(target: DocumentValue) -> str:
 
 def digits_of(text: str) -> str:
     """Return six digits of a hash, which tell names apart and never change."""
+    # An escape in JSON may be half of a surrogate pair, which UTF-8 does not have.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
 
@@ -159,6 +161,7 @@ def finished(converted: dict[str, Json], *, is_nullable: bool) -> dict[str, Json
     if kinds is not None:
         listed = [kinds] if isinstance(kinds, str) else kinds
         converted["type"] = listed if "null" in listed else [*listed, "null"]
+        # Both keywords are judged, so that null has to be in both.
         if "enum" in converted and None not in converted["enum"]:
             converted["enum"] = [*converted["enum"], None]
         return converted

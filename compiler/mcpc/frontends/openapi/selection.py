@@ -121,6 +121,7 @@ def read_apis(tree: SourceTree) -> tuple[list[Api], list[Diagnostic]]:
     apis: list[Api] = []
     problems: list[Diagnostic] = []
     named = tree.options.entry
+    # A document that is named as the entry is meant alone.
     files = [] if named and top_document(tree) == named else api_files(tree)
     for path in files:
         text = read_toml(tree.files[path])

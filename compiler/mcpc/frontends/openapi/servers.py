@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PERSONAL_FLOWS = ("authorizationCode", "password")
 """Flows of OAuth in which a person gets a refresh token."""
 METADATA_NAMES = frozenset(("metadata", "metadata.google.internal", "instance-data"))
+# Of AWS (IPv6), Alibaba Cloud and Oracle Cloud; the others have 169.254.169.254, which is link-local.
 METADATA_ADDRESSES = frozenset(("fd00:ec2::254", "100.100.100.200", "192.0.0.192"))
 LONGEST_NAME = 100
 SAFE = "/%:@!$&'()*+,;=~"
@@ -64,6 +65,7 @@ class Servers:
         own = self._first(operation.place) or self._first(operation.item)
         if not own or own == self.default:
             return self._setting(self._name, self.default), path
+        # With a slash at both ends: `/v1` is no beginning of `/v10`.
         if not urlsplit(own).netloc or (self.default and f"{own}/".startswith(f"{self.default}/")):
             return self._setting(self._name, self.default), quote(own.removeprefix(self.default), safe=SAFE) + path
         host = (urlsplit(own).hostname or "").removeprefix("www.").partition(".")[0]
@@ -116,6 +118,7 @@ def host_of(url: str) -> str:
     """Return the host of an address, or an empty string."""
     try:
         parts = urlsplit(url)
+        # `port` raises ValueError for one that is no number, or too large.
         return parts.netloc if parts.port != 0 else ""
     except ValueError:
         return ""
@@ -126,6 +129,7 @@ def is_address(url: str) -> bool:
     parts = urlsplit(url) if host_of(url) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         return False
+    # Decoded twice, as by a proxy and the server behind it: `%252e` is a dot then, too.
     leads_up = any(part in (".", "..") for part in unquote(unquote(parts.path)).replace("\\", "/").split("/"))
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(" {}@?#") and not leads_up
     return is_plain and not is_metadata_host(parts.hostname)
@@ -165,6 +169,7 @@ class Security:
 
     def of(self, operation: Operation) -> list[list[dict[str, Any]]]:
         """Return the alternatives of an operation."""
+        # An operation's own empty list means that nothing has to be proved, and not that the document's applies.
         holder = operation.place if "security" in operation.place.value else self._reader.root
         alternatives: list[list[dict[str, Any]]] = []
         for alternative in holder.at("security").items():
@@ -217,6 +222,7 @@ class Security:
         flows = place.at("flows")
         flow = flows.at("clientCredentials") if flows.value is not None else place
         url = flow.at("tokenUrl").value
+        # Swagger 2.0 has one flow for each scheme, and calls client credentials `application`.
         is_ours = flows.value is not None or place.value.get("flow") in ("application", "clientCredentials")
         rows = self._refreshed(flows, setting, description)
         if is_ours and isinstance(url, str) and is_address(url.partition("?")[0]):

@@ -21,6 +21,7 @@ def clean_text(written: Any, longest: int = LONGEST) -> str:
     text = written.strip()
     text = BLANK.sub("\n\n", text).replace("\r", "").replace("\t", " ")
     text = ALERT.sub(lambda match: f"{match[1].capitalize()}: ", text)
+    # Both texts have the same length, so that the places found in one are those in the other.
     hidden = hidden_characters(text.replace("\n", " "))
     return shortened(remove_characters(text, hidden) if hidden else text, longest)
 

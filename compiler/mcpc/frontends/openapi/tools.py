@@ -90,6 +90,7 @@ class Tools:
         whole = arguments.schema()
         is_listed = self.api.expose != SEARCH
         listed = shown_schema(whole, self.api.budget if is_listed else max(self.api.budget, DESCRIBED))
+        # What clients see has the texts; the schema that judges calls needs none if it is another one.
         schema = whole if is_listed and listed is whole else without_texts(whole)
         span = operation.place.document.key_span(operation.place.path)
         tool: dict[str, Any] = {
@@ -134,6 +135,7 @@ class Tools:
         if has_hidden(operation.path):
             raise UnusableError(operation.item, "its path has characters that nobody sees")
         path, _, query = operation.path.partition("#")[0].partition("?")
+        # Decoded twice, since a proxy and the server behind it may each decode once.
         plain = unquote(unquote(PLACE.sub("x", path)))
         if not path.startswith("/") or any(part in (".", "..") for part in re.split(r"[/\\]", plain)):
             raise UnusableError(operation.item, "its path is not one below the address of the API", "begin it with `/`")
@@ -150,6 +152,7 @@ class Tools:
                 arguments.plan["idempotencyKey"] = parameter.name
                 continue
             arguments.add_parameter(parameter)
+        # Places that no parameter declares, in the order of the path: a set has no order.
         for name in sorted(names, key=path.index):
             self.problems.repair(operation.item, "a place of the path is no parameter: it takes a text")
             key = arguments.add("path", name, {"type": "string"}, is_required=True)

@@ -131,6 +131,7 @@ def distinct_tools(files: tuple[Source, ...]) -> tuple[tuple[Source, ...], Diagn
     files_by_name: dict[str, Source] = {}
     problems: Diagnostics = ()
     for source in files:
+        # Taken out, so that the last file of a name also has the last place.
         other = files_by_name.pop(tool_name(source.path), None)
         files_by_name[tool_name(source.path)] = source
         if other is not None:
@@ -161,6 +162,7 @@ def name_and_version(tree: SourceTree, options: Options) -> tuple[str, str]:
 
 CONTRACT = "toolbox_python"
 FUNCTION_NAME = "default"
+# The schema alone goes to standard output, where the answer is read; what the module prints goes to standard error.
 EVALUATOR = (
     "import sys,json;n=sys.argv[1];sys.path[:0]=sys.argv[2:];out=sys.stdout;sys.stdout=sys.stderr;"
     "m=__import__(n,fromlist=['schema']);print(json.dumps(getattr(m,'schema',None)),file=out)"
