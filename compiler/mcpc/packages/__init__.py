@@ -149,6 +149,7 @@ def include_handler_packages(
         wanted, problems = server.requirements, ()
     if has_errors(problems):
         return replace(server, layer=Layer(complete=False)), problems
+    # Only Python handlers import packages.
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
     wanted = tuple(with_origins(item, tree.options) for item in wanted)
@@ -167,6 +168,7 @@ def with_origins(item: RequestedPackage, options: Options) -> RequestedPackage:
 def with_versions(problems: Diagnostics, found: Mapping[str, str]) -> Diagnostics:
     """Return the problems, with the found version in those of a requirement without one."""
     hint = resolve_name("mcpc.packages.declared:unpinned_hint") if problems else None
+    # By its hint a problem is known to be that of a requirement without a version, and of which package.
     named = {hint(name): hint(name, version) for name, version in found.items()} if hint is not None else {}
     return tuple(replace(problem, hint=named.get(problem.hint, problem.hint)) for problem in problems)
 

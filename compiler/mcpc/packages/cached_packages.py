@@ -63,6 +63,7 @@ def load_folder(folder: Path) -> tuple[Distribution, ...] | None:
 def changed_files(folder: Path, digests: Mapping[str, str], record: str) -> Iterator[str]:
     """Yield the files that have not their digests, and record the state of each of the others."""
     try:
+        # JSON has lists only, and a tuple never equals a list.
         before: States = {path: tuple(row) for path, row in json.loads((folder / record).read_bytes()).items()}
     except (OSError, ValueError, AttributeError, TypeError):
         before = {}
@@ -188,6 +189,7 @@ def store_layer(name: str, layer: Layer, staged: Sequence[StagedPackages]) -> No
         for path, digest in item.files.items()
     }
     rows = {
+        # What no staged folder has was made for the layer; it is kept as text.
         path: by_digest.get(digest) or layer.files[path].decode("utf-8", "surrogateescape")
         for path, digest in layer.digests.items()
     }
@@ -214,6 +216,7 @@ def load_layer(name: str, staged: Sequence[StagedPackages], wanted: Iterable[Req
     facts = json.loads(kept)
     places = {path: staged[row[0]].root / row[1] for path, row in facts["files"].items() if isinstance(row, list)}
     texts = {path: row for path, row in facts["files"].items() if isinstance(row, str)}
+    # Reversed, so that of several requirements with one name the first one counts.
     spans = {item.name: item.span for item in reversed([*wanted])}
     return Layer(
         tuple(

@@ -81,6 +81,7 @@ def check_newest(closure: Closure[Any], elsewhere: Container[str], request: UvRe
     `elsewhere`: packages that do not come from a registry.
     """
     asked = {name: closure.specifiers[name] for name in closure.found if name not in elsewhere}
+    # Of an exact version there is no newer one.
     lines = [f"{name}{specifier}" for name, specifier in sorted(asked.items()) if not _is_exact(specifier)]
     alone = choose(replace(request, lines=lines, taken=()), ALONE).packages if lines else ()
     newer = [item for item in alone if item.version and item.version > Version(closure.found[item.name].version)]

@@ -76,6 +76,7 @@ def chosen_requirements(
         choice = waiting.pop(0)
         known = project.extras if choice.kind == "extra" else project.groups
         key = choice.kind, normalised_name(choice.name)
+        # Extras and groups may include each other.
         if key in seen:
             continue
         seen.add(key)
@@ -142,6 +143,7 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
         files = read_requirement_files(tree, paths)
         problems += (*files.problems, *ambiguous)
     unread = (*project.problems, *_unread(toml, project, files))
+    # Where there are files of requirements, it does not matter that a build would compute them.
     problems += (*amiss, *(problem for problem in unread if problem.code != "MCP420" or not files.seen))
     blocks = [_read_script(source, tree) for source in scripts]
     others = [*files.packages(), *(item for packages, _ in blocks for item in packages)]
@@ -204,6 +206,7 @@ def project_requirements(tree: SourceTree, text: TomlText | None) -> ProjectRequ
     """Return what the metadata of the project requires: that of the first form that declares requirements."""
     forms = [*([project_tables(text), poetry_requirements(text)] if text else []), *_setuptools(tree, text)]
     found = next((form for form in forms if form.declares), forms[0])
+    # The last one counts: that of the form that declares requirements, else that of the first form.
     extras = {name: items for form in (*reversed(forms), found) for name, items in form.extras.items()}
     groups = {name: items for form in (*reversed(forms), found) for name, items in form.groups.items()}
     name = next((form.name for form in forms if form.name), "")

@@ -55,6 +55,7 @@ def declared_requirements(
     found = [item for item in read.packages if item.name not in ALWAYS_INCLUDED]
     problems = [*read.problems]
     merged: list[RequestedPackage] = []
+    # Requirements with different markers stay apart, because each counts on other machines.
     for _, group in groupby(sorted(found, key=_key), key=_key):
         same = tuple(group)
         problems += _contradictions(same)
@@ -199,6 +200,7 @@ def package_versions(source: Source) -> Iterator[tuple[str, str]]:
                 yield package.name, str(package.version)
         return
     for row in table.get("package", []):
+        # Poetry names no source for what comes from PyPI.
         is_registered = "source" not in row if source.path == POETRY_LOCK else "registry" in row["source"]
         if is_registered and isinstance(row.get("version"), str) and is_for_this_python(row):
             yield row["name"], row["version"]
@@ -233,6 +235,7 @@ def with_locked(wanted: Iterable[RequestedPackage], chosen: Mapping[str, str]) -
             version
             and not is_elsewhere
             and not pinned_version(item.text)
+            # A pre-release in a lock was chosen, whatever the requirement says of those.
             and parsed.specifier.contains(version, prereleases=True)
         ):
             parsed.specifier &= SpecifierSet(f"=={version}")

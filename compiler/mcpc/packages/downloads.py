@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 SECONDS = 120
 MAX_BYTES = 2 << 30
 """Limit of a file; the largest wheels that are published are smaller."""
+# The digests of SHAKE have any length, and `hexdigest` has to be told which.
 FIXED_LENGTH = {method for method in hashlib.algorithms_guaranteed if not method.startswith("shake_")}
 REGISTRY_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL", "UV_INDEX", "PIP_EXTRA_INDEX_URL")
 
@@ -82,11 +83,14 @@ def _download(address: str, origins: Origins) -> bytes:
     if parts.scheme not in ("http", "https"):
         raise ValueError(f"`{parts.scheme}` is not fetched")
     plain = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+    # Digests are those of the file itself, and urllib decodes nothing.
     request = urllib.request.Request(plain, headers={"Accept-Encoding": "identity"})
     known = _credentials(address, origins)
     if known:
+        # A redirect may lead to another host, which must not get the password.
         request.add_unredirected_header("Authorization", f"Basic {base64.b64encode(known.encode()).decode()}")
     with urllib.request.urlopen(request, timeout=SECONDS) as reply:
+        # One byte more shows that the file is longer.
         data: bytes = reply.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise ValueError("it is too large")
@@ -99,6 +103,7 @@ def _credentials(address: str, origins: Origins) -> str:
     named = [registry.address for registry in origins.registries]
     named += [word for name in REGISTRY_VARIABLES for word in os.environ.get(name, "").split()]
     for place in (address, *named):
+        # An address in UV_INDEX may have a name: `internal=https://…`.
         user, at, there = urlsplit(
             place.partition("=")[2] if "=" in place.partition("://")[0] else place
         ).netloc.rpartition("@")
@@ -148,6 +153,7 @@ def upload_limit(text: str) -> str | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
+    # A text of this length has no time, and its whole day counts.
     if len(text) <= DATE_LENGTH:
         found = datetime.combine(found.date() + timedelta(days=1), time(), UTC)
     moment = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)

@@ -31,6 +31,7 @@ INSTALLER_FILES = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.jso
 LIBRARIES = tuple(f"{above}/*-packages" for above in ("lib/python*", "lib64/python*", "local/lib/python*", "Lib"))
 """Where packages are below a prefix, on every system."""
 METADATA_FOLDER = re.compile(r"[^/]+\.dist-info")
+# In `direct_url.json` (PEP 610).
 EDITABLE = re.compile(r'"editable"\s*:\s*true')
 TAG = re.compile(r"^Tag: *(\S+)$", re.MULTILINE)
 LICENCES = ("License-Expression", "License")
@@ -157,6 +158,7 @@ def _verified(installed: metadata.Distribution, path: PackagePath, name: str) ->
     """Return the bytes of a file, and their SHA-256; raise if RECORD has another digest."""
     place = Path(str(installed.locate_file(path)))
     try:
+        # `lstat`, because a link may lead out of the package.
         if not stat.S_ISREG(place.lstat().st_mode):
             raise UnfitPackageError(f"`{path}` of `{name}` is not a file")
         data = place.read_bytes()
@@ -166,6 +168,7 @@ def _verified(installed: metadata.Distribution, path: PackagePath, name: str) ->
         raise UnfitPackageError(f"`{path}` of `{name}` has no digest in RECORD")
     sha256 = hashlib.sha256(data)
     digest = (sha256 if path.hash.mode == "sha256" else hashlib.new(path.hash.mode, data)).digest()
+    # RECORD has digests in URL-safe base64 without padding (PEP 427).
     if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != path.hash.value.rstrip("="):
         raise ChangedFileError(f"`{path}` of `{name}` differs from RECORD")
     return data, sha256.hexdigest()

@@ -137,6 +137,7 @@ def split_packages(staged: Iterable[StagedPackages], extracted: Iterable[str]) -
     moves: set[tuple[str, str, str]] = set()
     while True:
         parts = tuple(split_package([*wheels[name].values()], extracted=name in extracted) for name in sorted(wheels))
+        # What was moved once is not moved again, so the loop ends.
         more = {*hidden_folders(parts)} - moves
         if not more:
             return parts
@@ -174,6 +175,7 @@ def shiv_contents(root: Path) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         target = Path(folder) / "layer.pyz"
         facts = Environment(built_at=FIXED_TIME, shiv_version=shiv.__version__, reproducible=True)
+        # shiv wants an entry point; nothing calls this one.
         create_archive([root], target, "python3", "site:main", facts, compressed=False)
         with zipfile.ZipFile(target) as archive:
             names = [name for name in archive.namelist() if name.startswith(SITE)]
@@ -243,6 +245,7 @@ def with_pydantic(wanted: Sequence[RequestedPackage]) -> tuple[tuple[RequestedPa
     asked = {item.name for item in wanted}
     if PYDANTIC in asked:
         return tuple(wanted), ()
+    # Where one requirement has hashes, installers want them for all.
     hashed = next((item for item in wanted if item.hashes), None)
     if hashed is not None:
         message = "a handler uses a model, but the requirements with hashes do not contain `pydantic`"

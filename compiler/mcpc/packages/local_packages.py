@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 PYPROJECT = "pyproject.toml"
 METADATA = (PYPROJECT, SETUP_PY, SETUP_CFG)
+# The prefix of a version control system, an address for ssh, or a path that ends in `.git`.
 REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+|git@|\S+\.git(?:[@#]|$)")
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 DIGEST = re.compile(r"[#&]sha256=([^&]*)")
@@ -142,6 +143,7 @@ def _at(place: str, below: str, made: RequestedPackage, tree: SourceTree) -> Req
     if REPOSITORY.match(place) or (ADDRESS.match(place) and not wheel_name(address)):
         return refused(made.name, place, made.span)
     requirement = Requirement(made.text)
+    # A requirement has an address or versions, not both (PEP 508).
     if requirement.specifier:
         requirement.specifier = type(requirement.specifier)()
     if ADDRESS.match(place):

@@ -126,6 +126,7 @@ class LockFile:
     def check_target(self, target: Target) -> None:
         """Raise LockError if the lock is not for a target."""
         try:
+            # Without packages only the environments and the Pythons of the lock are compared with the target.
             tuple(self._select((), target))
         except PylockSelectError:
             raise LockError("target", f"`{self.path}` is not for {target.name}") from None
@@ -174,6 +175,7 @@ class LockFile:
         digests = {method.lower(): digest.lower() for method, digest in found.hashes.items()}
         sha256 = digests.pop(SHA256, "")
         above = posixpath.dirname(self.path)
+        # A lock may have been written on Windows.
         path = posixpath.normpath(posixpath.join(above, found.path.replace("\\", "/"))) if found.path else ""
         file = posixpath.basename((found.url or path).partition("#")[0])
         file = file if isinstance(found, PackageArchive) else found.filename
@@ -277,6 +279,7 @@ def locked_requirements(table: Mapping[str, Any]) -> dict[str, SpecifierSet] | N
             return {
                 normalised_name(item["name"]): SpecifierSet(item.get("specifier", ""))
                 for item in listed
+                # Any other key names another source than the registry, for which no versions count.
                 if "extra ==" not in item.get("marker", "") and item.keys() <= {"name", "specifier", "extras", "marker"}
             }
     return None

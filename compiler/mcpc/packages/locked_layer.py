@@ -150,6 +150,7 @@ def check_pythons(lock: LockFile, tree: SourceTree) -> None:
     """Raise LockError if the project allows a Python that the lock excludes."""
     known = lock.pylock.requires_python
     written = required_python(tree)
+    # As its last patch release: a lock for `>=3.11.4` is for Python 3.11, too.
     excluded = [minor for minor in written.minors if not known.contains(f"{minor}.999")] if known and written else []
     if written and excluded:
         message = f"the project allows Python {', '.join(excluded)}, and `{lock.path}` is for Python {known}"
@@ -274,6 +275,7 @@ def install_locked(
             there = installed_packages(folder / PACKAGES)
         closure = find_closure((item.text for item in request.wanted), there.get, marker_values(request.goal))
         absent = {normalised_name(Requirement(text).name): (by, text) for by, text in closure.missing}
+        # What is still missing then is there, at a version that does not fit.
         if not absent.keys() - there.keys():
             break
         files.update(_looked_up(absent, files, lock, request.goal))

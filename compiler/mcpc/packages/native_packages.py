@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcpc.packages.model import Distribution
 
 NATIVE = re.compile(r"\.(?:(?:so|dylib)(?:\.[\d.]+)?|pyd|dll)$")
+# `_x.cpython-312-x86_64-linux-gnu.so`, `_x.abi3.so`, `_x.cp312-win_amd64.pyd`, or without a tag.
 EXTENSION = re.compile(r"(?P<stem>\w+)(?P<tag>\.(?:cpython-[\w-]+|abi3|cp\d+-win\w+))?\.(?:so|pyd)$")
 READS_FILES = re.compile(
     rb"\b(?:__file__|__path__\[|importlib\.resources|importlib_resources|pkg_resources|pkgutil\.get_data)"
@@ -61,6 +62,7 @@ Wheel = tuple["Distribution", "Mapping[str, bytes]"]
 
 def split_package(wheels: Sequence[Wheel], *, extracted: bool) -> SplitPackage:
     """Split a package that was staged for one platform or several; raise UnfitPackageError if that is impossible."""
+    # Wheels of two platforms with the same files count once.
     different = list({tuple(sorted(wheel.files.items())): (wheel, data) for wheel, data in wheels}.values())
     first, data = different[0]
     tags = tuple(sorted({tag for item, _ in different for tag in item.tags}))
@@ -95,6 +97,7 @@ def _distinct(distribution: Distribution, variants: Sequence[WheelVariant]) -> t
 def reads_own_files(files: Mapping[str, bytes]) -> bool:
     """Tell whether a package seems to read its data files, or modules that it names, and has a means to find them."""
     data = (path for path in files if PurePosixPath(path).suffix not in NOT_DATA and not _is_tagged(path))
+    # Tools that repair wheels put libraries into `NAME.libs`, where the loader finds them without the package's code.
     has_data = any(not NATIVE.search(path) or ".libs/" not in path for path in data)
     names = {PurePosixPath(path).name.encode() for path in files}
     readers = (data for path, data in files.items() if path.endswith(".py") and READS_FILES.search(data))

@@ -108,6 +108,7 @@ def approximate_size(part: SplitPackage) -> int:
 def deflated_size(files: Sequence[bytes]) -> int:
     """Return the approximate size of some files of one kind after they were deflated."""
     step = max(len(files) // SAMPLED_FILES, 1)
+    # Every n-th file and not the first ones, because neighbours are often alike.
     samples = [data[:SAMPLED_BYTES] for data in files[::step]]
     whole = sum(map(len, samples))
     return int(sum(map(len, files)) * sum(len(zlib.compress(data)) for data in samples) / whole) if whole else 0
@@ -118,6 +119,7 @@ def own_paths(files: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     owners: dict[str, str | None] = {}
     for package, paths in files.items():
         for place in {above for path in paths for above in _lineage(path)}:
+            # None, once a second package has it, stays None.
             owners[place] = package if owners.get(place, package) == package else None
     return {
         package: tuple(
@@ -187,6 +189,7 @@ def imported_names(path: str, data: bytes) -> Iterator[str]:
         yield from NAME.findall(text["modules"])
         yield from filter(None, (text["text"],))
         dots = len(text["from"]) - len(text["from"].lstrip("."))
+        # One dot is the package itself, each further one the package above.
         base = ".".join((*package[: len(package) - dots + 1], *filter(None, (text["from"].lstrip("."),))))
         start = base if dots else text["from"]
         yield from (f"{start}.{name}" for name in NAME.findall(text["names"]) if start)

@@ -44,6 +44,7 @@ class HasRequirements(Protocol):
 Found = TypeVar("Found", bound=HasRequirements)
 
 
+# Read before the parser, whose message would be about the syntax of requirements.
 NOT_A_NAME = re.compile(r"\S+://|git@|file:|\.{0,2}/|\.{1,2}$|\S+\.(?:whl|zip|tar\.\w+)$", re.IGNORECASE)
 """The beginning of an address, a path or a file that pip would accept in place of a requirement."""
 FROM_REGISTRY = "name a package and its version: other sources may change before the next build"
@@ -146,6 +147,7 @@ def find_closure(
         seen.add((name, str(one)))
         result.specifiers[name] = result.specifiers.get(name, SpecifierSet()) & one.specifier
         distribution = find(name)
+        # A pre-release that is there was chosen by whoever installed it.
         if distribution is None or not one.specifier.contains(distribution.version, prereleases=True):
             result.missing.append((by, str(one)))
             continue
@@ -170,6 +172,7 @@ def valid_requirements(distribution: HasRequirements) -> Iterator[Requirement]:
     """Yield the requirements in a package's metadata; invalid ones are ignored, as by an installer."""
     for text in distribution.requires or ():
         with suppress(InvalidRequirement):
+            # A copy, because callers remove the marker, and the parsed one is shared.
             yield copy(parsed_requirement(text))
 
 

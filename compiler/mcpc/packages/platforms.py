@@ -138,6 +138,7 @@ def marker_values(target: Target) -> dict[str, str]:
     """Return the values of requirement markers (PEP 508) on a target that differ from this machine."""
     system = system_of(target.platform)
     known = {"python_version": target.python, "implementation_name": "cpython", "os_name": os.name}
+    # Of another Python the patch version is not known.
     if target.python != HERE:
         known["python_full_version"] = f"{target.python}.0"
     if not system:
@@ -191,4 +192,5 @@ def _with_older(tag: str) -> Iterator[str]:
 def target_environment(target: Target) -> Environment:
     """Return the values of all markers on a target."""
     known = {**default_environment(), **marker_values(target)}
+    # A Python built from a checkout has a version with a `+` at its end, which is not one of PEP 440.
     return {**known, "python_full_version": known["python_full_version"].removesuffix("+")}  # type: ignore[typeddict-item]

@@ -28,6 +28,7 @@ TABLE = ("tool", "poetry")
 PYTHON = "python"
 SOURCES = ("git", "path", "url")
 ALTERNATIVES = re.compile(r"\s*\|\|?\s*")
+# Commas separate, and so do spaces before an operator or a number: `>=1.2 <2`.
 PARTS = re.compile(r"\s*,\s*|\s+(?=[\^~<>=!]|\d)")
 OPERATOR = re.compile(r"(?P<operator>\^|~=|~|===|==|!=|<=|>=|<|>|=|)\s*v?(?P<version>\S+)")
 EXPECTED = 'a range such as `"^1.2"` or `">=1.2,<2"`'
@@ -151,7 +152,9 @@ def _specifier(operator: str, version: str) -> Iterator[str]:
 def _next_release(operator: str, release: tuple[int, ...]) -> tuple[int, ...]:
     """Return the first release that a caret or a tilde excludes."""
     if operator == "~":
+        # `~1.2.3` and `~1.2` allow 1.2.*, `~1` allows 1.*.
         fixed = min(len(release), 2)
     else:
+        # A caret fixes all up to the first number that is not 0: `^1.2` allows 1.*, `^0.2` allows 0.2.*.
         fixed = next((place + 1 for place, number in enumerate(release) if number), len(release))
     return (*release[: fixed - 1], release[fixed - 1] + 1)

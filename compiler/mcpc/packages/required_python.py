@@ -58,6 +58,7 @@ def _allowed(ranges: tuple[SpecifierSet, ...]) -> tuple[str, ...]:
     return tuple(
         minor
         for minor in MINORS
+        # The first patch release, and one after all that there will be: `<3.12.1` allows one, `>=3.12.1` the other.
         if any(allowed.contains(f"{minor}.{patch}") for allowed in ranges for patch in (0, 999))
     )
 
@@ -95,6 +96,7 @@ def origin() -> tuple[str, bool]:
 
     It is the name and the version, or the address or folder that it came from.
     """
+    # pip and uv write where a package came from, if that is not a registry (PEP 610).
     place = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     address = str(place.get("url", "")).removeprefix("file://")
     is_editable = place.get("dir_info", {}).get("editable") is True

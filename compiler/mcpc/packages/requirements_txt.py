@@ -34,6 +34,7 @@ OTHER_FILES = (
     "requirements.in",
 )
 """Where projects without the main file list what they run with; one of these is read if it is the only one."""
+# `#` begins a comment at the beginning of a line or after a space; in an address it begins the fragment.
 COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 CONTINUATION = re.compile(r"\\(?:\r\n|\n|\r)")
 LINE = re.compile(r"[^\r\n]+")
@@ -124,6 +125,7 @@ def _parse_line(words: str, span: Span, reading: RequirementFiles, constrain: bo
 def _include(name: str, span: Span, reading: RequirementFiles, constrain: bool) -> None:
     path = posixpath.normpath(posixpath.join(posixpath.dirname(span.path), name))
     source = reading.tree.get(path)
+    # Files may include each other; one may be included as requirements and as constraints.
     if (path, constrain) in reading.seen:
         return
     if source is None:

@@ -57,6 +57,7 @@ KIND = "wheels"
 DEFAULT_REQUIRES = ("setuptools>=40.8", "wheel")
 """What a build requires that does not say it (https://peps.python.org/pep-0518/)."""
 SECONDS = 600
+# The first moment of 1980, the earliest that a wheel can express, as it is a zip archive.
 FIXED = {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
 ISOLATED = ("-S", "-P", "-s", "-B", "-W", "ignore")
 MAX_BYTES, MAX_FILES = 512 << 20, 50_000
@@ -119,6 +120,7 @@ def unpack(name: str, file: str, data: bytes) -> dict[str, bytes]:
             parts = PurePosixPath(path).parts
             if ".." in parts or path.startswith("/") or size > MAX_BYTES or len(found) > MAX_FILES:
                 raise BuildError(name, f"its sources in `{file}` are outside their folder, or too large")
+            # All files of a source distribution are in one folder, named by the package and its version.
             if len(parts) > 1:
                 found["/".join(parts[1:])] = content
     except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, ValueError) as problem:
@@ -245,6 +247,7 @@ def repository_of(source: Mapping[str, Any], place: str) -> Repository | None:
         return None
     address, fragment = urldefrag(place.removeprefix(PREFIX))
     path, sign, revision = address.rpartition("@")
+    # An `@` before the host separates a user from it; only one after the path begins a revision.
     is_revision = bool(sign) and "/" in path.partition("://")[2]
     below = parse_qs(fragment).get("subdirectory", [""])[0]
     return Repository(path if is_revision else address, revision if is_revision else "", below)
@@ -263,6 +266,7 @@ def fetch_repository(name: str, repository: Repository, folder: Path) -> dict[st
 def committed(name: str, repository: Repository, clone: Path) -> str:
     """Return the commit of a repository's revision; raise BuildError."""
     wanted = repository.revision
+    # A clone has the branches of its origin under this name only; tags and commits have their own.
     for revision in (f"origin/{wanted}", wanted) if wanted else ("HEAD",):
         try:
             found = run_git(name, ("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"), clone)

@@ -68,6 +68,7 @@ def _entry_points(lines: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 def _sections(source: Source) -> Mapping[str, Mapping[str, str]]:
+    # `%` in a value is taken as it is, and of a key that is there twice the last one counts, instead of an error.
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(source.text.removeprefix("\ufeff"))
@@ -157,6 +158,7 @@ def _name_of(function: ast.expr) -> str:
 
 
 def _literal(value: ast.expr, assigned: Mapping[str, list[ast.expr]]) -> object:
+    # A name that is assigned twice may have either value.
     if isinstance(value, ast.Name) and len(assigned.get(value.id, ())) == 1:
         value = assigned[value.id][0]
     try:

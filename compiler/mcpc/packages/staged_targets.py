@@ -58,6 +58,7 @@ def stage_targets(groups: Sequence[PlatformTargets], wanted: Sequence[RequestedP
     notes: list[Diagnostic] = []
     reasons: Diagnostics = ()
     for group in groups:
+        # The versions of the first platform count, so that one that may be left out changes nothing.
         asked = pinned(wanted, installed[0][0]) if installed and not group.is_required else wanted
         first, problems = stage(asked, group.first) if group.is_required else attempted(stage, asked, group.first)
         if first is None and group.is_required:
@@ -133,6 +134,7 @@ def wheels_for(
     needed = [item for item in first.distributions if item.name in closure.found]
     usable = [item for item in needed if not item.tags or not accepted.isdisjoint(item.tags)]
     unfit = [item for item in needed if item not in usable]
+    # Where one requirement has hashes all must have them, which single packages of the closure do not.
     if closure.missing or (unfit and any(item.hashes for item in wanted)):
         return usable, pinned(wanted, first)
     named = {item.name: item for item in wanted}

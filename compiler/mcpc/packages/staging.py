@@ -182,6 +182,7 @@ def _installed(made: Path, request: PackageRequest) -> tuple[Distribution, ...]:
             closure = _install(folder, request, wheels)
             break
         except NoWheelError as absent:
+            # Each round builds one package, and its wheel may bring the next one that has none.
             if len(wheels) == most:
                 raise
             _build_missing(absent, request, wheels, folder.parent)
@@ -333,6 +334,7 @@ def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> 
 def span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
     """Return the place of the requirement that a message names, else of the first one."""
     named = [
+        # Names are normalised (PEP 503), as uv does not always write them so.
         item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", re.sub(r"[-_.]+", "-", words).lower())
     ]
     return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)

@@ -87,6 +87,7 @@ def is_native(tag: str) -> bool:
 def pythons_in_words(minors: Iterable[str]) -> str:
     """Return versions of Python in words: `Python 3.11 to 3.13`."""
     numbers = sorted({int(minor.partition(".")[2]) for minor in minors})
+    # Two versions are listed, even if they follow each other.
     if len(numbers) > 2 and all(after == before + 1 for before, after in pairwise(numbers)):
         return f"Python 3.{numbers[0]} to 3.{numbers[-1]}"
     return f"Python {' and '.join(f'3.{number}' for number in numbers)}"

@@ -60,6 +60,7 @@ def script_text(source: Source) -> TomlText | Diagnostic | None:
     if len(blocks) > 1:
         span = Span(source.path, *blocks[1].span())
         return diagnose("MCP401", span, "the file has two `script` blocks", "one `# /// script`")
+    # Each line of a block begins with `# `.
     return read_toml(source, *blocks[0].span("content"), indent=2) if blocks else None
 
 
@@ -108,6 +109,7 @@ def project_tables(text: TomlText) -> ProjectRequirements:
         extras[normalised_name(extra)], wrong = _listed(written, extra, text, "project", OPTIONAL)
         problems += wrong
     groups: dict[str, tuple[WrittenRequirement, ...]] = {}
+    # A standard group takes the place of uv's with the same name.
     for group, written in {**uv_groups(text), **nested_table(text.table, GROUPS)}.items():
         plain = [item for item in written if not isinstance(item, dict)] if isinstance(written, list) else written
         listed, wrong = _listed(plain, group, text, GROUPS)

@@ -85,6 +85,7 @@ def run_uv(words: Sequence[str], request: UvRequest, folder: Path) -> None:
     """Run `uv pip WORDS` for a request in a folder, into which its files are written; raise UvError."""
     for name, text in _files(request).items():
         (folder / name).write_text(text, encoding="utf-8")
+    # `compile` takes the files as arguments, `install` by an option.
     option = ("--requirements",) if words[0] == "install" else ()
     files = [word for name in ("requirements.txt", "pyproject.toml") for word in (*option, name)]
     argv = [find_uv_bin(), "pip", *words, "--python", sys.executable, "--quiet", *_options(request), *files]
@@ -115,6 +116,7 @@ def _files(request: UvRequest) -> dict[str, str]:
 
 
 def _toml(value: object) -> str:
+    # Strings, lists of strings and booleans are written alike in JSON and TOML.
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -306,12 +308,14 @@ class HashMismatchError(InstallError):
 
 def failure_of(problem: UvError) -> InstallError:
     """Return why uv failed."""
+    # uv quotes addresses as they were given, which may be with a password.
     said = PASSWORD.sub("", str(problem)).replace(f"{PROJECT_NAME} depends on", "you require")
     mismatch = MISMATCH.search(said)
     if mismatch is not None:
         return HashMismatchError(mismatch[1], mismatch[2], mismatch[3])
     needed = [only_sources(name, said) for name in ONLY_SOURCES.findall(said)]
     if needed:
+        # What names the package that needs it helps more.
         return next((each for each in needed if each.by), needed[0])
     for row in CAUSES:
         match = re.search(row.pattern, said)

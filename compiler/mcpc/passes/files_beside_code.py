@@ -138,6 +138,7 @@ class _FileUses:
             return self._above(node.value, 1, depth)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
             number = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            # By `type`, because `True` is an `int`, too.
             return self._above(node.value.value, number + 1, depth) if type(number) is int and number >= 0 else None
         return None
 
@@ -177,6 +178,7 @@ class _FileUses:
 
     def _joined(self, node: ast.AST, words: list[str], depth: int) -> str | None:
         path = self._value(node, depth)
+        # An absolute part would discard what is before it.
         return None if path is None or any(word.startswith("/") for word in words) else posixpath.join(path, *words)
 
     def _reads(self, node: ast.expr) -> bool:
@@ -196,6 +198,7 @@ class _FileUses:
     def _is_prepared(self, node: ast.AST) -> bool:
         while node in self._parents:
             node = self._parents[node]
+            # Code in any of these may deal with a file that is missing.
             if isinstance(node, ast.Try | ast.TryStar | ast.If | ast.IfExp | ast.BoolOp | ast.While):
                 return True
         return False

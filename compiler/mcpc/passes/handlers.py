@@ -272,6 +272,7 @@ def _owned(server: Server) -> dict[str, list[Source]]:
     return owned
 
 
+# `${v+…}` and `${v:+…}`, and `-n $v` or `[[ $v` up to the end of the test or another operator.
 SET_TEST = re.compile(
     r"\$\{(?P<plus>mcpc_arg_\w+):?\+|(?:-n|\[\[?)\s+\"?\$\{?(?P<text>mcpc_arg_\w+)\}?\"?(?=\s*(?:\]|&&|\|\||-[ao]\b))"
 )

@@ -63,10 +63,12 @@ def _in_file(file: SkillFile) -> Iterator[Diagnostic]:
     except UnicodeDecodeError:
         return
     body = text.removeprefix(BYTE_ORDER_MARK)
+    # Bytes that are not a text may be valid UTF-8.
     if "\0" in body:
         return
     characters = hidden_characters(body)
     if characters:
+        # From behind the byte order mark, which is a hidden character anywhere else.
         start = text.index(characters[0], len(text) - len(body))
         span = Span(file.source.path, start, start + 1)
         yield from _problem(body, span, "the file", controls=True)

@@ -101,6 +101,7 @@ class _Judge:
             for item in own or users
             if not (variable.name in self.settings or _has(item.running.environment, variable.name))
         ]
+        # No handler is known to reach the function; those that do may be the ones that get the variable.
         is_others = variable.function and not own and len(lacking) < len(users)
         return [] if is_others else lacking
 

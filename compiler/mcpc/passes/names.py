@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Named = Tool | Prompt | Resource | ResourceTemplate
 
+# What MCP revision 2025-11-25 recommends for names of tools; prompts are held to it, too.
 ILLEGAL = re.compile(r"[^A-Za-z0-9_.-]")
 MAX_LENGTH = 128
 MAX_LENGTH_EVERYWHERE = 64

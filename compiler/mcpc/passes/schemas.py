@@ -148,6 +148,7 @@ def _is_plainly_right(keywords: Mapping[str, Node], value: Node) -> bool:
     """Tell whether a value is valid by `type` and `enum` alone."""
     judging = {name for name in keywords if name == "type" or (name in KEYWORDS and KEYWORDS[name].judges)}
     choices = keywords.get("enum")
+    # Texts only: in Python `1 == True`, and in JSON these differ.
     is_chosen = choices is None or (
         isinstance(value.value, str) and value.value in [item.value for item in choices.items]
     )

@@ -67,6 +67,7 @@ def check_unused(server: Server) -> Diagnostics:
     if layer is None or not layer.complete or all(item.span is None for item in layer.asked):
         return ()
     loaded = [loads(file.source) for file in server.files if _is_python(file.source.path, file.source.data)]
+    # Where it is not known what one file imports, nothing is certainly unused.
     if any(names is None for names in loaded):
         return ()
     named = {item.name for item in layer.asked if item.span is None or item.name in LOADED_BY_PYTHON}
@@ -90,6 +91,7 @@ def _needless(use: _Use) -> tuple[PackageRequirement, ...]:
     }
     kept = _together(item for item in use.layer.asked if item.name not in idle)
     while True:
+        # In rounds, because what is kept may use others.
         needless = [item for item in idle.values() if item.name not in kept and _is_reached(use, item, kept)]
         if not needless:
             return tuple(item for item in idle.values() if item.name not in kept)
@@ -109,6 +111,7 @@ def _is_reached(use: _Use, item: PackageRequirement, kept: frozenset[str]) -> bo
     if any(item.name in contents[name].uses or contents[name].imports & own for name in kept if name in contents):
         return True
     groups = contents[item.name].extends if item.name in contents else frozenset()
+    # By convention a group is named after the module that reads it: `flask.commands`.
     return any(group.startswith(module) for group in groups for module in use.modules(kept))
 
 
