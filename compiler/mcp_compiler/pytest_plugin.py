@@ -43,6 +43,7 @@ def project_of(config: pytest.Config) -> Path:
 class TestedServer:
     """The server of one run of pytest: built when a test needs it, ended with the run."""
 
+    # Its name begins as those of test classes do: pytest would collect it wherever it is imported.
     __test__ = False
     KEY = pytest.StashKey["TestedServer"]()
 
@@ -125,4 +126,5 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the place and the name of the case."""
+        # pytest counts lines from 0.
         return self.path, self._placed.line - 1, self.name

@@ -41,6 +41,7 @@ class Commands(CommandGroup):
         """Run a command.  Ctrl-C ends it as other signals do, and is not reported as an error."""
         try:
             return super().invoke(ctx)
+        # click itself would print `Aborted!` and exit with 1.
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
         except click.ClickException as problem:  # words of a command line may have been made to command a terminal
@@ -107,6 +108,7 @@ def report_exception(kind: type[BaseException], problem: BaseException, trace: T
         sys.__excepthook__(kind, problem, trace)
     if isinstance(problem, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
+    # Commands report what they expect to fail; what comes here is, say, a full disk: not a bug, and no traceback helps.
     if isinstance(problem, OSError):
         where = f"{os.fsdecode(problem.filename)}: " if isinstance(problem.filename, str | bytes) else ""
         click.echo(f"mcpc: {where}{problem.strerror or problem}", err=True)

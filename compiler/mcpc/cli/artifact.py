@@ -43,6 +43,7 @@ def built_artifact(target: Path, given: dict[str, Any], *, warns: bool = True) -
     build = build_project(target, options, "text") if warns else load_or_build(target, options, "text", None)[0]
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         path = Path(folder) / "server.pyz"
+        # What is read or started right away needs no test start.
         write_artifact(build, path, tried=False)
         yield path
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 EPOCH = "SOURCE_DATE_EPOCH"
+# Eleven digits of seconds reach the year 5138; with twelve a year may have five digits, which RFC 3339 has not.
 EPOCH_DIGITS = 11
 
 

@@ -44,6 +44,7 @@ def validate_python_option(context: click.Context, option: click.Parameter, valu
     """Return a command or an absolute path of an interpreter; refuse other values."""
     if value is None:
         return None
+    # The command becomes a part of the shell script at the beginning of the file, which splits words and expands them.
     if not value or set(value) & set("\"'\\$#%`") or any(map(str.isspace, value)) or not value.isprintable():
         raise click.BadParameter(messages.PYTHON_EXPECTED)
     if "/" in value and not value.startswith("/"):
@@ -134,6 +135,7 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
     embedding = read_embedding(given, is_program=is_program)
     if context.get_parameter_source("target") is ParameterSource.DEFAULT:
         target = default_output(target, embedding, is_program=is_program)
+    # An included interpreter, and a file that `mcpc dev` starts here, run with one Python only.
     place, options = (
         output_path(target),
         command_options.with_relative_lock(
@@ -152,6 +154,7 @@ def command(context: click.Context, /, target: Path, output: str, no_smoke: bool
         build = embed_build(build, embedding, output, quiet)
     asked = BuildParameters(project, options, place, embedding, is_program)
     require_repeatable(build, asked, is_required=is_verified, quiet=quiet)
+    # A file with the Python of another machine cannot start itself here: this Python starts its archive.
     is_ours = embedding is not None and embedding.target == this_machine()
     write_artifact(build, place, START_ALONE if is_ours else START_BY_PYTHON, tried=not no_smoke)
     if output == "json":
@@ -263,6 +266,7 @@ class BuildParameters:
         from mcpc.release.trust.second_build import BuildRequest  # noqa: PLC0415 - few builds are repeated
 
         root = Path(os.path.realpath(self.project))
+        # The first build may have found an earlier output in the project and left it out; so must the second one.
         left_out = self.place.relative_to(root).as_posix() if self.place.is_relative_to(root) else ""
         request = BuildRequest(str(root), "", self.options, left_out=left_out)
         if self.embedding is None:

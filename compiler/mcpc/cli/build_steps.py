@@ -56,6 +56,7 @@ def load_or_build(
         options = command_options.with_lock_path(options, project, tree)
         if place is not None:
             tree = without_earlier_output(tree, project, place)
+        # By the files alone first: importing the front ends, which know all inputs, takes longer than the rest.
         build = cache.load_known_build(tree, problems, options)
         if build is not None:
             return build, tree.files
@@ -122,6 +123,7 @@ def without_earlier_output(tree: SourceTree, project: Path, place: Path) -> Sour
     earlier = tree.get(path)
     if earlier is None:
         return tree
+    # Only an archive can be an earlier output; anything else in this place is somebody's work.
     if not zipfile.is_zipfile(io.BytesIO(earlier.data)):
         raise click.UsageError(messages.FILE_OF_PROJECT.format(path=place))
     kept = {name: source for name, source in tree.files.items() if name != path}
@@ -196,6 +198,7 @@ def atomic_write(target: Path, data: bytes, mode: int) -> Iterator[Path]:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
+            # `mkstemp` makes a file for its owner alone, and the mask of a process can only be read by setting it.
             mask = os.umask(0o077)
             os.umask(mask)
             Path(name).chmod(mode & ~mask)

@@ -47,6 +47,7 @@ def archive_contents(archive: zipfile.ZipFile) -> dict[str, Any]:
     facts.pop(PACKAGE_PATHS, None)
     index = parse_index(stored_entry(archive, "mcpc_app/index.py"))
     blob = stored_entry(archive, "mcpc_app/blob")
+    # The newest revision shows all members; and its pages are whole, those of older ones may be parts of them.
     newest = index["revisions"][index["stateless_versions"][-1]]
     facts |= {"completions": completed_arguments(index["completions"], blob)} if "completions" in index else {}
     facts |= server_description(index["result_meta"], newest["answers"], blob)
@@ -103,12 +104,14 @@ def names_of_table(table: tuple[int, int], blob: bytes) -> Iterator[str]:
     if at + 4 * (buckets + 1) > len(blob):
         raise ValueError("the table is not in the blob")
     ends = (int.from_bytes(blob[at + 4 * number : at + 4 * number + 4], "little") for number in range(buckets + 1))
+    # Entries of all buckets are without gaps: from the first one's beginning to the last one's end.
     start, *_, end = [*ends]
     while start < end:
         length = blob[start]
         name = blob[start + 1 : start + 1 + length]
         if not (length == DIGEST_LENGTH and name.startswith(b"sha256:")):
             yield name.decode("utf-8", "surrogateescape")
+        # The length of the name, the name, and the offset and the length of its record, of four bytes each.
         start += 1 + length + 8
 
 

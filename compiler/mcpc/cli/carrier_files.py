@@ -96,9 +96,11 @@ def write_folder(target: Path, files: Iterable[CarrierFile]) -> None:
     with refuse_unwritable(target):
         place = Path(os.path.realpath(target))
         place.parent.mkdir(parents=True, exist_ok=True)
+        # Beside its place, so that it is on the same file system: the rename shows the whole folder at once.
         with tempfile.TemporaryDirectory(prefix=".mcpc-", dir=place.parent) as folder:
             made = Path(folder) / place.name
             count = write_files(made, files)
+            # An empty folder, which POSIX would replace, but Windows does not.
             if place.exists():
                 place.rmdir()
             made.rename(place)
@@ -108,6 +110,7 @@ def write_folder(target: Path, files: Iterable[CarrierFile]) -> None:
 def write_files(folder: Path, files: Iterable[CarrierFile]) -> int:
     """Write files below a new folder with their modes, and return their number."""
     folder.mkdir()
+    # The mask can only be read by setting it; the modes are those of the carrier, not those of this process's defaults.
     mask = os.umask(0o077)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 ENTRY_KEY = "mcpc.entry"
 """The entry that a path on the command line names, among the data of a command."""
+# A Python file, perhaps with an object in it behind a colon, perhaps called: `server.py:factory()`.
 PROGRAM = re.compile(r"(?P<file>.+\.py)(?P<object>:[\w.]+(?:\(\))?)?")
 SOURCE = ".py"
 IS_LOCK_NAME = "mcpc.packages.lock_files:is_lock_name"
+# `openapi` or `swagger` with a version 2 or 3: at the beginning of a line (YAML), or behind `{` or `,` (JSON).
 DOCUMENT = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]""", re.MULTILINE)
 DOCUMENTS = (".yaml", ".yml", ".json")
 PROJECT_FILE = "pyproject.toml"
@@ -381,6 +383,7 @@ TARGET_ARGUMENT = click.argument("target", type=TARGET, default=Path(), callback
 
 def build_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the build options to a command, and the option that lists them."""
+    # As with decorators, the last one that is applied comes first in the help.
     for option in reversed((HELP_BUILD, *BUILD_OPTIONS)):
         command = option(command)
     return command
@@ -392,6 +395,7 @@ def read_options(given: Mapping[str, Any]) -> Options:
         chosen = options_from_environment(os.environ)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    # None means that the command line does not say it, so that a variable can: flags have no default `False`.
     chosen.update((name, value) for name, value in given.items() if value is not None)
     absent = next((place for place in given.get("find_links") or () if not is_place(place)), None)
     if absent is not None:

@@ -141,6 +141,7 @@ def _state_of(project: Path) -> str:
     for count, (path, found) in enumerate(_files(project)):
         if count >= MAX_FILES:
             return ""
+        # Not the contents: reading all files at each key would cost what the cache is to spare.
         digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
@@ -152,6 +153,7 @@ def _variables() -> Iterator[tuple[str, str]]:
 def _files(project: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the paths of a project's files, sorted, without those of hidden folders."""
     for folder, below, names in os.walk(project):
+        # In place: `os.walk` goes into the folders that are left in its list.
         below[:] = sorted(name for name in below if not name.startswith(".") and name not in NOT_READ)
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118 - of thousands of files
@@ -171,6 +173,7 @@ def _read(project: Path) -> Mapping[str, Any]:
     if build is not None:
         with zipfile.ZipFile(io.BytesIO(build.data)) as archive:
             return archive_contents(archive)
+    # No code of a project is run because a key was pressed.
     definition, _ = parse_project(tree, Options(imports=False))
     server = lower(definition, Options(imports=False))[0] if definition else None
     if server is None:

@@ -63,6 +63,7 @@ def compare_projects(
 ) -> Diagnostics:
     """Return the differences that clients see; exit if the new project has errors."""
     imported = replace(tree, files=MappingProxyType(dict(translation.files)))
+    # The format and the folder that were named are those of the original.
     again = pipeline.analyse(imported, (), replace(options, format="", kb=""))
     if again.server is None or again.checked is None or before.server is None:
         report.report(again.diagnostics, again.sources, "text")
@@ -80,7 +81,9 @@ def write_project(files: Mapping[str, Source], target: Path) -> None:
                 place = folder / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(source.data)
+                # Its owner is to edit it, even where the original may only be read.
                 place.chmod(source.mode & 0o777 | 0o600)
+            # `mkdtemp` makes a folder that only its owner can enter.
             folder.chmod(0o755)
             folder.replace(target)
         finally:

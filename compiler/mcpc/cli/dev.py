@@ -120,6 +120,7 @@ def option_arguments(given: Mapping[str, Any]) -> Iterator[str]:
     """Yield build options in the form of command-line arguments."""
     for option in click.get_current_context().command.params:
         value = given.get(option.name or "")
+        # `False` is a value: the one that `--no-defaults` sets. A flag that was not given is None.
         if not isinstance(option, click.Option) or value in (None, "", ()):
             continue
         for item in value if isinstance(value, tuple) else (value,):
@@ -136,6 +137,7 @@ def read_build_facts(path: Path) -> BuildFacts:
     names = tuple(str(tool["name"]) for tool in items["tools"])
     with zipfile.ZipFile(path) as archive:
         entries = [(entry.filename, entry.CRC, entry.file_size) for entry in archive.infolist()]
+    # Checksum and size are in the directory of the archive: nothing is inflated to see whether a file has changed.
     code = [entry for entry in entries if entry[0].startswith(HANDLERS_FOLDER)]
     served = [entry for entry in entries if not entry[0].startswith(METADATA_FOLDER)]
     return BuildFacts(str(found["format"]), lists, names, repr(code), repr(served))
@@ -248,6 +250,7 @@ def first_build(builder: ProjectBuilder, reporter: Reporter, screen: Screen, *, 
     screen.working(f"{HEAD}building …")
     try:
         first = builder.build()
+    # Also for Ctrl-C: the process of the build would go on without this one.
     except BaseException:
         builder.close()
         raise

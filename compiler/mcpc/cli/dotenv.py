@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 1 << 20
+# A name, `=`, and a value: all up to the next `'`; or up to the next `"` without a backslash; or the rest of the
+# line. A `#` begins a comment only behind a blank, so that `KEY=a#b` has it in its value.
 ROW = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*"
     r"(?:'(?P<raw>[^']*)'|\"(?P<text>(?:[^\"\\]|\\.)*)\"|(?P<plain>[^\r\n]*?))[ \t]*(?:(?<=[ \t])#[^\r\n]*)?\r?$",
@@ -38,6 +40,7 @@ def project_variables(target: Path) -> dict[str, str]:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES or b"\0" in content:
         raise click.UsageError(messages.NOT_DOTENV.format(path=path))
+    # Bytes that are not UTF-8 come back as they were when the variable is set.
     text = content.decode("utf-8-sig", "surrogateescape")
     return {name: value for name, value in parse(text).items() if name not in os.environ}
 

@@ -69,6 +69,7 @@ def script(shell: str) -> str:
     completer = classes[shell](click.Command("mcpc"), {}, "mcpc", VARIABLE)
     text = completer.source_template % completer.source_vars()
     for before, after in CHANGES.get(shell, ()):
+        # A version of click whose script has other words keeps them: its completions are only less convenient.
         text = text.replace(before, after)
     return text.strip("\n") + "\n"
 

@@ -27,6 +27,7 @@ HANDED_OVER = "MCPC_OTHER_PYTHON"
 
 def use_fitting_python(ctx: click.Context, _: click.Parameter, project: Path | None) -> Path | None:
     """Return the path of a project; if it requires another Python, run the whole command with that, and exit."""
+    # The Python that was chosen does not choose again: if the two disagree, they would start each other without end.
     if project is None or ctx.find_root().info_name != PROGRAM or ctx.resilient_parsing or HANDED_OVER in os.environ:
         return project
     required = required_python(project)
@@ -62,6 +63,7 @@ def fitting_python(required: SpecifierSet) -> tuple[str, str] | None:
     for minor in reversed(MINORS):
         with suppress(MissingPythonError):
             version = full_version(minor)
+            # A release candidate, too: a specifier that names none would refuse it otherwise (PEP 440).
             if required.contains(version, prereleases=True):
                 return interpreter(minor), version
     return None

@@ -28,6 +28,7 @@ def write_tools(scripts: Path, target: Path, output: str, given: dict[str, Any])
     project, tools, unfit = script_project(tree, target.resolve().name, runs=options.imports)
     if not tools:
         raise click.UsageError(messages.NO_SCRIPTS.format(path=scripts))
+    # The new project is of the native format, whatever was asked for its scripts.
     analysed = pipeline.analyse(project, problems, replace(options, format="", kb=""))
     report.report(report.notable_diagnostics(analysed.diagnostics, output), analysed.sources, output, target)
     if analysed.checked is None:

@@ -104,6 +104,7 @@ def missing_model(model: Model) -> Diagnostic:
 
 def output_file(place: Path) -> Path:
     """Return the path to write to; refuse to overwrite a file that contains something else."""
+    # An empty file is overwritten, too: `touch` and an editor make such.
     if place.exists() and place.read_bytes().lstrip() and not place.read_bytes().startswith(MODELS_LINE.encode()):
         raise click.UsageError(messages.NOT_MODELS.format(path=place))
     return place
@@ -165,6 +166,7 @@ def docs(target: str, place: str, output: str | None, **given: Any) -> None:
     chosen = output or ("markdown" if place.endswith(MARKDOWN) else "html")
     facts, about = facts_of(target, given)
     cases = cases_of(Path(target)) if Path(target).is_dir() else {}
+    # Texts of JSON may have lone surrogates (`"\ud800"`), for which UTF-8 has no bytes.
     text = FORMATS[chosen](page_of(facts, cases, about)).encode("utf-8", "backslashreplace")
     if path is None:
         click.echo(text, nl=False)

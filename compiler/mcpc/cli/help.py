@@ -135,6 +135,7 @@ def fill_paragraph(paragraph: str, width: int) -> str:
             width,
             subsequent_indent="  " if item.startswith("- ") else "",
             break_long_words=False,
+            # An option such as `--fail-on` stays whole.
             break_on_hyphens=False,
         )
         for item in items

@@ -145,6 +145,7 @@ NESTED_ARCHIVES = {
     **NESTED_PACKAGES,
 }
 """Archives inside a built file, and the folder whose files they contain."""
+# In this order: the first beginning that fits counts.
 REASONS = (
     ("handlers/.mcpc/", "support file for scripts of another system"),
     ("handlers/", "project file: handlers may read it"),
@@ -193,6 +194,7 @@ def inclusion_reason(name: str) -> str:
 def format_listing(rows: Sequence[dict[str, Any]]) -> str:
     """Return the files as text: sizes in bytes, and one line for each package and runtime folder."""
     lines = []
+    # The rows are sorted by path, so that those of a folder follow each other.
     for (name, why), group in groupby(rows, key=lambda row: (displayed_name(row["path"]), row["why"])):
         members = [*group]
         size = sum(row["size"] for row in members)
@@ -256,6 +258,7 @@ def sizes_of_artifact(path: Path) -> list[dict[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             facts: dict[str, Any] = json.loads(stored_entry(archive, FACTS))
             entries = [*_entries(archive, "")]
+        # What is in no entry: the prologue, local headers, the directory, and an interpreter.
         rest = path.stat().st_size - sum(size for _, size, _ in entries)
         parts = _parts([*entries, ("", rest, rest)], facts)
     except READ_ERRORS as problem:

@@ -139,6 +139,7 @@ def run_client_command(command: str, artifact: Artifact | None, given: dict[str,
 def require_clients(given: dict[str, Any]) -> None:
     """Refuse clients that are not known, before a project is built for them."""
     try:
+        # On a copy: the options are taken again when the command runs.
         targets_of(take_options({**given}))
     except InvalidRequestError as problem:
         raise click.UsageError(str(problem)) from None

@@ -113,6 +113,7 @@ def from_existing(project: Path, source: Path | None, scripts: Path | None, outp
 def template_files(template: str, name: str) -> dict[str, bytes]:
     """Return the files of a new project by path, sorted; `name`: the project's, which the server gets if it can."""
     folder = template_folder() / "new" / template
+    # An installer may have compiled the templates' modules.
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): rename_server(name, path.read_bytes()) for path in paths}
 

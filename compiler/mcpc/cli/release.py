@@ -140,6 +140,7 @@ def changes_since(since: str, built: Path, project: Path) -> Comparison:
 def refuse_other_files(folder: Path) -> None:
     """Refuse a folder with files that no release has written: they would be lost."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    # Each release has this file, and `write_release` replaces the whole folder.
     if names and SUMS not in names:
         raise click.UsageError(messages.NOT_A_RELEASE.format(path=folder, name=sorted(names)[0]))
 

@@ -127,6 +127,7 @@ def progress_reporter(quiet: bool = False) -> Iterator[Callable[[str], None]]:
         shown.set()
         click.echo(f"mcpc: {stages[-1]} …", err=True)
 
+    # A thread, because a stage cannot look at the clock; a daemon, so that a process that ends does not wait for it.
     timer = threading.Timer(PROGRESS_DELAY_SECONDS, begin)
     timer.daemon = True
     if not quiet:

@@ -77,6 +77,7 @@ def command(targets: tuple[str, ...], output: str, **given: Any) -> None:
     pins = read_pins(own["check_pin"]) if own["check_pin"] else None
     groups, ignored = read_groups(targets, given)
     servers = [server for group in groups for server in group]
+    # A server that was not asked has no lists: compared with pins, all its definitions would seem to be gone.
     asked = [server for server in servers if server.entry is None or server.lists]
     findings = scan_groups(groups)
     changes = () if pins is None else scan_pins(asked, pins)
@@ -147,6 +148,7 @@ def read_pins(path: Path) -> Any:
 
 def write_pins(path: Path, servers: Sequence[ScannedServer]) -> None:
     """Write the pins of servers to a file, as a whole or not at all."""
+    # In the same folder, because a rename cannot cross file systems.
     fresh = path.with_name(f".{path.name}.new")
     try:
         fresh.write_text(pins_text(pins_of(servers)), encoding="utf-8")

@@ -114,6 +114,7 @@ class ClientReader:
             return messages.NOT_STARTED.format(command=shown_command(words))
         if words:
             launch = server.launch
+            # Words alone do not tell what starts: variables and the folder choose among files and accounts.
             key: Any = (launch.words, tuple(sorted(launch.variables.items())), launch.folder)
             return self._once(key, server, partial(started_quietly, server))
         url = url_of(server.entry)
@@ -176,14 +177,17 @@ def secrets_of(server: ConfiguredServer) -> list[str]:
     headers = {name: texts.replace(value) for name, value in headers_of(server.entry).items()}
     named = {**server.launch.variables, **headers}
     found = [value for name, value in named.items() if SECRET_NAME.search(name)]
+    # Of `Bearer abc` a server may repeat the token alone.
     return [*found, *(value.partition(" ")[2] for value in found)]
 
 
 def without_values(server: ScannedServer, secrets: Sequence[str]) -> ScannedServer:
     """Return a server whose texts do not repeat the secrets that it was given."""
+    # The longest first: a shorter one may be a part of it, and what is left of it would be shown.
     hidden = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
     lists, files, unread = json.dumps(server.lists), server.files, server.unread
     for secret in hidden:
+        # As JSON writes it, with escapes and without its quotes.
         lists = lists.replace(json.dumps(secret)[1:-1], HIDDEN)
         files = tuple(file._replace(text=file.text.replace(secret, HIDDEN)) for file in files)
         unread = unread.replace(secret, HIDDEN)
@@ -279,6 +283,7 @@ def _replaceable(server: ConfiguredServer) -> Iterator[str]:
 
 def is_replaceable(path: Path) -> bool:
     """Tell whether every user can write a file, or put another one in its place."""
+    # A symlink can be replaced where it is, and what it means where that is.
     places = dict.fromkeys((path, Path(os.path.realpath(path))))
     return any(
         others_write(each, below)

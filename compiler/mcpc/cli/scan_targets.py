@@ -101,6 +101,7 @@ def ignored_of_project(target: str) -> tuple[Ignored, ...]:
 
 def located_lazily(project: Path, given: Mapping[str, Any]) -> Callable[[Hit], Position | None]:
     """Return a function that finds hits in a project's files; it reads the project when it is first called."""
+    # A list, as a place for one value that `locate` can fill.
     known: list[Callable[[Hit], Position | None]] = []
 
     def locate(hit: Hit) -> Position | None:
@@ -150,6 +151,7 @@ def _static_contents(blob: bytes) -> Iterator[ScannedFile]:
         position = found.end()
         text = blob[found.start() : found.start() + MAX_FILE_BYTES].decode("utf-8", "replace")
         try:
+            # Reads one value and ignores what follows it; an array that the limit has cut is no value.
             items, _ = decoder.raw_decode(text)
         except (ValueError, RecursionError):
             continue

@@ -91,6 +91,7 @@ def request_headers(headers: Sequence[str], token_file: Path | None) -> dict[str
     for number, text in enumerate(headers, 1):
         name, sign, value = text.partition(":")
         if not sign or not name.strip().replace("-", "").isalnum() or not value.strip().isprintable():
+            # By its number: the text may be a secret, or contain one before the colon that is missing.
             raise click.UsageError(messages.HEADER_EXPECTED.format(number=number))
         found[name.strip()] = value.strip()
     if token_file is not None:
@@ -113,6 +114,7 @@ def read_target(
     path = Path(target)
     if not path.exists():
         raise click.UsageError(messages.SERVER_TARGET_EXPECTED.format(target=target))
+    # A built file is an archive, whatever stands before it; a snapshot is JSON.
     if path.is_file() and not zipfile.is_zipfile(path):
         try:
             return read_snapshot(path)

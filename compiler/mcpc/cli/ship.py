@@ -138,6 +138,7 @@ def image(target: Path, place: Path | None, base: Path | None, base_digest: str,
     port = given.pop("port")
     if given.get("http") and port is None:
         port = DEFAULT_PORT
+    # A port asks for the HTTP server in the file as well.
     server = server_of(target, {**given, "http": True if port else given.get("http")})
     with report_unusable():
         servers = (server, *(program_of(server, path) for path in programs))
@@ -213,6 +214,7 @@ def publication_of(
 
 def bundle_row(text: str, known: tuple[str, ...]) -> tuple[str, str]:
     """Return the address and the SHA-256 of a bundle; a file alone belongs to the address that ends in its name."""
+    # The last sign: the address may have others in its query.
     url, sign, path = text.rpartition("=")
     file = Path(path if sign else text)
     try:
@@ -259,6 +261,7 @@ def export_command(kind: str) -> click.Command:
     """Return the command that writes an export."""
 
     def write(target: Path, place: Path | None, **given: Any) -> None:
+        # A repeatable option that was not given leaves the default of `Deployment`.
         fields = {name: value for name in KINDS[kind] if (value := given.pop(name)) != ()}
         given["http"] = kind in OVER_HTTP or given.get("http")
         if fields.get("valkey"):

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 def default_jobs() -> int:
     """Return how many calls are made at a time: most of them wait for the server."""
+    # A container or `taskset` may leave fewer processors than the machine has.
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(max(usable, FEWEST_JOBS), MOST_JOBS)
 
@@ -167,6 +168,7 @@ def run_all(loaded: Loaded, served: Served, facts: Mapping[str, Any], own: Mappi
 
 def watch_tests(target: Path) -> NoReturn:
     """Run this command without `--watch` again and again, until the user interrupts."""
+    # The command's own words: each run is a process of its own, which reads the options again.
     words = [word for word in sys.argv[1:] if word != "--watch"]
     with suppress(KeyboardInterrupt):
         running.watch(target if target.is_dir() else Path(), words[1:], lambda: click.echo(messages.WATCHES, err=True))
@@ -202,6 +204,7 @@ def load_fuzzing() -> Any:
     try:
         return importlib.import_module("mcpc.workbench.testing.fuzzing")
     except ModuleNotFoundError as problem:
+        # Any other module that is missing is a fault of this installation, which must not be blamed on Hypothesis.
         if (problem.name or "").partition(".")[0] != "hypothesis":
             raise
         raise click.UsageError(messages.HYPOTHESIS_EXPECTED) from None
@@ -225,6 +228,7 @@ def update_files(run: Run, folder: Path) -> None:
     """Write what was found into the files of cases."""
     texts, count = updates(run.results, run.sources)
     for path, text in texts.items():
+        # All files of cases are directly in the folder, whatever comes before their names in reports.
         write_whole(folder / Path(path).name, text)
     rest = sum(len(each.failures) for each in run.failed) - count
     click.echo(messages.UPDATED.format(count=count, files=len(texts), rest=rest), err=True)

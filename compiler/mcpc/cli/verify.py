@@ -83,9 +83,11 @@ def verify(file: Path, project: Path, sources_only: bool, interpreter: Path | No
 
     Exit status 0 if FILE is what the project builds, else 6 with the entries that differ and the likely cause.
     """
+    # A file with other bytes than a build writes is not refused: that it differs is the answer.
     contents = read_artifact(file, is_exact=False)
     tell_other_compiler(file, contents.facts.get("mcpc"))
     options, recorded = rebuild_options(contents, file, given)
+    # A file does not record that an empty server was accepted, but it was built, so it was.
     rebuild = Rebuild(file, project, contents, replace(options, allow_empty=True))
     rebuilt, server = rebuild.result(interpreter)
     differences = CauseFinder(contents, rebuilt).with_causes(compare_contents(contents, rebuilt))
@@ -167,11 +169,13 @@ class Rebuild:
                 report.report(analysed.diagnostics, analysed.sources, "text", self.project)
                 raise click.exceptions.Exit(report.FINDINGS)
             minors = (minor,) if minor else ()
+            # With the options as they are, which the file records; only the bytecode is that of the other Python.
             data = pipeline.compile_server(analysed.checked, self.options, tell, minors).data
             embedded = self.contents.facts.get("selfContained")
             if isinstance(embedded, dict):
                 tell("embedding the interpreter")
                 data = self._embedded(data, embedded, python)
+            # What every program for Windows begins with.
             elif self.contents.program.startswith(b"MZ"):
                 data = windows_program(data, self.options, minor)
         return take_apart(data), analysed.checked.server

@@ -170,6 +170,7 @@ class ServerClient:
         version = result.get("protocolVersion")
         if not isinstance(version, str):
             raise ConversationError("its answer to initialize has no `protocolVersion`")
+        # From here on the header `MCP-Protocol-Version` has the revision that the server chose.
         self.transport.use_revision(version)
         self.transport.notify({"jsonrpc": "2.0", "method": "notifications/initialized"}, self.deadline)
         return result
@@ -187,6 +188,7 @@ class ServerClient:
                 raise ConversationError(f"it has more than {MAX_ITEMS} {name}")
             yield from page
             cursor = result.get("nextCursor")
+            # An empty text is a cursor like any other: it is opaque to clients.
             if cursor is None:
                 return
             if not isinstance(cursor, str) or cursor in seen:
@@ -226,6 +228,7 @@ def discovered(client: ServerClient) -> Object | None:
     try:
         return client.discover()
     except AnsweredError as problem:
+        # Who says that has understood the message and goes on with this connection; who says anything else may not.
         return client.initialize() if problem.code == METHOD_NOT_FOUND else None
     except ConversationError:
         return None

@@ -76,6 +76,7 @@ def read_contents(client: ServerClient, lists: ServerLists) -> ServerContents:
     limits, answered = None, 0
     for question in asked[:MAX_REQUESTS]:
         try:
+            # Made within `try`: it raises if the lists have used up the time of the whole conversation.
             limits = limits or client.deadline.limited(TOTAL_SECONDS, MAX_BYTES)
             contents += _answer(client, question, limits.limited(ONE_SECONDS))
             answered += 1
@@ -135,6 +136,7 @@ def _text(content: Any) -> Iterator[str]:
         yield content["text"]
     if isinstance(content.get("blob"), str):
         try:
+            # A multiple of four characters, so that what is cut is still valid base64.
             data = base64.b64decode(content["blob"][: 2 * MAX_TEXT], validate=True)
             yield "" if b"\0" in data else UTF8().decode(data)
         except (binascii.Error, ValueError):

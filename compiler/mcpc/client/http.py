@@ -104,6 +104,7 @@ class HttpTransport:
 
     def _older_stream(self, refused: ConversationError, deadline: Deadline) -> LegacySseTransport:
         """Return the stream of a server of revision 2024-11-05; raise the error of the others."""
+        # Not `self.answer` itself, which may be replaced after the connection was made.
         stream = LegacySseTransport(self._requests, self._url, lambda message: self.answer(message))
         try:
             stream.open(deadline)
@@ -136,6 +137,7 @@ def name_header(message: Object) -> dict[str, str]:
 def header_value(value: Any) -> str:
     """Return a value for a header: as it is if a header can have it, else in base64."""
     text = value if isinstance(value, str) else json.dumps(value)
+    # A text that looks encoded is encoded, too: the server would decode it.
     if text.isascii() and text.isprintable() and text.strip() == text and not text.startswith("=?"):
         return text
     encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
@@ -192,6 +194,7 @@ class LegacySseTransport:
         endpoint = urljoin(self._url, data.decode("utf-8", "replace"))
         if name != ENDPOINT:
             raise ConversationError("the first event of its stream does not name the address of messages")
+        # Another scheme or host would receive the headers, which may be secrets.
         if urlsplit(endpoint)[:2] != urlsplit(self._url)[:2]:
             raise ConversationError(f"it wants messages at another server, {endpoint!r}")
         self._endpoint = endpoint
@@ -233,5 +236,6 @@ class LegacySseTransport:
         """Yield the lines of the stream, within the limits of the request that waits."""
         while line := response.readline(MAX_LINE):
             self._deadline.count(len(line))
+            # The socket's timeout is that of one read: a server that sends a comment now and then never reaches it.
             self._deadline.seconds()
             yield line

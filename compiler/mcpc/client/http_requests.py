@@ -64,6 +64,7 @@ class HttpRequests:
         request = urllib.request.Request(url, headers={**self._headers, **more}, method="DELETE")
         try:
             self._opener.open(request, timeout=seconds).close()
+        # Nothing depends on it: a server may answer 405, or be gone.
         except (OSError, HTTPException):
             return
 
@@ -75,6 +76,7 @@ class HttpRequests:
         except urllib.error.HTTPError as problem:
             with problem:
                 raise _refusal(problem, method, deadline) from None
+        # Errors in the block of the caller, who reads the response, arrive here as well.
         except TimeoutError:
             raise ConversationError("it did not answer in time") from None
         except (urllib.error.URLError, HTTPException, OSError) as problem:
@@ -128,6 +130,7 @@ def events(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     name, data = MESSAGE, list[bytes]()
     for raw in lines:
         line = raw.rstrip(b"\r\n")
+        # A line that begins with a colon is a comment: its field has no name (server-sent events, WHATWG HTML).
         field, _, value = line.partition(b":")
         if field == b"data":
             data.append(value.removeprefix(b" "))

@@ -154,6 +154,7 @@ def _tasks(given: Mapping[str, Any], *, is_built: bool) -> Mapping[str, str] | N
         if not isinstance(group, dict) or not isinstance(group.get("of"), list):
             raise SnapshotError("`running` has an item without `of`")
         support.update((str(name), str(group["task"])) for name in group["of"] if "task" in group)
+    # `format` is a fact of built files alone: a snapshot that has it mentions all tasks that there are.
     return support if support or is_built or "format" in given else None
 
 

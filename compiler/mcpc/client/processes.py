@@ -53,6 +53,7 @@ class ProcessTransport:
                 # A server that prints without end waits here, instead of filling the memory.
                 self._room.acquire()
                 self._lines.put(line)
+        # The end, which takes no room: a line has at least its line break.
         self._lines.put(b"")
 
     def use_revision(self, version: str) -> None:
@@ -123,6 +124,7 @@ def started_server(command: Sequence[str], row: str = "server", **options: Any) 
                 process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(LEAVE_SECONDS)
+        # Also after it has ended by itself: what it started may still run, and keep its output open.
         group.end()
         process.wait()
         group.close()
@@ -183,6 +185,7 @@ class SharedProcess:
                 self._pass(self._transport.receive(Deadline(PATIENCE_SECONDS)))
         except ConversationError as problem:
             with self._lock:
+                # Under the lock: a call that begins later sees the failure, and one that waits gets None.
                 self._failure = str(problem)
                 for call in self._waiting.values():
                     call.received.put(None)

@@ -81,6 +81,7 @@ def diagnose(code: str, span: Span | None, message: str, expected: str = "", hin
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> Diagnostics:
     """Return the diagnostics, sorted by file, position and code, as in a report; of two with one message the first."""
+    # What concerns no file comes before all files.
     nowhere = Span("")
     kept: dict[tuple[object, ...], Diagnostic] = {}
     for problem in diagnostics:

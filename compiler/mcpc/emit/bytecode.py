@@ -112,6 +112,7 @@ def code_of(source: bytes, label: str, *, strip: bool) -> CodeType:
     code: bytes | ast.Module = source  # without a tree of Python's objects, which takes twice as long as the rest
     if strip:
         code = ast.fix_missing_locations(RuntimeStripper().visit(ast.parse(source, label)))
+    # `dont_inherit`: the `__future__` of this file must not change what other sources mean.
     return without_columns(compile(code, sys.intern(label), "exec", dont_inherit=True, optimize=2 if strip else 0))
 
 
@@ -126,6 +127,7 @@ def line_table(code: CodeType) -> bytes:
     table = bytearray()
     last = code.co_firstlineno
     for start, end, line in code.co_lines():
+        # A code unit has two bytes.
         units = (end - start) // 2
         for place in range(0, units, MAX_UNITS):
             length = min(MAX_UNITS, units - place)
@@ -261,6 +263,7 @@ def compile_modules(
     The module with the number `start` gets the modules of `bundle` in the place of its constant "BUNDLE".  `known`:
     marshalled code of some of the modules, which are not compiled again.
     """
+    # None also stands for a module whose code is known: below, `known` is asked for it.
     codes = [None if module in known else compile_or_none(*module) for module in modules]
     if bundle:
         inner = [codes[number] or loaded(known.get(modules[number])) for _, _, number in bundle]

@@ -57,6 +57,7 @@ def _models(models: Sequence[Model]) -> Iterator[ArtifactFile]:
         by_module.setdefault(model.wanted.base, []).append(model)
     texts = {name: tool_module(names).encode() for name, names in sorted(by_module.items())}
     places, end = {}, 0
+    # Byte offsets in the entry of all sources, from which the runtime reads one module.
     for name, text in texts.items():
         places[name] = (end, end + len(text))
         end += len(text)
@@ -145,6 +146,7 @@ class Validators:
     def _put(self, compiled: CompiledSchema) -> Validator:
         source = compiled.predicate.encode()
         number = self._numbers.setdefault(source, len(self._numbers))
+        # A number that was given just now: numbers count the sources, and each has its code in the same place.
         if number == len(self._codes):
             self._codes.append(compiled.code)
         return (self._source(source), number), self._source(compiled.collector.encode())

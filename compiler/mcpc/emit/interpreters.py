@@ -60,6 +60,7 @@ class BytecodeCache:
         """Store more modules."""
         if compiled:
             more = {module[1:]: (hashlib.sha256(module[0]).digest(), code) for module, code in compiled.items()}
+            # Read again, since another build may have stored modules in between, which would be lost.
             self._stored |= load(self._name) | more
             cache_dir.store_entry(KIND, self._name, marshal.dumps(self._stored, 2))
 
@@ -150,6 +151,7 @@ def compile_at_once(minor: str, modules: Sequence[Module]) -> tuple[bytes, list[
     if count < 2:
         return compile_for(minor, modules)
     python = sys.executable if minor == HERE else interpreter(minor)
+    # Every `count`-th module: neighbours are of one package and alike in size, so each process gets some of all.
     parts: list[Arguments] = [(tuple(modules[number::count]), (), -1, {}) for number in range(count)]
     with ThreadPoolExecutor(count) as pool:
         made = [*pool.map(partial(compile_apart, python, minor), parts)]
@@ -198,4 +200,5 @@ def candidates(minor: str) -> Iterator[str]:
             yield path
     for variable, default, pattern in INSTALLED:
         folder = Path(os.environ.get(variable) or Path.home() / default)
+        # Roughly the newest first: as texts, 3.12.9 comes before 3.12.10. The bytecode of both is the same.
         yield from map(str, sorted(folder.glob(pattern.format(minor=minor)), reverse=True))

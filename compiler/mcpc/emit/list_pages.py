@@ -92,9 +92,11 @@ def parts_of(items: Sequence[Members], whole: WholePage) -> list[int | bytes]:
             continue
         end = start + len(member)
         if whole.text.endswith(separator, 0, start):
+            # The separator stands there as well, so that the range begins with it, and may continue the one before.
             start -= len(separator)
         else:
             add_text(parts, separator)
+        # The end of the range before; a text is bytes, and equals no number.
         if parts and parts[-1] == start:
             parts[-1] = end
         else:

@@ -76,6 +76,7 @@ def scores_of(operations: tuple[Tool, ...]) -> dict[str, bytes]:
     for number, (words, length) in enumerate(weighed):
         norm = SATURATION * (1 - LENGTH + LENGTH * length / usual)
         for word, count in words.items():
+            # Positive even for a word of all operations, because of the 1.
             rare = log(1 + (len(weighed) - times[word] + 0.5) / (times[word] + 0.5))
             score = rare * count * (SATURATION + 1) / (count + norm)
             scores[word].append(SCORE.pack(number, round(THOUSAND * score)))

@@ -60,6 +60,7 @@ Environments = tuple[tuple[bool, tuple[str, ...]], ...]
 
 def environments(server: Server) -> Environments:
     """Return the distinct environments of handlers: whether all variables are inherited, and the names."""
+    # The defaults come first: the index has their environment even if no handler uses it.
     runnings = [PLAIN, *(definition.running for definition in server.definitions)]
     environments = dict.fromkeys((running.environment.inherit, running.environment.names) for running in runnings)
     return tuple(environments)
@@ -68,6 +69,7 @@ def environments(server: Server) -> Environments:
 def with_settings(known: Environments, settings: Sequence[Setting]) -> Environments:
     """Return environments in which the variables of settings are, too."""
     names = tuple(setting.name for setting in settings)
+    # Who inherits all variables has those of settings anyway.
     return tuple((inherit, () if inherit else tuple(dict.fromkeys((*given, *names)))) for inherit, given in known)
 
 
@@ -124,6 +126,7 @@ def prompt_record(prompt: Prompt, known: Environments) -> bytes:
 
 def running_record(running: HandlerOptions, known: Environments) -> tuple[PlainData, ...] | None:
     """Return the handler options, None for the defaults."""
+    # These three are not in this record, but among the additional fields.
     if replace(running, asks=(), task="", max_result=0) == PLAIN:
         return None
     environment = known.index((running.environment.inherit, running.environment.names))

@@ -141,8 +141,10 @@ def directory_children(server: Server) -> dict[str, list[Json]]:
         for file in skill.files:
             shown: Json = {"uri": file.uri, **listed_file(skill, file)}
             child = file.uri
+            # Ends: the address of each file of a skill is below that of its folder.
             while child != skill.folder:
                 parent = child.rpartition("/")[0]
+                # Several files lead up to the same folder, which is listed once.
                 by_folder.setdefault(parent, {}).setdefault(child, shown)
                 shown = {"uri": parent, "name": parent.rpartition("/")[2], "mimeType": DIRECTORY}
                 child = parent

@@ -282,6 +282,7 @@ def result_tail(server: Server, revision: Revision) -> bytes:
     """Return the members that end every result of this revision, as JSON text that follows other members."""
     if not revision.stateless:
         return b""
+    # Without the braces, so that the members go on in an object that others began.
     return b"," + compact_json({"resultType": "complete", "_meta": result_meta(server, revision)})[1:-1]
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Json = dict[str, object]
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+# What workflow commands of GitHub escape, in one pass: the `%` of an escape is not escaped again.
 IN_TEXT = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 IN_PROPERTY = IN_TEXT | str.maketrans({":": "%3A", ",": "%2C"})
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -97,11 +98,13 @@ def _result(finding: ReportFinding, rule: int) -> Json:
     result: Json = {
         "ruleId": finding.rule,
         "ruleIndex": rule,
+        # Severities are called as the levels of SARIF are.
         "level": finding.severity.value,
         "message": {"text": "\n".join((finding.message, *finding.details))},
         "locations": [location] if location else [],
     }
     if finding.subject:
+        # By this a service knows a finding again whose lines have moved.
         result["partialFingerprints"] = {"place/v1": visible(" ".join((finding.rule, *finding.subject)))}
     return result
 

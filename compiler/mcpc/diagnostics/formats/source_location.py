@@ -59,6 +59,7 @@ def region_of(problem: Diagnostic, sources: Mapping[str, SourceText]) -> Region 
     if span is None or span.path not in sources or span.start == span.end == 0:
         return None
     source = sources[span.path]
+    # A span may name its beginning alone, and have the end 0.
     return Region(source.position(span.start), source.position(max(span.start, span.end)))
 
 

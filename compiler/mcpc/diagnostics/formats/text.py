@@ -79,6 +79,7 @@ class _Snippet:
 def _block(problem: Diagnostic, page: _Page) -> list[str]:
     kind = f"{problem.severity}[{problem.code}]"
     snippet = _snippet(problem, page)
+    # Wrapped before it is painted: escape sequences take no columns.
     first, *rest = wrapped(f"{kind}: {visible(problem.message)}", page.width, "  ")
     message = page.paint(kind, problem.severity) + page.paint(first.removeprefix(kind), "message")
     advice = [line for word, text in advice_lines(problem) for line in _advice(word, text, snippet.gutter, page)]
@@ -125,6 +126,7 @@ def _summary(problems: Diagnostics) -> str:
         return "no problems found"
     counts = [(severity, sum(problem.severity is severity for problem in problems)) for severity in Severity]
     parts = [f"{count} {severity}{'s' if count > 1 else ''}" for severity, count in counts if count]
+    # `Severity` begins with the worst.
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity))
     return f"{', '.join(parts)}; see `mcpc help {worst.code}`"
 

@@ -87,6 +87,7 @@ def excerpt(text: str, start: int, end: int, width: int = DEFAULT_WIDTH) -> Exce
     left, middle, right = _cells(before), _cells(after[:length]), _cells(after[length:])
     middle = middle[: _fitting(middle, width)]
     room = width - _width(middle)
+    # Half of the room, and what the other side does not need; counted from the position, so the beginning is cut.
     left = left[len(left) - _fitting(left[::-1], max(room // 2, room - _width(right))) :]
     right = right[: _fitting(right, room - _width(left))]
     is_cut_before = start - len(left) > 0 and text[start - len(left) - 1] not in "\r\n"
@@ -106,9 +107,11 @@ def _cell(char: str) -> Cell:
         return Cell(char, 1)
     if char == "\t":
         return Cell(TAB, len(TAB))
+    # A byte that is not UTF-8, as `surrogateescape` reads it.
     if "\udc80" <= char <= "\udcff":
         shown = f"<0x{ord(char) - 0xDC00:02X}>"
         return Cell(shown, len(shown))
+    # Controls, overrides of direction, characters without width, private and unassigned ones, and all other spaces.
     if not char.isprintable() or char in BLANKS:
         shown = f"<U+{ord(char):04X}>"
         return Cell(shown, len(shown))
