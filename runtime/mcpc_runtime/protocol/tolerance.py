@@ -74,6 +74,7 @@ def corrected_arguments(request: Request, arguments: Object, schema: Validator) 
 def corrected(arguments: Object, errors: Errors, accepts: Callable[[object], bool]) -> Object | None:
     """Return corrected arguments that are accepted; `errors` says what is wrong with some."""
     try:
+        # Copied by marshal: it is fast, and reports nesting that is too deep as ValueError.
         correction = Correction(marshal.loads(marshal.dumps(arguments)))
     except ValueError:  # nested too deeply
         return None
@@ -124,6 +125,7 @@ class Correction:
             kind = KINDS.get(type(value))
             fits = kind in wanted or (kind == "number" and "integer" in wanted)
         else:
+            # The types are compared, too: in Python True equals 1, and 1 equals 1.0.
             fits = keyword in ("enum", "const") and any(type(each) is type(value) and each == value for each in wanted)
         return value if fits and value is not None else ABSENT
 
@@ -132,6 +134,7 @@ def member(value: Any, step: str) -> Any:
     """Return a member of an object or an item of an array; ABSENT if there is none."""
     if type(value) is dict:
         return value.get(step, ABSENT)
+    # A number with more digits is the index of no item, and `int` refuses or is slow with very long ones.
     is_item = type(value) is list and step.isdecimal() and len(step) < 10 and int(step) < len(value)
     return value[int(step)] if is_item else ABSENT
 

@@ -32,6 +32,7 @@ def matches(pattern: str, name: str, any_character: str = "") -> bool:
     if not rest:
         return len(first) == len(name) and _find(first, name, 0, len(name), any_character) == 0
     *middle, last = rest
+    # The first part is at the beginning and the last at the end, without overlap; the others are searched between them.
     at, end = len(first), len(name) - len(last)
     if at > end or _find(first, name, 0, at, any_character) < 0 or _find(last, name, end, len(name), any_character) < 0:
         return False
@@ -111,6 +112,7 @@ class ToolChoice:
         """Tell whether a tool may be called, as far as its name decides: the program is asked about the others."""
         if not at_run_time:
             return name in self.names
+        # Where a name alone does not decide, the worker looks the tool up in the program's list.
         return self.needs_entries or self._names(name)
 
     def takes(self, tool: Entry) -> bool:

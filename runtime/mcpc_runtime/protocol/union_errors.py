@@ -39,6 +39,7 @@ def closest_branch_errors(path: str, value: object, branches: list[list[Complain
 
 def tag_values(rows: list[Row]) -> list[object]:
     """Return the distinct values of the tag."""
+    # By `repr`: values may be arrays and objects, and True equals 1.
     return list({repr(item): item for row in rows for item in row[0]}.values())
 
 
@@ -95,8 +96,10 @@ def mismatch_weight(path: str, errors: list[Complaint], tag_pointer: str | None)
     weight = 0
     for pointer, keyword, want in errors:
         is_constant = keyword == "const" or (keyword == "enum" and type(want) is list and len(want) == 1)
+        # Constants deeper in the value say nothing about which alternative was meant.
         is_near = pointer.count("/") <= path.count("/") + 1
         if pointer == path and keyword in ("type", "false"):
+            # What accepts nothing is never the intended one; a wrong type counts more than a wrong constant.
             weight += 1000 if keyword == "type" else 10000
         elif is_constant and (is_near if tag_pointer is None else pointer == tag_pointer):
             weight += 100

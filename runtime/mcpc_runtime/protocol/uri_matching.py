@@ -17,7 +17,9 @@ Row = tuple[str, str, tuple[tuple[str, str], ...], tuple[int, int]]
 
 MAX_URI_LENGTH = 4096
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+")
+# Adjacent escapes are decoded together: one character of UTF-8 may take up to four of them.
 ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+# `..` between any characters that some receiver may take for the border of a segment, a backslash among them.
 PARENT_SEGMENT = re.compile(r"(?:^|[/\\:?#&=;,])\.\.(?:[/\\?#&;,]|$)")
 ESCAPED_SEPARATOR = re.compile(r"%(?:25)*(?:2f|5c|00)", re.IGNORECASE)
 """A separator or a null character written as an escape, or as an escape of one."""
@@ -90,6 +92,7 @@ def file_path_problem(uri: str, path: str) -> str:
     """Return why a path in a URI does not name a file below a folder, or an empty string."""
     if ESCAPED_SEPARATOR.search(uri):
         return "has an escaped path separator"
+    # This refuses the drive of a Windows path, too.
     if SCHEME.match(path):
         return "has a second scheme"
     if "\\" in path or "\0" in path:

@@ -73,6 +73,7 @@ def nearest_value(given: object, known: Sequence[object], *, by_words: bool = Tr
     if not 0 < len(text) <= NEAR_WIDTH:
         return None
     candidates = [candidate for candidate in known[:NEAR_NAMES] if 0 < len(unquoted_text(candidate)) <= NEAR_WIDTH]
+    # One edit in three characters; shorter names must be equal when folded, since all of them are near each other.
     limit = 0 if len(text) < 3 else max(len(text) // 3, 1)
     closest, smallest = None, limit + 1
     for candidate in candidates:
@@ -80,6 +81,7 @@ def nearest_value(given: object, known: Sequence[object], *, by_words: bool = Tr
         distance = (
             edit_distance(fold_name(text), fold_name(unquoted_text(candidate)), limit)
             if is_name
+            # Values that are not both texts are near only if they are written alike, as `"5"` and 5.
             else (text != unquoted_text(candidate)) * (limit + 1)
         )
         if distance < smallest:
@@ -127,6 +129,7 @@ def edit_distance(first: str, second: str, limit: int) -> int:
             if row_number > 1 and column > 1 and char == second[column - 2] and first[row_number - 2] == other_char:
                 cost = min(cost, row_before_last[column - 2] + 1)
             row.append(cost)
+        # No later row has a smaller minimum.
         if min(row) > limit:
             return limit + 1
     return row[-1]
@@ -234,6 +237,7 @@ class ErrorsAtPath:
 
     def group_key(self) -> tuple[object, ...]:
         """Return a key that is equal for the same errors at different items of an array."""
+        # Positions are left out, so that a hundred wrong items make one line.
         tokens = ["#" if token.isdecimal() else token for token in self.pointer.split("/")]
         others = [(keyword, display_value(expected, LIST_WIDTH)) for keyword, expected in self.others]
         return (*tokens, None, *self.missing, None, *self.unexpected, None, *others)
@@ -284,6 +288,7 @@ def error_objects(instance: object, errors: Errors) -> list[Json]:
     rows = [row for row in _bounded_errors(errors) if not (row[1] in ALTERNATIVES and type(row[2]) is dict)]
     objects: list[Json] = []
     for pointer, keyword, expected in sorted(rows, key=lambda row: -row[0].count("/"))[:MAX_PROBLEMS]:
+        # Cut between two steps, so that it is the path of a value that contains the wrong one.
         path = pointer if len(pointer) <= LIST_WIDTH else pointer[: pointer.rfind("/", 0, LIST_WIDTH)]
         problem: dict[str, Json] = {"path": path, "keyword": keyword, "expected": json_or_text(expected)}
         value = _value_at(instance, path)
@@ -305,6 +310,7 @@ def _error_line(instance: object, group: list[ErrorsAtPath], labels: dict[str, d
     more = f" and {len(others_alike) - len(others)} more" if len(others_alike) > len(others) else ""
     end = f" (the same at {', '.join(others)}{more})" if others_alike else ""
     data, room = text.encode(), MAX_LINE_BYTES - len(end.encode())
+    # Cut by bytes: the rest of a character that was cut is ignored.
     return f"{text if len(data) <= room else str(data[:room], 'utf-8', 'ignore') + '…'}{end}"
 
 

@@ -39,6 +39,7 @@ class Backpressure:
             elif self._has_hung_up:
                 reactor.forget(channel.descriptor)  # its hangup would be reported again and again
             elif has("hangup"):
+                # `poll` reports a hangup whatever is asked for, so nothing is asked for: input is not to be read yet.
                 reactor.watch(channel.descriptor, 0, self._take_hangup)
             else:
                 watch_end(reactor, channel.descriptor, lambda: channel.full, self._take_hangup)
@@ -61,6 +62,7 @@ class Backpressure:
         """Give up if the client, which sends no more requests, reads nothing for some seconds."""
 
         def check() -> None:
+            # As many bytes as before: it has read nothing meanwhile.
             if self._channel.unsent and self._channel.bytes_written == written:
                 self._give_up()
             elif self._channel.full:

@@ -39,6 +39,7 @@ class CallLog:
         """Write the line."""
         line = encode(log_entry(call, status, seconds, ending, self._values)) + b"\n"
         try:
+            # One write in append mode: lines of several processes do not mix.  A full disk does not disturb calls.
             system.write(self._descriptor, line)
         except OSError:
             return
@@ -53,6 +54,7 @@ def open_call_log() -> list[CallLog]:
     descriptor = 2
     if path != b"stderr":
         try:
+            # Another user's link is not followed, and only the owner reads the file: arguments may be secret.
             flags = system.O_WRONLY | system.O_CREAT | system.O_APPEND | system.O_CLOEXEC | system.O_NOFOLLOW
             descriptor = system.open(path, flags, 0o600)
         except OSError as problem:
@@ -99,6 +101,7 @@ def request_members(call: Activity) -> dict[str, Json]:
 def timestamp() -> str:
     """Return the current time in UTC as RFC 3339, with milliseconds."""
     now = time()
+    # Cut, not rounded: 999.6 milliseconds would have four digits.
     return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(now))}.{int(now % 1 * 1000):03d}Z"
 
 

@@ -110,6 +110,7 @@ class Dispatcher:
         if self.refusal:
             self._refuse(self._running.add(RunningCall(call)), tool_error_or_failure(call, self.refusal))
             return
+        # The fast path reports nothing to observers, such as the call log.
         is_free = self._admission.is_roomy and not self._running.observers
         if definition.inline and is_free and needs_only_arguments(call):
             if self._fast_path is None:
@@ -195,6 +196,7 @@ class Dispatcher:
             step(running_call)
         except Exception as problem:  # noqa: BLE001 - an error in one call must not end the server
             is_temporary = isinstance(problem, OSError) and problem.errno in TEMPORARY_ERRORS
+            # Only the end of another call starts one that waits.
             if is_temporary and self._admission.running > 1 and not running_call.over:
                 self._admission.put_back(running_call)
                 self._running.deadlines.remove(running_call, running_call.limit)
@@ -336,6 +338,7 @@ class HandlerRunners:
         if runner is None:
             arguments = (self._driver,) if row == INLINE else ()
             runner = self._runners[row] = resolve(row)(self._context, *arguments)
+            # An inline handler may take long in this thread: others are to take over then.
             self._driver.shared |= row == INLINE
         return runner
 

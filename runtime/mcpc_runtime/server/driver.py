@@ -93,6 +93,7 @@ class Driver:
 
     def publish(self, event: PublishChange) -> None:
         """Queue a change notification for every client that subscribed, before all effects that wait."""
+        # In the place of the event, which was taken from the front of the queue: later answers stay behind it.
         self._effects[:0] = [effect for session in self.clients for effect in session.changed(event)]
 
     def ask(self, callback: Callable[[], None]) -> None:
@@ -114,6 +115,7 @@ class Driver:
     def run_queued(self) -> None:
         """Perform all queued effects and callbacks; an error in one does not keep the next from being performed."""
         while self._effects or self._callbacks:
+            # Effects first: when a callback runs, all messages that were posted before it have been sent.
             effect = self._effects.pop(0) if self._effects else None
             try:
                 if effect is not None:
@@ -127,6 +129,7 @@ class Driver:
         """Log an error after which the server continues; an error in the start of a call is the answer to that call."""
         log_failure(problem)
         if isinstance(effect, StartHandler):
+            # As a callback, so that an error in it is caught here, too.
             self._callbacks.append(lambda: self._fail(effect.call, problem))
 
     def _perform(self, effect: Effect) -> None:

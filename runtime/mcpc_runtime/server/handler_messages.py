@@ -69,6 +69,7 @@ class HandlerMessages:
         if kind:
             NOTES[kind](self, running_call, note)
         elif self._may_log():
+            # A log message does not overtake the progress that was reported before it.
             self._running.send_held_progress(running_call)
             self._driver.post_effects(running_call.call.request.session.note(running_call.call, note))
 
@@ -80,6 +81,7 @@ class HandlerMessages:
         """Send progress now, or hold the newest until the interval is over."""
         self._running.extend_limit(running_call)
         parent = running_call.parent
+        # The client knows the call that it made only: progress of a step is progress of the whole.
         of_parent = None if parent is None else getattr(parent.runner, "progress_of_step", None)
         if parent is not None and of_parent is not None:
             self._progress(parent, of_parent(parent.job, note))
@@ -91,6 +93,7 @@ class HandlerMessages:
             running_call.held_progress = note
             self._running.send_held_progress(running_call)
             return
+        # One timer for each interval: the note that waits then is replaced by newer ones.
         if running_call.held_progress is None:
             self._driver.watch().after(wait, lambda: self._release(running_call))
         running_call.held_progress = note
@@ -183,6 +186,7 @@ class HandlerMessages:
     def _close_stream(self, running_call: RunningCall, note: Note) -> None:
         """Close the request's stream, so that the client reconnects for the answer."""
         seconds = note["part"]
+        # By the exact type: a bool is an int to `isinstance`.
         if (type(seconds) is int or type(seconds) is float) and not running_call.call.is_task:
             self._driver.post_effects([CloseStream(running_call.call.request, seconds)])
 

@@ -136,6 +136,7 @@ class FirstComeAdmission:
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
+        # A serial server has one slot, and its inline calls need it, too.
         self.is_roomy = slots > 1
         self.running = 0
         self._waiting: dict[RunningCall, None] = {}
@@ -146,6 +147,7 @@ class FirstComeAdmission:
 
     def admits(self, running_call: RunningCall) -> bool:
         """Return whether a call may run now."""
+        # A free slot belongs to those that wait already.
         return self.running < self._slots and not self._waiting
 
     def refusal(self, principal: str) -> str:
@@ -212,6 +214,7 @@ class Deadlines:
         queue = self._queues.get(seconds)
         if queue is not None:
             queue.pop(running_call, None)
+            # The last queue is kept: most servers have one limit, and would make it anew with each call.
             if not queue and len(self._queues) > 1:
                 del self._queues[seconds]
 
@@ -224,6 +227,7 @@ class Deadlines:
             return  # an earlier timer was armed since
         self._armed = float("inf")
         now = monotonic()
+        # Copies: a call that ends may make others end, or start some with a limit of their own.
         for queue in list(self._queues.values()):
             for running_call in due_calls(queue, now):
                 if queue.pop(running_call, None) is not None:  # what expired before it may have removed it
@@ -335,6 +339,7 @@ class RunningCalls:
 
     def _release(self, running_call: RunningCall, *, stops: bool = False) -> None:
         """Release what a call holds, abandon every call that it made, and stop its job if it `stops`."""
+        # First of all: what follows cannot end the call again, nor set a new limit.
         running_call.over = True
         del self.by_call[running_call.call]
         self.deadlines.remove(running_call, running_call.limit)

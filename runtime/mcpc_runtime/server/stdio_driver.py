@@ -68,6 +68,7 @@ class StdioDriver(Driver):
 
     def run(self) -> None:
         """Serve until the client closes its end and its requests are answered, or until it does not read any more."""
+        # A lock as an event: the thread that serves to the end releases it.
         self.ended.acquire()
         self.lock.acquire()
         try:
@@ -134,6 +135,7 @@ class StdioDriver(Driver):
             while self.lines:
                 self._receive(self.lines.pop())
                 super().run_queued()
+            # The answers to all lines that were read at once are written at once.
             if not self.channel.flush():
                 self._wait_for_client()
         except BrokenPipeError:  # the client has gone
@@ -184,6 +186,7 @@ class StdioDriver(Driver):
         """Queue the effects of one line; None stands for a line over the limit."""
         session = self.session
         if line is None:
+            # `[]` stands for the line that was not read: a request whose id is unknown.
             self.post_effects(receive_or_fail(session, b"[]", lambda _: session.refuse_oversize(self.limit)))
         else:
             self.post_effects(receive_or_fail(session, line, session.receive))
@@ -194,6 +197,7 @@ class StdioDriver(Driver):
         else:
             self.channel.write(effect.data)
         if self._after_list and effect.request is not None and effect.request.method == "tools/list":
+            # For the first list only.
             rows, self._after_list = self._after_list, ()
             call_rows(rows, self, effect.request)
 

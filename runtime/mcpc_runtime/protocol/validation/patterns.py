@@ -56,6 +56,7 @@ LAST_REFUSED: list[tuple[str, Table | None]] = []
 
 def was_refused(text: str, table: Table | None) -> bool:
     """Tell whether this very text was refused before: to explain it takes no second attempt."""
+    # The same object, not an equal text: comparing long ones takes time.
     if LAST_REFUSED and LAST_REFUSED[0][0] is text and LAST_REFUSED[0][1] == table:
         LAST_REFUSED.clear()
         return True
@@ -116,6 +117,7 @@ class PatternMatcher:
         self.found = AutomatonState(self, -1, OTHER)
         self.failed = AutomatonState(self, -2, OTHER)
         self.found.is_match, self.failed.is_match = True, False
+        # Both are final: every character leads from them to themselves, so that a stride can be read to its end.
         self.found.following = dict.fromkeys(self.numbers, self.found)
         self.failed.following = dict.fromkeys(self.numbers, self.failed)
 
@@ -131,6 +133,7 @@ class PatternMatcher:
             raise TextTooLongError(text, self.most)
         if was_refused(text, self.table):
             raise TextTooLongError(text, self.most)
+        # Only with the whole budget is a refusal that of this text alone; else the texts before it have used some.
         has_full_budget = self.budget[0] >= self.full_budget
         try:
             return self.search_from_end(text) or None
@@ -141,6 +144,7 @@ class PatternMatcher:
 
     def search_from_end(self, text: str) -> bool:
         """Tell whether the pattern is found in `text`."""
+        # Only between texts: within one, states are compared by identity, and the budget bounds how many are added.
         if self.cached_count > MAX_CACHED_STATES:
             self.clear()
         self.spend(STEPS_PER_TEXT)
@@ -149,6 +153,7 @@ class PatternMatcher:
         while end:
             begin = max(0, end - STRIDE)
             self.spend(STEPS_PER_CHARACTER * (end - begin))
+            # `dict.__getitem__` calls `__missing__` of a subclass for a character that is new in its state.
             state = reduce(dict.__getitem__, text[begin:end][::-1], state)
             if state is self.found or state is self.failed:
                 break
@@ -159,6 +164,7 @@ class PatternMatcher:
 
     def state(self, matching: int, following: bool) -> AutomatonState:
         """Return the state in which these positions match, and the next character is part of a word or not."""
+        # Matches end at the end of the text only, and none of those goes on to the left.
         if not matching and self.is_anchored:
             return self.failed
         key = matching, following
@@ -209,6 +215,7 @@ class PatternMatcher:
 def pattern_errors(value: object, error: OverflowError) -> list[tuple[str, str, object]]:
     """Return the error of a value with a text that is too long: its location and the maximum length."""
     text, most = getattr(error, "text", ""), getattr(error, "most", 0)
+    # A text within the limit can be matched by itself: others in the value have used up the budget.
     keyword = "patternLength" if len(text) > most else "patternWork"
     return [(text_pointer(value, text), keyword, most)]
 

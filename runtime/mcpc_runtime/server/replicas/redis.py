@@ -66,6 +66,7 @@ def redis_class(archive: str) -> Any:
     if sys.version_info < (3, 11, 3):
         # There the package wants another one, for what is not used here; a file may be built by a later 3.11.
         sys.modules.setdefault("async_timeout", import_module("asyncio"))
+    # The import at the top is made late (`mcpc.pack.late_imports`): here is where it may fail.
     try:
         return redis.Redis
     except ImportError:
@@ -130,6 +131,7 @@ class ReplicaEvents:
 
     def publish(self, event: PublishChange) -> None:
         """Send a change to the other replicas."""
+        # A full queue drops a change instead of waiting: the server must not wait for Redis.
         if event.kind in KINDS and self._queue.qsize() < MAX_QUEUED:
             self._queue.put(encode({"from": self._origin, "kind": event.kind, "uri": event.uri}))
 
@@ -165,6 +167,7 @@ class ReplicaEvents:
     def _receive(self, subscription: Any) -> None:
         subscription.ping()
         while not self._ended:
+            # Returns after this time at the latest, so that `close` is noticed.
             message = subscription.get_message(timeout=LISTEN_SECONDS)
             self.listens = True
             event = None if message is None else self._parse_event(message.get("data"))
@@ -177,6 +180,7 @@ class ReplicaEvents:
             fields = parse(data) if isinstance(data, bytes) else None
         except ParseError:
             return None
+        # Redis sends a message to its publisher as well, whose clients know of the change already.
         if type(fields) is not dict or fields.get("from") == self._origin:
             return None
         kind, uri = fields.get("kind"), fields.get("uri")

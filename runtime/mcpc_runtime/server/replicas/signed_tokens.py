@@ -64,6 +64,7 @@ class TokenSigner:
         if data is None or len(data) < ID + END + MAC:
             return FORGED
         body, signature = data[:-MAC], data[-MAC:]
+        # Two keys may have the same four bytes as identifier.
         keys = [key for identifier, key in self._keys if identifier == body[:ID]]
         if not any([hmac.compare_digest(token_mac(key, purpose, body), signature) for key in keys]):  # noqa: C419 - all of them
             return FORGED
@@ -87,6 +88,7 @@ class TokenSigner:
 def token_mac(key: bytes, purpose: str, body: bytes) -> bytes:
     """Return the signature of a token's body for a purpose."""
     encoded = purpose.encode()
+    # With the length of the purpose: else bytes could pass from the body to the purpose under the same signature.
     return hmac.digest(key, len(encoded).to_bytes(4, "big") + encoded + body, "sha256")
 
 
@@ -107,6 +109,7 @@ def from_text(token: str) -> bytes | None:
 def read_secret_file(path: str, kind: str) -> bytes:
     """Return the content of a file of secrets; raise StateKeysError if another user could read or write it."""
     try:
+        # Opening a FIFO would wait for a writer without O_NONBLOCK; checks are of what was opened, not of the path.
         descriptor = system.open(path, system.O_RDONLY | system.O_NOFOLLOW | system.O_CLOEXEC | system.O_NONBLOCK)
     except OSError as problem:
         why = "it is a symbolic link" if problem.errno == ELOOP else problem.strerror

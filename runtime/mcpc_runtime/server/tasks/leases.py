@@ -59,6 +59,7 @@ class Leases:
             self._tick(self._armed)
 
     def _arm_soon(self) -> None:
+        # Often enough for a short lease, which is renewed each third of its length.
         self._arm(min(TICK_SECONDS, self._seconds / 8))
 
     def _arm(self, seconds: float) -> None:
@@ -79,6 +80,7 @@ class Leases:
         else:
             self._arm(IDLE_SECONDS)
         for owned in self._owned.all:
+            # One that must not run twice goes on: another server only ends it.
             if owned.until < now and owned.again and owned.ending is None:
                 self._owned.lose(owned)  # another server may run it from now on
         if self._owned and now >= self._next_renewal and not self._renewing:
@@ -108,6 +110,7 @@ class Leases:
                 if task is None:
                     self._owned.lose(owned)
                 else:
+                    # Counted from the request: the lease that the store has written began later.
                     owned.until = now + self.safe
                     self._owned.compare(owned, task)
 
@@ -125,6 +128,7 @@ class Leases:
         """Look for tasks without an owner, except those of principals that have no room here."""
         places = self._owned.places
         if not places.is_full:
+            # More than there is room for: some are of tools that this build lacks, or of principals without room.
             most = 4 * (MAX_OWNED - places.used)
             without = frozenset(holder for holder in places.holders if not self._owned.has_room(holder))
             self._store_thread.submit(lambda store: store.due(most, without), self._on_due)
@@ -145,6 +149,7 @@ class Leases:
 
     def _take(self, identifier: str, principal: str) -> None:
         """Take over a task, unless another server is quicker."""
+        # A place is reserved at once: several tasks may be on their way here.
         self._owned.places.take(principal)
         until = self._reactor.clock() + self.safe
 

@@ -95,6 +95,7 @@ class TaskManager:
         until = self._reactor.clock() + self._leases.safe
 
         def add(store: Store) -> Task:
+            # By the clock of the store, which all its servers share.
             task.created = task.updated = store.now()
             task.lease = task.created + self._leases.milliseconds if task.owner else 0
             store.add(task, stored)
@@ -118,6 +119,7 @@ class TaskManager:
         answers = session.finish(call, FinishedResult(created_result(task, task.created)))
         self._driver.post_effects(answers)
         if not answers:
+            # Nobody could ask for it, or cancel it.
             self._undo(task.identifier)  # the client has cancelled the request and does not know the id
         elif task.begun:
             self._owned.begin(task, stored, until)
@@ -183,6 +185,7 @@ class TaskManager:
 
     def close(self) -> None:
         """Release every task that runs here: another server runs it, or it ends."""
+        # Made here: the store thread must not read what belongs to this one.
         last_steps = {owned.identifier: owned.ending or release_step(owned.fence) for owned in self._owned.all}
 
         def last(store: Store) -> None:

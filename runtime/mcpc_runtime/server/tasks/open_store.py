@@ -32,6 +32,7 @@ def open_store(name: str, archive: str) -> Store:
             return MemoryStore()
         if scheme == "sqlite" and rest:
             path = os.path.abspath(os.path.expanduser(rest))
+            # Only a warning: whoever configures a path has decided; the default falls back to memory.
             reason = shared_reason(os.path.dirname(path))
             if reason:
                 log_line(f"{reason}: another user could replace {path}")
@@ -78,6 +79,7 @@ def shared_reason(folder: str) -> str:
 
 def database_name(name: str, archive: str) -> str:
     """Return the name of a server's database: the same for every build with this name and path."""
+    # The letters are for people; the digest tells apart names that differ in what is replaced or cut.
     letters = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:MAX_LETTERS]
     identity = f"{name}\n{os.path.realpath(archive)}".encode("utf-8", "backslashreplace")
     return f"{letters}-{sha256(identity).hexdigest()[:16]}.db"
@@ -87,6 +89,7 @@ def is_writable(folder: str) -> bool:
     """Tell whether this process can make files in a folder or its nearest existing parent."""
     while not os.path.lexists(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
+    # By default `access` asks for the real user, but files are opened as the effective one.
     return os.path.isdir(folder) and os.access(
         folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
     )

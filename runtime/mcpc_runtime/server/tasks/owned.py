@@ -133,6 +133,7 @@ class OwnedTasks:
 
     def persist(self, owned: OwnedTask, step: Step) -> None:
         """Store a step, with retries, unless another server owns the task by then."""
+        # A retry may come when the task was lost, or even runs here again.
         if self._by_id.get(owned.identifier) is not owned:
             return
 
@@ -172,6 +173,7 @@ class OwnedTasks:
         if self._by_id.pop(owned.identifier, None) is owned:
             del self._by_request[owned.call.request]
             self.places.give_back(owned.principal)
+            # With an ending its call is over already.
             if owned.ending is None:
                 self._driver.post_effects([StopHandler(owned.call)])
 

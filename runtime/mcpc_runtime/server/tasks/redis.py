@@ -73,6 +73,7 @@ class RedisStore:
         every = self._prefix + "all"
         with self._translated_errors():
             for names in (every, running, stored):
+                # Expired tasks do not count.
                 self._redis.zremrangebyscore(names, 0, now)
             under_way = self._redis.zcard(running)
             check_limits(under_way, self._redis.zcard(stored), self._redis.zcard(every))
@@ -104,6 +105,7 @@ class RedisStore:
 
         def write(batch: Any, task: Task, now: int) -> Task:
             task = step(task, now)
+            # While a key is watched, commands are executed at once; from here on they are one transaction.
             batch.multi()
             self._put(batch, task)
             return task
@@ -192,6 +194,7 @@ class RedisStore:
         changed = [
             task for task in tasks if task is not None and self._own_versions.get(task.identifier) != task.version
         ]
+        # A change of our own is met once in the stream; those that never are, are dropped when there are many.
         for identifier in identifiers if len(self._own_versions) < MAX_NEWS else list(self._own_versions):
             self._own_versions.pop(identifier, None)
         return changed
@@ -215,6 +218,7 @@ class RedisStore:
             batch.zadd(self._prefix + "leases", {identifier: task.lease})
             batch.zadd(self._set_of(task.principal), {identifier: until})
             batch.pexpireat(self._set_of(task.principal), until + MARGIN_MS)
+        # Cut to about so many: Redis removes whole nodes of the stream, which is cheaper.
         batch.xadd(self._changes, {"task": identifier}, maxlen=MAX_CHANGES)
         batch.pexpire(self._changes, CHANGES_MS)
 

@@ -104,6 +104,7 @@ class SqliteStore:
         """Return tasks without an owner; remove expired tasks."""
         now = self.now()
         with self._using() as connection:
+            # Asked first: a DELETE locks the database for writers, even if it deletes nothing.
             if connection.execute("SELECT 1 FROM tasks WHERE expires <= ? LIMIT 1", (now,)).fetchone():
                 connection.execute("DELETE FROM tasks WHERE expires <= ?", (now,))
             others = f"principal NOT IN ({', '.join('?' * len(without))})"
@@ -125,6 +126,7 @@ class SqliteStore:
     def news(self) -> list[Task]:
         """Return the tasks that other processes have changed; `data_version` tells whether there are any."""
         with self._using() as connection:
+            # It changes with the commits of other connections only.
             version = connection.execute("PRAGMA data_version").fetchone()[0]
             if version == self._version:
                 if len(self._own_versions) > MAX_NEWS:
@@ -158,6 +160,7 @@ class SqliteStore:
     def _changing(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """Yield the connection in a transaction."""
         with self._using(create=create) as connection:
+            # One that begins by reading fails at once if another process writes before it does, whatever the timeout.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -189,6 +192,7 @@ class SqliteStore:
             if number not in (0, FORMAT):
                 raise sqlite3.DatabaseError(f"the database has format {number}, but this server uses format {FORMAT}")
             if number == 0:
+                # Another process may do the same at this moment: what exists then is left as it is.
                 connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {FORMAT}; COMMIT")
         except sqlite3.Error:
             connection.close()

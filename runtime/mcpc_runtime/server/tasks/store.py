@@ -183,6 +183,7 @@ class MemoryStore:
         return task
 
     def _put(self, task: Task, data: bytes) -> None:
+        # Without the earlier state of the task, and then with its new one.
         self._count(task.identifier, -1)
         self._tasks[task.identifier] = data
         self._count_bytes(task.identifier, task.principal, len(data))
@@ -334,6 +335,7 @@ class StoreThread:
         if self._wake_pipe is None:
             self._wake_pipe = wake_pipe()
             self._reactor.watch(self._wake_pipe[0], READABLE, self._hand_back)
+            # A lock as an event: the thread releases it when the store is closed.
             self._ended.acquire()
             start_new_thread(self._work, (self._wake_pipe[1],))
         if self._put(principal, lambda store: partial(done, run_operation(operation, store))):
@@ -367,6 +369,7 @@ class StoreThread:
                 return None
             principal, operation = item
             if principal is not SERVER:
+                # The room is for operations that wait; this one is done now.
                 self._room.give_back(principal)
         taken: QueuedOperation = operation
         return taken
@@ -389,6 +392,7 @@ class StoreThread:
         opened = run_operation(lambda _: self._open(), MemoryStore())
         store = UnavailableStore(str(opened)) if isinstance(opened, Exception) else opened
         while (operation := self._take()) is not None:
+            # Before the byte in the pipe: whoever is woken by it must find the outcome.
             self._outcomes.put(operation(store))
             try:
                 system.write(wake, b"!")

@@ -128,5 +128,6 @@ def result_of(call: Call, style: AnswerStyle, output: str) -> Ending:
 
 def captured_text(completed: ProcessResult) -> str:
     """Return an output as a command substitution of Bash captures it, with the number of dropped bytes, if any."""
+    # Bash drops null bytes and line breaks at the end; bytes that are not UTF-8 could not be sent.
     text = str(completed.printed.replace(b"\0", b""), "utf-8", "replace").rstrip("\n")
     return f"{text}\n[{completed.dropped} more bytes were dropped]" if completed.dropped else text

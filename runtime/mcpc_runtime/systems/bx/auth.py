@@ -103,6 +103,7 @@ def matches_origin(pattern: str, text: str, origin: tuple[str, str, int]) -> boo
         scheme, rest = "", pattern
     if not rest.startswith("*."):
         return parse_origin(pattern) == origin
+    # With its dot, so that `*.example.com` does not allow `badexample.com`.
     host, _, port = rest[1:].partition(":")
     is_right = (not scheme or scheme == origin[0]) and (not port or int(port) == origin[2])
     return is_right and origin[1].endswith(host) and len(origin[1]) > len(host)

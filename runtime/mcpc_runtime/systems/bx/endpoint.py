@@ -90,6 +90,7 @@ class BxPostResponse(PostResponse):
         """Send the request of MCP's; return the reply if it is ready, else this."""
         message: Json = {
             "jsonrpc": "2.0",
+            # The client's own id is put into the reply: bx-mcp accepts some that MCP does not.
             "id": 1,
             "method": self._mcp_request.method,
             "params": self._mcp_request.params,
@@ -117,6 +118,7 @@ class BxEndpoint:
         self._view = ServerView(stage.image)
         self._tools = None if configured["tools"] == ALL_TOOLS else ToolSelection(configured["tools"])
         self._origins = Origins(configured["origins"])
+        # No list in boxlang.json allows this machine only, an empty one every address.
         allowed = settings.allowed_ips or (LOOPBACK if configured["allowed"] is None else configured["allowed"])
         self._addresses = ClientAddressFilter(allowed or ("0.0.0.0/0", "::/0"), settings.proxies)
         self._limit = min(configured["body_limit"] or settings.body_limit, settings.body_limit)
@@ -132,6 +134,7 @@ class BxEndpoint:
             answer = await answer.serve(receive, send, common)
         if answer is not None:
             status, headers, body = answer
+            # A header of the answer replaces the common one of its name.
             await respond(send, (status, list({**dict(common), **dict(headers)}.items()), body))
 
     def _cors(self, request: HttpRequest) -> Pairs:
@@ -139,6 +142,7 @@ class BxEndpoint:
         fields = request.headers.fields
         origin = fields.get(b"origin", b"")
         if not origin or (origin not in self._origins and not self._application.origin_check.shares_with(fields)):
+            # Caches must know that the reply depends on the origin, also if this one is not allowed.
             return [(b"vary", b"origin")]
         return [
             (b"access-control-allow-origin", origin),
@@ -151,6 +155,7 @@ class BxEndpoint:
         refused = self._refuse(request)
         if refused is not None:
             return refused
+        # Before authentication: browsers send no credentials with a preflight.
         if request.method == "OPTIONS":
             return 200, [*ALLOW, *(PREFLIGHT if len(self._cors(request)) > 1 else [])], b""
         denied = await self._authenticate(request)
@@ -167,6 +172,7 @@ class BxEndpoint:
             await self._application.wait_turn(request.principal)
             answer = self._receive(request, body, account) if isinstance(body, bytes) else body
         finally:
+            # A response that is not complete keeps its memory until it is.
             if not isinstance(answer, PostResponse):
                 account.clear()
         return answer
@@ -188,6 +194,7 @@ class BxEndpoint:
         if not self._addresses.allows(request.client, headers.pairs):
             return refuse(FORBIDDEN, "client address not allowed (see allowedIPs and --allow-ip)")
         checked = dict(headers.fields)
+        # Origins of boxlang.json are allowed in addition to those of the server.
         if checked.get(b"origin", b"") in self._origins:
             del checked[b"origin"]
         status, reason = self._application.origin_check.check(checked)

@@ -62,6 +62,7 @@ class ServerView:
         items = self._lists.pop(key, None)
         if items is None:
             items = [item for item in self._offered(kind) if key[1] is None or key[1](str(item["name"]))]
+        # At the end: the first one is that which was used the longest ago.
         self._lists[key] = items
         if len(self._lists) > MAX_CACHED_LISTS:
             del self._lists[next(iter(self._lists))]
@@ -157,6 +158,7 @@ def call_tool(view: ServerView, params: Object, allows: Allows) -> Failure | Mcp
     """Call a tool."""
     name, arguments = str(params["name"]), arguments_of(params)
     tool = view.image.tool(name) if allows is None or allows(name) else None
+    # A tool that the token does not allow is reported as unknown: nobody learns that it exists.
     if tool is None:
         return Failure(NOT_FOUND, f"Tool not found: {name}")
     if type(arguments) is not dict:

@@ -32,6 +32,7 @@ class Program(TypedDict):
     arguments: list[str] | None
 
 
+# A program whose cursors never end must not keep the call for ever.
 MAX_PAGES = 1000
 
 
@@ -129,6 +130,7 @@ async def reported(result: Awaitable[Object], call: CallOfWorker) -> Object:
         for kind, announced in current_program.taken_changes().items():
             if announced and selected().family == "fastmcp":
                 await call.list_changed(kind)
+            # A server of the SDK announces no change by itself: the list is asked for anew, and no client is notified.
             else:
                 call.relist(kind)
 

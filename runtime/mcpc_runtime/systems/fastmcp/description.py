@@ -55,9 +55,11 @@ class TooLateError(BaseException):
 def main(folder: str, descriptor: str, place: str) -> None:
     """Describe the program of the request file `place`, whose files are in `folder`; write to a descriptor, and end."""
     replies = int(descriptor)
+    # A process that the program has started would keep the reply open, and the compiler waiting.
     os.set_inheritable(replies, False)
     with open(place, encoding="utf-8") as file:
         asked = json.load(file)
+    # The exception comes first, because it has a place; the second limit ends what catches it, and code in C.
     raise_after(asked["seconds"], TooLateError)
     faulthandler.enable(STDERR)
     faulthandler.dump_traceback_later(asked["seconds"] + EXTRA_SECONDS, exit=True, file=STDERR)
@@ -134,6 +136,7 @@ class DescribedProgram:
         data = memoryview(json.dumps(line, default=str).encode() + b"\n")
         while data:
             data = data[os.write(self._replies, data) :]
+        # Without the program's `atexit` functions and threads, which may not end.
         os._exit(0)
 
 
@@ -253,4 +256,5 @@ KINDS: tuple[tuple[type[BaseException], str], ...] = (
 """The kind of a failure by its exception; `raised` for all others."""
 
 
+# What the program prints is no part of the reply, which has a descriptor of its own.
 sys.stdout = sys.stderr

@@ -115,6 +115,7 @@ def reasons(server: ProgramServer, folder: str) -> Iterator[Reason]:
     yield from registering(given_lifespan(server), folder)
     yield from low_level_lists(server, folder)
     for part in server.mcpc_parts():
+        # The inner server was looked at with the one around it.
         if part is not getattr(server, "inner", None):
             yield from reasons(part, folder)
 
@@ -174,6 +175,7 @@ def passes_on(found: object) -> bool:
     syntax = None if function is None else syntax_of(function)
     if syntax is None or not syntax.args.args:
         return False
+    # The last parameter is what middleware calls to go on, `call_next` in FastMCP.
     inner = [each.arg for each in (*syntax.args.args, *syntax.args.kwonlyargs)][-1]
     results = {
         node.targets[0].id

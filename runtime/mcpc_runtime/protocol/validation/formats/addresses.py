@@ -34,6 +34,7 @@ def is_ipv6(text: str) -> bool:
 
     `::` leaves out at least one, and an IPv4 address may stand for the last two.
     """
+    # The longest: six groups of four digits and an IPv4 address of fifteen characters.
     if len(text) > 45:
         return False
     head, has_gap, tail = text.partition("::")
@@ -89,8 +90,10 @@ def _parts(text: str) -> tuple[str, str]:
 
 def _is_local_part(text: str) -> bool:
     """Tell whether `text` is a dotted or a quoted local part; both may contain non-ASCII characters."""
+    # The limit is in octets (RFC 5321, section 4.5.3.1.1); a long text is refused before it is encoded.
     if not 0 < len(text) <= MAX_LOCAL_PART_LENGTH or len(text.encode("utf-8", "surrogatepass")) > MAX_LOCAL_PART_LENGTH:
         return False
+    # RFC 6531 allows characters beyond ASCII wherever a letter may be, quoted or not.
     ascii_only = "".join([character if character in ASCII else "a" for character in text])
     if len(text) > 1 and text[0] == text[-1] == '"':
         return _is_quoted(ascii_only[1:-1])
@@ -98,6 +101,7 @@ def _is_local_part(text: str) -> bool:
 
 
 def _is_quoted(text: str) -> bool:
+    # Backslashes first: the second of a pair does not quote what follows.
     unescaped = text.replace("\\\\", "").replace('\\"', "")
     return '"' not in unescaped and not unescaped.endswith("\\") and QUOTABLE.issuperset(unescaped)
 

@@ -12,6 +12,7 @@ import unicodedata
 
 from mcpc_runtime.protocol.validation.formats.characters import MAX_LABEL_LENGTH, MAX_NAME_LENGTH, is_plain_label
 
+# The full stops of East Asian scripts, which separate labels, too (RFC 3490, section 3.1).
 DOTS = str.maketrans("\u3002\uff0e\uff61", "...")
 PREFIX = "xn--"
 ALLOWED = frozenset("-abcdefghijklmnopqrstuvwxyz0123456789ßς་\u3007۽۾")
@@ -58,6 +59,7 @@ AT_THE_END = {True: frozenset(("R", "AL", "EN", "AN")), False: frozenset(("L", "
 
 def is_idn_hostname(text: str) -> bool:
     """Tell whether each label may be registered, and the name obeys RFC 5893 if any label runs from right to left."""
+    # Of a text that is too long only the beginning is looked at: `is_mail_domain` refuses it.
     return unicodedata.is_normalized("NFC", text[: MAX_NAME_LENGTH + 1]) and is_mail_domain(text)
 
 
@@ -83,8 +85,10 @@ def _unicode_label(label: str) -> str:
     if label.isascii():
         label = label.lower()
         if not label.startswith(PREFIX):
+            # Hyphens in the third and fourth place are reserved for encodings such as `xn--` (RFC 5890, section 2.3.1).
             return label if is_plain_label(label) and label[2:4] != "--" else ""
         decoded = _decoded(label) if is_plain_label(label) else ""
+        # A label has one encoding only: another one that decodes to it is refused.
         return decoded if _may_be_registered(decoded) and PREFIX + _encoded(decoded) == label else ""
     return label if _may_be_registered(label) else ""
 
@@ -106,6 +110,7 @@ def _encoded_length(label: str) -> int:
 
 def _may_be_registered(label: str) -> bool:
     """Tell whether a label that is not ASCII only follows sections 4.2.2 to 4.2.4 of RFC 5891."""
+    # An encoding has at least as many characters, so a long label is refused before it is encoded.
     if not label or label.isascii() or len(label) > MAX_LABEL_LENGTH:
         return False
     if label[0] == "-" or label[-1] == "-" or label[2:4] == "--" or unicodedata.category(label[0])[0] == "M":
@@ -127,6 +132,7 @@ def is_permanently_valid(character: str) -> bool:
         return False
     if any(first <= ord(character) <= last for first, last in DISALLOWED):
         return False
+    # What changes when it is folded and normalised is unstable (RFC 5892, section 2.2).
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", character).casefold())
     return folded == character
 
@@ -156,6 +162,7 @@ def _after_hebrew(label: str, at: int) -> bool:
 
 
 def _with_kana_or_han(label: str, _at: int) -> bool:
+    # The dot itself is named KATAKANA MIDDLE DOT, and does not count.
     return any(_is_named(character, KANA_AND_HAN) for character in label if character != "\u30fb")
 
 
@@ -221,6 +228,7 @@ RIGHT_JOINING = (
 )
 TRANSPARENT = ("Mn", "Me", "Cf")
 """The categories of which nearly all characters are transparent."""
+# Of the category `Cf` these two are not transparent; the Adlam nasalization mark is, though a letter (`Lm`).
 NOT_TRANSPARENT = "\u200c\u200d"
 ALSO_TRANSPARENT = "\U0001e94b"
 

@@ -14,6 +14,7 @@ from mcpc_runtime.protocol.validation.formats.characters import ASCII, DIGITS, H
 Ranges = tuple[tuple[int, int], ...]
 
 
+# The syntax characters of ECMA-262, and `/`, which may be escaped like them.
 SYNTAX = frozenset("^$\\.*+?()[]{}|/")
 BRACES = frozenset("{}]")
 """Syntax characters that web browsers accept as themselves where they have no other meaning."""
@@ -99,6 +100,7 @@ class PatternReader:
             STEPS.get(self.text[self.at], PatternReader.read_character)(self)
         if self.open:
             raise PatternError("a group is not closed", self.open[-1][1])
+        # At the end, because a reference may stand before its group.
         for group, position in self.references.items():
             if isinstance(group, str) and group not in self.names:
                 raise PatternError(r"`\k` refers to no group", position)
@@ -193,6 +195,7 @@ class PatternReader:
         """Validate a repetition, and move to its end."""
         if not self.is_repeatable:
             raise self.refuse(f"there is nothing that `{self.text[self.at : end]}` could repeat")
+        # Compared by length and as texts, without leading zeros: `int` refuses very long numbers.
         if most and (len(most), most) < (len(least), least):
             raise self.refuse(f"the bounds of `{self.text[self.at : end]}` are out of order")
         self.take_repetition(least, most, is_lazy=is_lazy)
@@ -238,6 +241,7 @@ class PatternReader:
             raise self.refuse(f"`{self.text[self.at : self.at + 3]}` starts no group in ECMA-262")
         spelling = self.text[start + 1 : end]
         name = self.unescaped_name(spelling) if "\\" in spelling else spelling
+        # Unlike Python's identifiers, these may contain `$`, and the two joiners behind the first character.
         if not name.replace("$", "_").replace("\u200c", "1").replace("\u200d", "1").isidentifier():
             raise self.refuse(f"`{spelling}` is not a group name")
         return name, end + 1
@@ -310,12 +314,14 @@ class PatternReader:
             point = CONTROLS[following]
         elif following == "c" and after in LETTERS:
             point, length = ord(after) % 32, 3
+        # Before another digit it would be an octal escape, which the flag `u` forbids.
         elif following == "0" and after not in DIGITS:
             point = 0
         elif following in SYNTAX or (self.is_lenient and following in PUNCTUATION):
             point = ord(following)
         if point < 0:
             raise self.refuse(_unknown_escape(following))
+        # Possible in `\u{…}` only, which may have any number of digits.
         if point > LAST_CODE_POINT:
             raise self.refuse(f"`{self.text[self.at : self.at + length]}` is not a code point")
         self.at += length
@@ -389,6 +395,7 @@ class PatternReader:
             self.at += 1
             return ord(character)
         escaped = self.text[self.at + 1 : self.at + 2]
+        # In a class `\b` is a backspace, and only there may a hyphen be escaped.
         if escaped in ("b", "-"):
             self.at += 2
             return 8 if escaped == "b" else ord("-")

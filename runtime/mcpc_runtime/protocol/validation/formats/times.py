@@ -32,6 +32,7 @@ def is_time(text: str) -> bool:
     if not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 60):
         return False
     offset = _offset(_after_fraction(text[8:]))
+    # A leap second is the last one of 23:59 in universal time (RFC 3339, section 5.7).
     return offset is not None and (second < 60 or (hour * 60 + minute - offset) % (24 * 60) == LAST_MINUTE)
 
 
@@ -44,6 +45,7 @@ def _after_fraction(text: str) -> str:
     if not text.startswith("."):
         return text
     rest = text[1:].lstrip("0123456789")
+    # A point without a digit is answered with "", which is no offset.
     return rest if len(rest) < len(text) - 1 else ""
 
 
@@ -72,6 +74,7 @@ def is_duration(text: str) -> bool:
 def _counts(text: str, units: str) -> bool:
     """Tell whether `text` has a number for each of some adjacent `units`, in their order."""
     letters = "".join([character for character in text if character not in DIGITS])
+    # As a part of the text of all units: `P1Y1D` leaves out the months between, which the grammar does not allow.
     if not letters or letters not in units:
         return False
     for letter in letters:

@@ -54,6 +54,7 @@ def _scheme(text: str) -> int:
     if colon < 0:
         return 0
     scheme = text[:colon]
+    # A colon behind one of these is part of a path, a query or a fragment.
     if "/" in scheme or "?" in scheme or "#" in scheme:
         return 0
     return colon if scheme and scheme[0] in LETTERS and IN_SCHEME.issuperset(scheme) else -1
@@ -89,6 +90,7 @@ def _is_authority(text: str) -> bool:
         inside, bracket, port = host[1:].partition("]")
         return bool(bracket) and (is_ipv6(inside) or _is_future(inside)) and (not port or _is_port(port))
     name, colon, port = host.partition(":")
+    # A port may be empty (RFC 3986, section 3.2.3).
     return _is_of(name, IN_NAME) and (not colon or DIGITS.issuperset(port))
 
 
@@ -122,6 +124,7 @@ def is_relative_json_pointer(text: str) -> bool:
 
 def is_uuid(text: str) -> bool:
     """Tell whether a text is a `UUID`, of any version and variant."""
+    # With 36 characters and 32 digits there is no place for another hyphen.
     if len(text) != 36 or (text[8], text[13], text[18], text[23]) != ("-", "-", "-", "-"):
         return False
     digits = text.replace("-", "")
@@ -162,6 +165,7 @@ def _is_variable(text: str) -> bool:
 
 
 def _is_prefix(text: str) -> bool:
+    # RFC 6570: from 1 to 9999, without leading zeros.
     return 0 < len(text) < 5 and text[0] != "0" and DIGITS.issuperset(text)
 
 

@@ -66,6 +66,7 @@ class ArgumentReader:
         if self.simple is None:
             return False
         for name, value in arguments.items():
+            # By the exact type: a bool is an int to `isinstance`.
             if type(value) not in self.simple.get(name, ()):
                 return False
         return all(name in arguments or each.default is not EMPTY for name, each in self.parameters.items())
@@ -103,6 +104,7 @@ def echo(target: object, parameters: list[inspect.Parameter], hints: Object) -> 
         return values
 
     function = target.__func__ if isinstance(target, MethodType) else target
+    # With the globals of the project's function, in which pydantic resolves annotations that are text.
     made = FunctionType(arguments.__code__, getattr(function, "__globals__", globals()), "arguments")
     made.__name__ = getattr(function, "__name__", type(function).__name__)
     made.__qualname__ = getattr(function, "__qualname__", made.__name__)

@@ -232,6 +232,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
 
 def changed(rows: Iterable[Row], generation: Generation) -> dict[str, Any]:
     """Return what rows change up to a generation's version."""
+    # By ascending version: of two rows with one key the later holds.
     return {key: each for since, row in rows if generation.version >= since for key, each in row.items()}
 
 

@@ -119,6 +119,7 @@ class Component:
     @fn.setter
     def fn(self, function: Function) -> None:
         self.function = function
+        # A plan of calls is made of the function's signature.
         self.plan = None
 
     @property
@@ -134,6 +135,7 @@ class Component:
     def copy(self, update: Object | None = None, **changes: object) -> Self:
         """Return a copy with some attributes changed."""
         made = shallow_copy(self)
+        # Not shared: a project that changes the tags of the copy must not change the original's.
         made.tags = set(self.tags)
         for name, value in {**(update or {}), **changes}.items():
             setattr(made, name, value)

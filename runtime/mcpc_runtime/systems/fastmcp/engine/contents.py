@@ -217,6 +217,7 @@ class File(Helper):
             try:
                 resource["text"] = raw.decode()
             except UnicodeDecodeError:
+                # It has a character for each byte, so this cannot fail.
                 resource["text"] = raw.decode("latin-1")
         else:
             resource["blob"] = b64encode(raw).decode()

@@ -33,6 +33,7 @@ class BaseContext:
         self._server = server
         self._call = call
         self._root: BaseContext = parent._root if parent is not None else self
+        # A copy: a mounted server sees the state of the outer one, but does not change it.
         self._state: Object = dict(parent._state) if parent is not None else {}
         self._method: str = parent._method if parent is not None else ""
 

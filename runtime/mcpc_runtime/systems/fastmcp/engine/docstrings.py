@@ -136,6 +136,7 @@ def read_google(lines: Sequence[str]) -> Docstring:
     while at < len(lines):
         fence = lines[at].lstrip(" ").startswith("```")
         in_code ^= fence
+        # In a fenced block of Markdown nothing begins a section.
         title = None if fence or in_code else google_title(lines, at)
         if title is None:
             reading.text.append(lines[at])
@@ -210,6 +211,7 @@ def read_items(lines: Sequence[str], at: int) -> tuple[list[list[str]], int]:
     while end < len(lines) and (blank(lines[end]) or lines[end].startswith(" " * indent)):
         line = lines[end]
         if blank(line):
+            # There is an item: the block begins with a line that has its indentation.
             items[-1].append("")
         elif indentation(line) > indent:
             items[-1].append(line[min(indentation(line), 2 * indent) :])

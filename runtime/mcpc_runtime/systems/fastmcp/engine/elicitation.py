@@ -162,6 +162,7 @@ def typed_question(kind: Any) -> tuple[Object, Callable[[Any], Any]]:
     if isinstance(kind, list):
         kind = Literal[tuple(kind)]
     if is_scalar(kind) or get_origin(kind) is list:
+        # FastMCP's name, which is the title of the schema.
         wrapper = make_dataclass("ScalarElicitationType", [("value", kind)])
         checked: TypeAdapter[Any] = TypeAdapter(wrapper)
         schema = schema_of(checked)

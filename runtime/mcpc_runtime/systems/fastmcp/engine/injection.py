@@ -15,6 +15,7 @@ from mcpc_runtime.systems.fastmcp.engine.context import BaseContext, current_con
 from mcpc_runtime.systems.fastmcp.engine.schema_types import UNKNOWN, function_name, has_arm, hints_of, resolved
 from mcpc_runtime.systems.fastmcp.interfaces import Function, Object
 
+# Like the default of anyio, in whose threads FastMCP runs them.
 THREADS = 40
 """How many synchronous functions run at the same time."""
 
@@ -95,6 +96,7 @@ class Depends(Dependency):
 
     def __init__(self, dependency: Function, use_cache: bool = True, **bindings: object) -> None:
         self.dependency = dependency
+        # The cache is by function alone, which other bindings would give another result.
         self.use_cache = use_cache and not bindings
         self.bindings = bindings
 
@@ -243,5 +245,6 @@ def is_plain(source: object) -> bool:
     return source is not CONTEXT and not isinstance(source, Dependency) and not is_foreign_dependency(source)
 
 
+# Its public name is missing in `contextlib`.
 GENERATED: tuple[type, ...] = (type(contextmanager(lambda: iter(()))()),)
 """The class of what a function decorated with `contextmanager` returns."""
