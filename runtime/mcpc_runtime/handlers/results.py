@@ -200,6 +200,7 @@ def outcome_of_contents(call: Call, value: dict[str, Json]) -> ResourceOutcome |
 
 def is_contents(value: Json) -> TypeGuard[dict[str, Json]]:
     """Tell whether this is an item of resource contents: a text or a base64 blob, and optional metadata."""
+    # The last condition: exactly one of the two must be there.
     if type(value) is not dict or not value.keys() <= CONTENTS_FIELDS or ("text" in value) == ("blob" in value):
         return False
     texts = (value.get(field, "") for field in ("uri", "mimeType", "text", "blob"))
@@ -212,6 +213,7 @@ def is_base64(value: Json) -> bool:
     if type(value) is not str:
         return False
     try:
+        # Otherwise characters that are not in the alphabet would be skipped.
         a2b_base64(value, strict_mode=True)
     except ValueError:
         return False
@@ -220,6 +222,7 @@ def is_base64(value: Json) -> bool:
 
 def parse_printed_contents(call: Call, printed: bytes) -> ResourceOutcome:
     """Return the contents that a program printed: an object with `contents`, or the output itself."""
+    # The output may be large, and is rarely JSON with this member.
     value = parse_printed_json(printed) if b'"contents"' in printed else None
     if type(value) is dict and "contents" in value:
         result = outcome_of_contents(call, value)
@@ -269,6 +272,7 @@ def completion_outcome(value: Json) -> CompletionOutcome | None:
 
 def parse_printed_values(printed: bytes) -> CompletionOutcome:
     """Return the completion values that a program printed: JSON, or one value per line."""
+    # A line such as `5` or `true` is a value, although it is JSON.
     value = parse_printed_json(printed) if printed.lstrip()[:1] in (b"[", b"{") else None
     outcome = None if value is None else completion_outcome(value)
     lines = str(printed, "utf-8", "replace").split("\n")

@@ -170,6 +170,7 @@ PUBLIC = tuple(name for name in __all__ if name not in ("MARK", "PUBLIC"))
 """The names of `from mcpc import ...`."""
 
 TYPE_CHECKING = False
+# Type checkers take `Field` for the function above, which returns Any, so that it is a default of any parameter.
 if not TYPE_CHECKING:
 
     class Field:
@@ -203,6 +204,7 @@ def marker(kind: str, marked: list[object], needed: tuple[str, ...] = ()) -> Any
     def mark_with(*values: object, **options: object) -> object:
         if any(map(callable, values)):
             raise TypeError(f"@{kind} needs {' and '.join(needed)} in parentheses")
+        # Fewer values than names: the others may be keywords, which the next line looks for.
         options |= zip(needed, values, strict=False)
         missing = [name for name in needed if name not in options]
         if missing or len(values) > len(needed):
@@ -269,5 +271,6 @@ class Server:
 
     def run(self, *_: object, **__: object) -> None:
         """Do nothing in a built server, which serves already; exit with a hint if the file itself is run."""
+        # A worker is started with `-c`, and so its `__main__` has no file.
         if getattr(sys.modules.get("__main__"), "__file__", None):
             sys.exit("this file must be compiled: run `mcpc dev --once` or `mcpc build` in its folder")

@@ -35,6 +35,7 @@ def prepare_children(archive: str, folder: str, paths: Sequence[str] = ("",), fr
     places = [f"{folder}/{path}" if path else folder for path in paths] if folder else [f"{archive}/handlers"]
     earlier = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     ours = f"{archive}/{CHILDREN}"
+    # An empty entry would mean the current folder.
     os.environ["PYTHONPATH"] = os.pathsep.join([ours, *(path for path in earlier if path not in ("", ours))])
     os.environ[VARIABLE] = "\n".join([sys.executable or "", generation, version, *places])
     if UTILITIES in sys.modules:
@@ -50,6 +51,7 @@ def mount(archive: str, index: int, generation: str, version: str, *places: str)
     activate_packages(archive)
     added = [archive, *sys.path[before:]]
     del sys.path[before:]
+    # Bundled packages hide those of the machine, but not the standard library.
     sites = (number for number, path in enumerate(sys.path) if path.endswith(SITES))
     end = next(sites, len(sys.path))
     sys.path[end:end] = added
@@ -60,6 +62,7 @@ def mount(archive: str, index: int, generation: str, version: str, *places: str)
 def plain_flags() -> list[str]:
     """Return the options of this interpreter for children of `multiprocessing`, without those that isolate a worker."""
     flags: list[str] = getattr(sys.modules["subprocess"], FLAGS)()
+    # `-I` implies `-P`: without it, the child would import from its current folder.
     return ["-P", *(flag for flag in flags if flag not in ISOLATION)]
 
 
@@ -72,6 +75,7 @@ class UtilitiesFinder:
         """Return the spec of that module, whose function is replaced when it has run; None for all others."""
         if name != UTILITIES:
             return None
+        # First, since the search below must not come back here; afterwards nothing is waited for.
         sys.meta_path.remove(self)
         specs = (finder.find_spec(name, path, target) for finder in sys.meta_path)
         spec = next(filter(None, specs), None)

@@ -103,6 +103,7 @@ class Context:
 
     def log(self, level: str, data: object, logger: str | None = None, **more: object) -> CompletedAwaitable:
         """Send a log message of one of the protocol's levels."""
+        # `logger_name` and `extra` are what FastMCP calls these options.
         name: Any = more.pop("logger_name", None)
         logger = logger or name
         extra = more.pop("extra", None)

@@ -85,6 +85,7 @@ def build_invocation(call: Call, image: Image) -> Invocation:
     """Return the invocation of a call's function."""
     file, function, context, is_async, *binding = call.definition.handler
     arguments = call.arguments
+    # A tool in the chain is called as tools are, whatever the request that began it.
     if call.request.method == COMPLETE and not call.chain:
         arguments = {"value": arguments["value"], "context_arguments": arguments["arguments"]}
         binding = ["named"]
@@ -110,6 +111,7 @@ def parse_result(call: Call, returned: FunctionResult) -> Ending:
             return Failure(INVALID_PARAMS, f"Invalid params: {returned.refused}")
         return CONCLUSIONS[call.request.method](call, returned)
     value = returned.value
+    # Most results: a string needs none of the checks below.
     if type(value) is str and not returned.refused and not returned.problem:
         return Outcome([{"type": "text", "text": value}], value if call.definition.output is not None else ABSENT)
     return conclude_tool(call, returned)
@@ -119,6 +121,7 @@ def conclude_tool(call: Call, returned: FunctionResult) -> Ending:
     """Return the ending of a tool whose result is not a string."""
     if returned.refused:
         name = call.definition.name
+        # Worded as the validator words it; a conversion stops at its first problem, so there is one.
         return text_outcome(f"Invalid arguments for {name}: 1 problem; fix and call again\n- {returned.refused}", True)
     if returned.problem:
         return text_outcome(returned.problem, is_error=True)

@@ -23,6 +23,7 @@ FieldShape = tuple[Object, Callable[[Any], object]]
 
 VALUE = "value"
 """The only field of a form for a single value."""
+# `maxTokens` is required in sampling/createMessage (MCP 2025-06-18).
 DEFAULT_MAX_TOKENS = 512
 SCALARS = {str: "string", bool: "boolean", int: "integer", float: "number"}
 FORM_OPTIONS = ("response_type", "response_title", "response_description")
@@ -151,6 +152,7 @@ def form_of(requested: Any) -> FormShape:
 def field_of(requested: object) -> FieldShape:
     """Return the form field for one value, and the function that converts its content."""
     if isinstance(requested, type) and requested in SCALARS:
+        # JSON does not tell 1 from 1.0, so a number may arrive as an int.
         return {"type": SCALARS[requested]}, requested if requested is float else unchanged
     if isinstance(requested, dict):
         return field_of_titled_choices(requested), unchanged
@@ -158,6 +160,7 @@ def field_of(requested: object) -> FieldShape:
         return field_of_list(requested)
     if isinstance(requested, type) and hasattr(requested, "__members__"):
         members = list(requested.__members__.values())
+        # The enumerations of a form are strings: members are found again by the text of their values.
         enum: Object = {"type": "string", "enum": [str(member.value) for member in members]}
         return enum, lambda text: next(member for member in members if str(member.value) == text)
     origin, arguments = get_origin(requested), get_args(requested)
@@ -217,6 +220,7 @@ def class_form(kind: Any) -> FormShape:
         form["required"] = required
     return form, lambda content: kind(
         **{name: build(content[name]) for name, build in builds.items() if name in content},
+        # An optional field that the user left out, and that has no default.
         **{name: None for name in builds if name not in content and has_no_default(kind.__dataclass_fields__[name])},
     )
 
@@ -260,6 +264,7 @@ def model_field(field: Object, definitions: Object) -> Object:
     name = merged.pop("$ref", "").removeprefix("#/$defs/")
     if name in definitions:
         merged = {**definitions[name], **merged}
+    # Forms have no `const`.
     if "const" in merged:
         merged["enum"] = [merged.pop("const")]
     if isinstance(merged.get("items"), dict):

@@ -90,6 +90,7 @@ class InterruptibleSection:
         It waits while the handler starts a process, for about a second.
         """
         for _ in range(STARTING_POLLS):
+            # In a signal's handler this may be the section's own thread, which does not go on while it waits here.
             if not self.open or self.mine or not starts_process(self._thread):
                 break
             sleep(STARTING_POLL_SECONDS)
@@ -98,6 +99,7 @@ class InterruptibleSection:
         try:
             raise_in_thread(self._thread, kind)
         finally:
+            # Even if nothing could be raised: `leave` waits for this.
             self._was_set = True
         return True
 
@@ -147,6 +149,7 @@ def json_bytes(value: object) -> bytes:
     """Return a value as JSON; raise an exception if that fails.  Bytes become a BLOB object."""
     if isinstance(value, bytes | bytearray | memoryview):
         value = {BLOB: b2a_base64(value, newline=False).decode()}
+    # The last three: keys are not sorted, none is skipped, and NaN is refused.
     writer = make_encoder({}, refuse_object, quote, None, ":", ",", False, False, False)
     try:
         parts = writer(value, 0)
@@ -163,6 +166,7 @@ def refuse_object(value: object) -> object:
 def protocol_error_of(problem: BaseException) -> dict[str, Json] | None:
     """Return the JSON-RPC error of a ProtocolError, None for other exceptions; data that is not JSON is dropped."""
     code = getattr(problem, "code", None)
+    # By name: frameworks have classes of their own with this name.
     if type(code) is not int or all(kind.__name__ != "ProtocolError" for kind in type(problem).__mro__):
         return None
     try:
@@ -211,10 +215,12 @@ def run_exit_functions() -> None:
     def run() -> None:
         try:
             _run_exitfuncs()
+            # What the handler printed comes first: the traceback is not written through Python's buffer.
             sys.stderr.flush()
         finally:
             over.release()
 
+    # In another thread, because a function that never returns must not keep the process.
     if _ncallbacks():
         over = allocate_lock()
         over.acquire()

@@ -85,6 +85,8 @@ class InlineRunner:
             call.run()
             return True
         lock = self.driver.lock
+        # Not in a `with`: a thread that lost the leadership leaves by an exception, and the lock is the new leader's
+        # then.
         lock.release()
         at_once = self._turns.run(call.handler, call.run, call.deliver_later)
         lock.acquire()
@@ -108,6 +110,7 @@ class InlineRunner:
         if cached is None:
             with self._preparing:
                 if add_handlers(self._image.archive, handlers_folder(self._image)):
+                    # Over stdio, standard output has the messages of the protocol and nothing else.
                     sys.stdout = sys.stderr
                     activate_packages(self._image.archive)
             module = handler[0].removesuffix(".py").replace("/", ".")
@@ -147,6 +150,7 @@ class InlineCall:
             if not is_intended(problem):
                 print_traceback(problem)
             self.returned = failed(problem)
+        # Outside of the try block: what is raised here is not the handler's, and `run` catches it.
         self.region.leave()
 
     def call_function(self) -> object:
@@ -212,6 +216,7 @@ class ContextCall(InlineCall):
 
     def say(self, note: Mapping[str, object]) -> None:
         """Send a note, unless the call has ended; the thread is not interrupted meanwhile."""
+        # A copy, as a note of a worker is: the handler may change its object before this one is sent.
         message = parse(json_bytes(note))
         if self.over or type(message) is not dict:
             return
@@ -229,6 +234,7 @@ class ContextCall(InlineCall):
     def ask(self, note: Mapping[str, object], read: Callable[[Note], Answer]) -> Answer:
         """Send a note that is answered: by another tool, or by the client."""
         reply = len(self.answers) + 1
+        # Before it is sent, so that a cancellation meanwhile ends the waiting.
         waiting = self.answers[reply] = Reply()
         self.say({**note, "reply": reply})
         waiting.bell.acquire()
@@ -277,6 +283,7 @@ class InlineFastPath:
     def start(self, call: Call) -> None:
         """Call the handler; LeadershipLost passes through if it was slow and another thread serves now."""
         inline_call = InlineCall(self._runner, call.definition.handler, call.arguments)
+        # For the thread that takes over if the handler is slow: it registers the call (`adopt`).
         self._current = call, inline_call
         if not self._runner.run(inline_call, call.definition.inline):
             self.adopt()

@@ -41,6 +41,7 @@ class ProgramCode:
         if row is None:
             return None
         code: CodeType = marshal.loads(memoryview(self._data)[row[0] : row[0] + row[1]])
+        # The code was compiled elsewhere: tracebacks need the path at which the file is here.
         _imp._fix_co_filename(code, path)  # type: ignore[attr-defined]
         return code
 
@@ -76,6 +77,7 @@ def use_program_code(loader: object, folder: str) -> None:
         return
     if program:
         _program[:] = [program]
+        # Before Python's own hook, which takes any folder.
         sys.path_hooks.insert(0, program_finder(folder))
 
 

@@ -40,9 +40,11 @@ class WorkerRunner:
         """Send an invocation to a worker; raise OSError if no worker can be started now."""
         job = WorkerJob(b"", done, note)
         try:
+            # Here for its error, which fails this call only; the start of a worker asks for the folder again.
             handlers_folder(self._context.image)
             target = (invocation.file, invocation.function, invocation.binding, invocation.arguments)
             job.body = marshal.dumps((*target, invocation.context, invocation.meta, invocation.name, invocation.more))
+        # Marshal has a limit of depth, which JSON that was parsed may exceed.
         except ValueError:
             job.finish(FunctionResult(problem="the arguments are nested too deeply"))
             return job
@@ -66,6 +68,7 @@ class WorkerRunner:
 
     def answer(self, job: WorkerJob, reply: int, result: Json) -> None:
         """Deliver the answer to a note of a job."""
+        # A body means that no worker has the job: it waits, or was taken back.
         if job.worker is not None and not job.body:
             job.worker.send_control(("answer", job.number, reply, result))
 
@@ -99,6 +102,7 @@ class WorkerPool:
             self._number += 1
             mark = f"{system.getpid()}.w{self._environment}-{self._number}"
             self.workers.append(WorkerProcess(self, mark, self.context.environment(self._environment)))
+        # All are stuck, and there must not be more: the job waits in the newest.
         return self.workers[-1]
 
     def assign(self, jobs: Iterable[WorkerJob]) -> None:
@@ -108,6 +112,7 @@ class WorkerPool:
             try:
                 worker = self.choose_worker()
             except OSError:
+                # The system lacks processes or descriptors, which may pass.
                 self.context.reactor.after(RETRY_SECONDS, lambda: self.assign(()))
                 return
             except (FileChangedError, extraction.ExtractionError) as problem:

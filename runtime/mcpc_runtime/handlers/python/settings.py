@@ -65,6 +65,7 @@ CONVERSIONS: Mapping[str, Callable[[str], object]] = {
     "int": int,
     "float": float,
     "bool": lambda text: text == "true",
+    # In a function, so that the packer can make the import of `pathlib` late.
     "Path": lambda text: Path(text),
     "Secret": Secret,
 }
@@ -86,6 +87,7 @@ class Settings:
         kinds = known_kinds()
         for name in attribute_names(type(self)):
             variable = f"{self.settings_prefix}{name}".upper()
+            # A variable that the built server does not know was not checked.
             text = os.environ.get(variable, "") if variable in kinds else ""
             if name in given:
                 setattr(self, name, given[name])
@@ -112,6 +114,7 @@ def set_default(settings: Settings, name: str) -> None:
     default = getattr(type(settings), name, missing)
     if hasattr(default, "get_default"):
         default = default.get_default(call_default_factory=True)
+    # The defaults of a required `Field`: `...` of mcpc, PydanticUndefined of pydantic.
     if default is not missing and default is not ... and type(default).__name__ != "PydanticUndefinedType":
         setattr(settings, name, default)
 

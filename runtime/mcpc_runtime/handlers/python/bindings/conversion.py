@@ -50,6 +50,7 @@ class NamedTupleClass(Protocol):
         """Return an instance with these members."""
 
 
+# `P`, weeks and days, then `T` and hours, minutes and seconds; only the seconds may have a fraction.
 DURATION = re.compile(r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 
@@ -86,6 +87,7 @@ def exact_type(kind: type, description: str) -> Conversion:
 
 def to_int(value: object) -> int:
     """Return an integer; JSON Schema accepts 1.0 as integer."""
+    # Not isinstance: True is an int of Python, but no number of JSON.
     if type(value) is int:
         return value
     if type(value) is float and value.is_integer():
@@ -120,6 +122,7 @@ SCALARS: dict[object, Conversion] = {
 def parse_duration(kind: type[timedelta], text: str) -> object:
     """Return the time delta of an ISO 8601 duration."""
     match = DURATION.fullmatch(text)
+    # Every part of the expression is optional: `P`, `PT` and `P1DT` have no amount where one is expected.
     if match is None or text[-1:] in "PT":
         raise ValueError("expected a duration as `P1DT2H30M`")
     weeks, days, hours, minutes, seconds = (float(part or 0) for part in match.groups()[1:])
@@ -202,6 +205,7 @@ def cached_by_class(build: Callable[[Any], Conversion]) -> Callable[[object], Co
     def built(hint: object) -> Conversion:
         if hint in CONVERSIONS:
             return CONVERSIONS[hint]
+        # The function looks `convert` up when it is called, which is after the class is built and `convert` replaced.
         CONVERSIONS[hint] = placeholder = Conversion(lambda value: placeholder.convert(value))
         try:
             conversion_of_class = build(hint)
@@ -233,10 +237,12 @@ def of_text(hint: object) -> Conversion:
 def of_enum(hint: type[enum.Enum]) -> Conversion:
     """Return the conversion of an enumeration: the member with this value."""
     values = ((member.value, member) for member in hint)
+    # An array of JSON is a list, which is never equal to a tuple.
     members = [(list(value) if isinstance(value, tuple) else value, member) for value, member in values]
 
     def read(value: object) -> object:
         for plain, member in members:
+            # In Python True equals 1, in JSON it does not.
             if plain == value and isinstance(plain, bool) is isinstance(value, bool):
                 return member
         raise ValueError("expected one of " + ", ".join(repr(plain) for plain, _ in members))
@@ -272,6 +278,7 @@ def of_union(hint: object) -> Conversion:
         for member in (*fitting, *members):
             try:
                 return member.convert(value)
+            # A dataclass raises TypeError if a field without a default is missing.
             except (ValueError, TypeError):
                 continue
         raise ValueError(f"expected {type_text(hint)}")
@@ -294,6 +301,7 @@ def of_sequence(hint: object) -> Conversion:
 
 def of_tuple(hint: object) -> Conversion:
     """Return the conversion of a tuple: items of one type, or one type for each."""
+    # `tuple[()]` has an origin and no arguments; `tuple` alone has neither, and any items.
     hints = typing.get_args(hint) or (() if typing.get_origin(hint) else (object, ...))
     many = len(hints) == 2 and hints[1] is ...
     items = [conversion(hint) for hint in (hints[:1] if many else hints)]
@@ -366,6 +374,7 @@ def of_named_tuple(hint: NamedTupleClass) -> Conversion:
     def read(value: object) -> object:
         if type(value) is not list or len(value) > len(items):
             raise ValueError(f"expected an array of at most {len(items)} items")
+        # Items that are left out are for the defaults of the class.
         return hint(*(item.convert(part) for item, part in zip(items, value, strict=False)))
 
     return Conversion(read)
@@ -406,9 +415,11 @@ KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Conversion]], ...] = (
     (lambda hint: is_class(hint) and hasattr(hint, "__dataclass_fields__"), cached_by_class(of_fields)),
     (is_typed_dict, cached_by_class(of_fields)),
     (is_named_tuple, cached_by_class(of_named_tuple)),
+    # A `NewType`.
     (lambda hint: hasattr(hint, "__supertype__"), lambda hint: conversion(hint.__supertype__)),
     (is_alias, cached_by_class(lambda hint: conversion(alias_value(hint)))),
     (
+        # An alias with parameters: `Pair[int]` of `type Pair[T] = …`.
         lambda hint: is_alias(typing.get_origin(hint)),
         lambda hint: conversion(alias_value(typing.get_origin(hint))[typing.get_args(hint)]),  # type: ignore[index]
     ),

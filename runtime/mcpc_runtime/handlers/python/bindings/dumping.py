@@ -71,11 +71,13 @@ def dict_key_text(name: object) -> str:
     return KEY_TEXTS[plain] if isinstance(plain, bool) or plain is None else plain if type(plain) is str else str(plain)
 
 
+# As pydantic writes keys: truth values as in JSON, None as in Python.
 KEY_TEXTS = {True: "true", False: "false", None: "None"}
 
 
 def iso_duration(value: timedelta) -> str:
     """Return a time delta as an ISO 8601 duration."""
+    # The parts of a negative timedelta are negative days and positive seconds.
     sign, value = ("-", -value) if value.days < 0 else ("", value)
     hours, rest = divmod(value.seconds, 3600)
     minutes, seconds = divmod(rest, 60)
@@ -97,6 +99,7 @@ def dump_set(items: Iterable[object]) -> list[Json]:
     items_json: list[Any] = [to_json(item) for item in items]
     try:
         return sorted(items_json)
+    # Items of several types, and objects, have no order of their own.
     except TypeError:
         return sorted(items_json, key=repr)
 
@@ -173,6 +176,7 @@ def result_to_json(value: object) -> Json:
         return to_json(value)
     except (TypeError, ValueError):
         place, part = place_of_fault(value, "")
+    # Not in the except clause: the first exception would be the context of this one.
     raise fault(part, f" at `{place}`" if place else "")
 
 
@@ -186,6 +190,7 @@ def bytes_text(value: bytes) -> str:
 
 def place_of_fault(value: object, place: str) -> tuple[str, object]:
     """Return the innermost part without a JSON form, and its place as a JSON pointer."""
+    # Each level converts its parts again, O(size * depth), but only of a result that has failed.
     for name, part in parts_of(value):
         try:
             to_json(part)

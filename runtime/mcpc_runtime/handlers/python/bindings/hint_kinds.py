@@ -22,6 +22,7 @@ def is_class(hint: object) -> TypeGuard[type]:
 def is_union(hint: object) -> bool:
     """Tell whether a hint is `A | B` or `Optional[A]`."""
     origin = typing.get_origin(hint)
+    # `A | B` has an origin of its own before Python 3.14.
     return origin is typing.Union or getattr(origin, "__name__", "") == "UnionType"
 
 
@@ -42,6 +43,7 @@ def is_path(hint: object) -> bool:
 
 def is_alias(hint: object) -> bool:
     """Tell whether a hint is a name for another one, made by `type X = …` or `TypeAliasType`."""
+    # By name: before Python 3.12 the class is that of `typing_extensions`.
     return type(hint).__name__ == "TypeAliasType"
 
 
@@ -67,6 +69,7 @@ def has_pydantic(hint: object, seen: set[int]) -> bool:
             return False
         seen.add(id(hint))
         return has_pydantic(alias_value(hint), seen)
+    # The arguments of a Literal are values, not types.
     if typing.get_origin(hint) is typing.Literal:
         return False
     metadata = getattr(hint, "__metadata__", ()) if typing.get_origin(hint) is typing.Annotated else (hint,)

@@ -62,11 +62,13 @@ class Hints:
 
 def parameter_defaults(function: object) -> Iterator[tuple[str, object]]:
     """Yield the optional parameters with their defaults."""
+    # `functools.wraps` copies the annotations to the wrapper, but not the defaults.
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = getattr(function, "__code__", None)
     if code is not None:
         positional = getattr(function, "__defaults__", None) or ()
+        # The parameters with defaults are the last positional ones.
         yield from zip(code.co_varnames[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True)
         yield from (getattr(function, "__kwdefaults__", None) or {}).items()
 
@@ -97,6 +99,7 @@ def call_with_hints(
                 HINTS[function] = Hints(function, more, modes, texts=is_prompt)
     hints = HINTS[function]
     convert = from_text if is_prompt else convert_value
+    # A copy: the arguments of an inline call are the request's own.
     values: dict[str, object] = dict(arguments)
     for name, kind in (hints.conversions if is_prompt else hints.changing).items():
         if name in values:

@@ -79,8 +79,11 @@ def call_with_model(
     """Call a function with the model of its arguments."""
     model = getattr(importlib.import_module(module), name)
     try:
+        # Only by the names of the schema: what a field is called in Python is no name of an argument.
         instance = model.model_validate(arguments, by_alias=True, by_name=False)
     except ValueError as problem:
+        # The ValidationError of pydantic is a ValueError; it is told by its method, since pydantic is not imported
+        # here.
         if not hasattr(problem, "errors"):
             raise
         errors = problem.errors(include_url=False, include_context=False, include_input=False)

@@ -55,6 +55,7 @@ class WorkerOwner(Protocol):
 
 BOOT = (
     "import sys;a=sys.argv[1]\n"
+    # The path stays in `sys.path` and in variables, and in a child `self` would be the child.
     "if a[:11]=='/proc/self/':import posix;a='/proc/%d/'%posix.getpid()+a[11:]\n"
     "sys.path.insert(0,a);from mcpc_runtime.handlers.python.worker.main import main;main(a,*sys.argv[2:])"
 )
@@ -146,6 +147,7 @@ class WorkerProcess:
         self._queue.append(job)
         self._send_queued()
         if len(self._jobs) == 1:
+            # The first call of an idle worker is likely to be answered soon.
             self._reactor.expect()
 
     def _send_queued(self) -> None:
@@ -154,6 +156,7 @@ class WorkerProcess:
         while queue and not self._closed:
             job = queue[0]
             try:
+                # A job that was stopped meanwhile only leaves the queue.
                 outcome = SENT if job.done is None else self._line.put(job.number, job.body)
             except OSError as problem:
                 outcome = self._fail_unsent(job, problem)
@@ -204,6 +207,7 @@ class WorkerProcess:
         self._check_scheduled = False
         if self._closed or not (self._line.has_unbegun_call() or self._queue):
             return
+        # A worker that is not ready is starting, which may take longer.
         if self.ready and self._reads == reads and not self.stuck:
             self.stuck = True
             self._pool.assign(self.take_back())
@@ -312,6 +316,7 @@ class WorkerProcess:
             try:
                 answer = parse(bodies.pop())  # a large body is freed before its answer is built
             except ParseError:
+                # A callback may have closed this worker, which is no fault of its frames.
                 return self._closed
             if self._closed or not self._handle_frame(answer):
                 return self._closed
@@ -359,12 +364,14 @@ class WorkerProcess:
         reason = problem or (f"it exited with status {status}" if status >= 0 else f"it was killed by signal {-status}")
         unbegun = self._unbegun(self._line.unbegun_calls())
         self.close()
+        # What the worker's calls started and left behind; it is found by the mark in its environment.
         self._supervisor.end(0, self._mark)
         self._pool.note_end(self, unbegun, reason)
         for job in list(self._jobs.values()):
             job.finish(FunctionResult(problem=f"the handler's process{reason.removeprefix('it')}"))
 
     def _read_rest(self) -> None:
+        # Bounded: a process that the handler started may still have the pipe, and write to it without end.
         left = FRAME_LIMIT
         while left > 0 and not self._closed:
             try:

@@ -75,6 +75,7 @@ class ThreadReply:
     def give(self, result: Json) -> None:
         """Set the reply, once; None if there will be none."""
         try:
+            # `list.pop` decides which of two threads gives the reply.
             self._open.pop()
         except IndexError:
             return

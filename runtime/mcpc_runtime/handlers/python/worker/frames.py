@@ -30,6 +30,7 @@ READ_SIZE = 1 << 20
 FRAME_LIMIT = 64 << 20
 CLOSED_ON_EXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
 """A flag of Linux, which alone has datagrams that preserve boundaries and files in memory."""
+# ETOOMANYREFS: too many descriptors are under way in sockets.
 NO_ROOM = (EMFILE, ENFILE, ENOBUFS, ENOMEM, ETOOMANYREFS)
 SENT, FULL, RETRY = range(3)
 """The outcome of `put`: sent; retry when there is room; retry after a while."""
@@ -56,6 +57,7 @@ class DatagramSender:
         except BlockingIOError:
             return FULL
         except OSError as problem:
+            # The system's limit of a datagram may be lower than DATAGRAM_LIMIT.
             if problem.errno != EMSGSIZE:
                 return retry_later(problem)
         return self._put_large(head, body)
@@ -272,6 +274,7 @@ def take_frames(buffer: bytearray) -> list[bytes] | None:
     at = 0
     while len(buffer) - at >= 4:
         length = int.from_bytes(buffer[at : at + 4], "little")
+        # The complete frames before it are handled first: at the next call this one is at the beginning.
         if length > FRAME_LIMIT and not frames:
             return None
         end = at + 4 + length

@@ -161,11 +161,13 @@ class Worker:
     def _take(self, number: int, body: bytes) -> None:
         message: Message = marshal.loads(body)
         call = WorkerCall(self, number, message)
+        # Here the call is entered before cancellations are looked at, in `_cancel` it is the other way: none is missed.
         self.calls[number] = call
         self._last_number = number
         if number in self._cancelled_early:
             self._cancelled_early.discard(number)
             call.cancelled = True
+        # A call that imports its module is slow once, which says nothing about its function.
         self.turns.run(message[:2] if message[0] in self._modules else None, call.run)
 
     def _begun(self, number: int) -> None:
@@ -231,6 +233,7 @@ class Worker:
         self.forked = True
         null = open_null()
         for descriptor in self._descriptors:
+            # Not closed: files that the child opens would get their numbers.
             system.dup2(null, descriptor, False)
         system.close(null)
 
@@ -319,6 +322,7 @@ class WorkerCall:
         """Write the result.  A process that the handler forked ends here instead."""
         if self._worker.forked:
             exit_forked_child()
+        # Before the result, after which the server may end this process.
         self._worker.announce_exit()
         self._worker.calls.pop(self.number, None)
         self._worker.replies.send(frame, self._ended, last=True)
