@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
     from mcpc.release.carriers import DeclaredSetting
 
+# Labels of at most 63 characters, and 253 in all, as DNS has them.
 HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:@-]{0,254}")
 UPSTREAM = re.compile(r"(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}")
 PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,200}")
+# Relative, and without `..`, so that it stays inside the repository.
 FOLDER = re.compile(r"(?!.*\.\.)[A-Za-z0-9_.][A-Za-z0-9_./-]{0,200}")
 
 
@@ -110,6 +112,7 @@ def base_image(bytecode: str, platforms: Iterable[str]) -> str:
 def chosen_minor(minor: int, tags: list[tuple[str, str]]) -> int:
     """Return a minor version that can load modules with these tags: the bytecode's own, if possible."""
     exact = {int(python[3:]) for python, abi in tags if abi.startswith("cp") and python[3:].isdigit()}
+    # A module for the stable ABI (`cp311-abi3`) can be loaded by its Python and by later ones.
     least = max((int(python[3:]) for python, abi in tags if abi == "abi3" and python[3:].isdigit()), default=MIN_MINOR)
     if exact:
         return minor if minor in exact else max(exact)
@@ -135,17 +138,20 @@ def compose_variable(setting: DeclaredSetting) -> str:
     """Return the value of a setting: that of `.env`, else its default; a required one without either is an error."""
     if setting.default is not None:
         default = variable_text(setting.default)
+        # What Compose reads as syntax cannot be inside `${NAME:-…}`: such a default is fixed in the file.
         simple = re.fullmatch(r"[^${}\\]*", default)
         return f"${{{setting.name}:-{default}}}" if simple else default.replace("$", "$$")
     return f"${{{setting.name}:?set it in .env}}" if setting.required else f"${{{setting.name}:-}}"
 
 
 def image_tag(version: str) -> str:
+    # A tag has at most 128 characters.
     return re.sub(r"[^A-Za-z0-9._-]", "-", version)[:128].strip("-.") or "latest"
 
 
 def kubernetes(target: Deployment) -> str:
     """Return manifests: replicas that share only keys and, if there are tasks, Valkey."""
+    # The value of a label of Kubernetes has at most 63 characters, and a letter or digit at each end.
     version = re.sub(r"[^A-Za-z0-9._-]", "-", target.version)[:63].strip("-._") or "unknown"
     selector = {"app.kubernetes.io/name": target.label, "app.kubernetes.io/component": "server"}
     valkey_selector = {**selector, "app.kubernetes.io/component": "valkey"}
@@ -247,6 +253,7 @@ def quoted_or_word(value: object) -> str:
 
 
 def yaml_scalar(value: str | float) -> QuotedText:
+    # On one line in any case, because a template knows the indentation of its first line only.
     style = '"' if isinstance(value, str) and "\n" in value else None
     text: str = yaml.safe_dump([value], default_style=style, default_flow_style=False, width=1 << 30)
     return QuotedText(text.removeprefix("- ").removesuffix("\n"))

@@ -97,6 +97,7 @@ def container_image(release: ReleaseInput) -> Iterator[CarrierFile]:
 def registry_entry(release: ReleaseInput) -> Iterator[CarrierFile]:
     """Yield the `server.json` of the registry, for the addresses in `[tool.mcpc.registry]`."""
     entry, version = release.server.project.registry, release.server.version
+    # What will be at an address is not published yet: its digest is that of the file of this name.
     digests = {file.path: hashlib.sha256(file.data).hexdigest() for file in release.made}
     urls = [url.replace("{version}", version) for url in entry.mcpb]
     missing = next((url for url in urls if url.rpartition("/")[2] not in digests), "")
@@ -105,6 +106,7 @@ def registry_entry(release: ReleaseInput) -> Iterator[CarrierFile]:
     bundles = tuple((url, digests[url.rpartition("/")[2]]) for url in urls)
     others = (tuple(text.replace("{version}", version) for text in each) for each in (entry.oci, entry.remotes))
     text = registry_file(release.server, Publication(entry.name, bundles, *others))
+    # A lone surrogate becomes the escape that it has in JSON.
     yield CarrierFile("server.json", PLAIN, text.encode("utf-8", "backslashreplace"))
 
 
@@ -149,6 +151,7 @@ def release_files(release: ReleaseInput, names: Sequence[str]) -> tuple[CarrierF
         CarrierFile(release.named(f"-{target}{'.exe' if target.startswith('win_') else ''}"), EXECUTABLE, server.data)
         for target, server in release.programs
     )
+    # In the order of the table, because a product reads the files of those before it.
     for name, product in PRODUCTS.items():
         if name in names:
             files += tuple(product.make(replace(release, made=files)))

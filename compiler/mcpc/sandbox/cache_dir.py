@@ -94,6 +94,7 @@ def load_parts(kind: str, name: str, count: int) -> list[bytes] | None:
             digest = file.readline()
             parts = [*(file.readline() for _ in range(count - 1)), file.read()]
         if digest == digest_line(parts):
+            # The time of the last use, by which entries are pruned.
             with suppress(OSError):
                 os.utime(path)
             return parts
@@ -125,6 +126,7 @@ def store_entry(kind: str, name: str, *parts: bytes) -> None:
 def prune_entries(kind: str) -> None:
     """Remove the least recently used entries beyond the maximum of a kind."""
     with suppress(OSError):
+        # If another process removes an entry meanwhile, pruning is left to the next build.
         entries = sorted((cache_folder() / kind).iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in entries[MAX_ENTRIES_BY_KIND.get(kind, MAX_ENTRIES) :]:
             if path.is_dir():

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MAX_SCHEMAS = 20_000
 """Maximum number of schemas in all copies."""
+# `if` judges for `then` and `else`, which contain schemas all the same.
 JUDGING = frozenset(name for name, row in KEYWORDS.items() if row.judges or name in ("then", "else"))
 
 
@@ -94,6 +95,7 @@ class _Copies:
         entered = ((name, place) for name, place in home.dynamic.items() if name in self.wanted and name not in known)
         key = node, scope.union(entered)
         if key not in self.made:
+            # Nodes are told apart by identity, so that an equal node is a schema of its own.
             self.made[key] = replace(node)
             self.waiting.append(key)
         return self.made[key]
@@ -230,6 +232,7 @@ class References:
         in_place = self.edges(IN_PLACE)
         cycles = components(in_place) if targets else []
         self.problems += self.endless(cycles, in_place)
+        # Without endless references every component is one schema, which `excessive` relies on.
         if not self.problems:
             self.problems += self.excessive(cycles, in_place)
             self.recursive = self.check_chains() if targets else frozenset()
@@ -246,6 +249,7 @@ class References:
         length: dict[Node, int] = {}
         recursive: set[Node] = set()
         for component in components(edges):
+            # A component comes after all others that it leads to.
             beyond = max((length.get(child, 0) for node in component for child in edges[node]), default=0)
             length.update(dict.fromkeys(component, beyond + 1))
             recursive.update(component if is_cycle(component, edges) else ())

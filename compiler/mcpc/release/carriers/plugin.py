@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Form = Callable[[BuiltServer, str], Iterator[CarrierFile]]
 
 SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
+# Lower-case letters, digits, `.` and `-`, the latter two neither at an end nor doubled.
 NAME = re.compile(r"(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 ROOT, DATA = "${PLUGIN_ROOT}", "${PLUGIN_DATA}"
 CLAUDE_ROOT, GEMINI_ROOT = "${CLAUDE_PLUGIN_ROOT}", "${extensionPath}"
@@ -33,6 +34,7 @@ def plugin_files(server: BuiltServer, command: str = "", forms: Sequence[str] = 
     """Return the files of a plugin; `command`: the program that starts the file, `forms`: names in `FORMS`."""
     if not NAME.fullmatch(server.slug):
         raise UnusableValueError(f"`{server.slug}` cannot be the name of a plugin")
+    # Clients expand variables in a command, so that a `$` might become something else than what was asked for.
     if command.startswith("-") or not command.isprintable() or "$" in command or (command and not command.strip()):
         raise UnusableValueError(f"{command!r} cannot start a plugin; expected a program's name, as `python3`")
     environment = {"MCPC_RUNTIME_CACHE": f"{DATA}/native"}
@@ -63,6 +65,7 @@ def started(server: BuiltServer, command: str, root: str) -> Item:
     """Return `command` and `args` of a server; a program is started by its path, which no client expands."""
     if server.target is not None and not command:
         return {"command": f"./{file_name(server)}" if root == ROOT else f"{root}/{file_name(server)}"}
+    # With `-I` neither PYTHONPATH nor the folder in which the client runs decides what is imported.
     return {"command": command or DEFAULT_COMMAND, "args": ["-I", f"{root}/{file_name(server)}"]}
 
 

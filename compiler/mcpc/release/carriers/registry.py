@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+# A namespace and a name with one `/` between them, 3 to 200 characters in all.
 NAME = re.compile(r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
+# Operators, wildcards, spaces between alternatives, or `x` in the place of a number.
 VERSION_RANGE = re.compile(r"[\^~<>=*|\s]|(?:^|\.)[xX](?:\.|$)")
 SHA256 = re.compile(r"[a-f0-9]{64}")
 URL = re.compile(r"https?://[^\s]+")
@@ -119,6 +121,7 @@ def _bundle_problems(url: str, digest: str) -> Iterator[str]:
 def _image_problems(image: str) -> Iterator[str]:
     """Yield what is wrong with the name of an image."""
     host = image.partition("/")[0]
+    # A first part without a dot or a port is no host, but an account of Docker Hub.
     known = host in OCI_HOSTS or host.endswith(OCI_SUFFIXES) or not re.search(r"[.:]", host)
     if not OCI.fullmatch(image):
         yield f"`{image}` is not an image with a tag or a digest, as `ghcr.io/account/name:1.0.0`"
@@ -137,6 +140,7 @@ def environment_variable(setting: DeclaredSetting) -> Item:
         "default": None if setting.default is None else variable_text(setting.default),
         "choices": [*map(variable_text, setting.choices)],
     }
+    # An empty text stays, since it may be a default.
     return {name: value for name, value in members.items() if value not in (None, False, [])}
 
 

@@ -45,6 +45,7 @@ LEVELS = ("none", "patch", "minor", "major")
 
 def level_of(changes: Iterable[Change]) -> str:
     """Return the part of the version number that changes call for; what is undecided is taken as breaking."""
+    # A new version number alone is no reason for a new version number.
     verdicts = {each.verdict for each in changes if each.rule != "version-changed"}
     if verdicts & {Impact.BREAKING, Impact.UNDECIDED}:
         return "major"
@@ -106,6 +107,7 @@ class Policy:
         used: set[Acceptance] = set()
         for each in changes:
             verdict = self.severity.get(each.rule, each.verdict)
+            # Only the first that fits counts as used: another one that covers the same changes is reported as needless.
             fits = next((acceptance for acceptance in self.accept if acceptance.fits(each)), None)
             used |= set() if fits is None else {fits}
             judged.append(replace(each, verdict=verdict, accepted=None if fits is None else fits.reason))
@@ -157,6 +159,7 @@ def compare(old: ServerLists, new: ServerLists, policy: Policy = NO_POLICY) -> C
 
 
 def all_changes(old: ServerLists, new: ServerLists) -> Iterator[Change]:
+    # A tool that is found by other tools can be called all the same: out of the list it is changed, and not gone.
     yield from item_changes(TOOLS, *([*one.tools, *map(as_operation, one.operations)] for one in (old, new)))
     yield from item_changes(PROMPTS, old.prompts, new.prompts)
     yield from item_changes(RESOURCES, old.resources, new.resources)

@@ -79,6 +79,7 @@ def _merged(pattern: str) -> list[Step]:
     steps: list[Step] = []
     for what, least, most in _steps(parse(pattern)):
         if steps and steps[-1][0] == what:
+            # `a{1,2}a{3}` becomes `a{4,5}`; the right side is evaluated in its order, so that `pop` comes last.
             least, most = least + steps[-1][1], most + steps.pop()[2]
         steps.append((what, least, most))
     return steps
@@ -139,10 +140,12 @@ def bounds(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool:
     are_integers = "fraction" not in kinds_of(narrow)
     for names in BOUNDS:
         limits = [bound for part in narrow for bound in _limits(part, *names)]
+        # For integers `> 2` and `>= 2.5` both mean `>= 3`.
         if are_integers:
             limits = [
                 (Fraction(math.floor(each) + 1 if is_open else math.ceil(each)), False) for each, is_open in limits
             ]
+        # Of equal bounds the excluded one is greater, and tighter, as True is greater than False.
         if any(not limits or max(limits) < bound for bound in _limits(wide, *names)):
             return False
     return True
@@ -159,6 +162,7 @@ def _limits(part: PlacedSchema, sign: int, closed: str, opened: str) -> Iterator
 
 def exact(number: Json) -> Fraction:
     """Return the number that is written in JSON."""
+    # `repr` gives the decimal that was written: 1/10 for 0.1, and not the nearest binary fraction.
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
@@ -166,6 +170,7 @@ def multiples(_search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> boo
     """Compare multiples; integers are multiples of one."""
     factors = [exact(each) for part in narrow if (each := part.get("multipleOf", NUMBER, None))]
     factors += [] if "fraction" in kinds_of(narrow) else [Fraction(1)]
+    # A `multipleOf` of zero is invalid, but must not end the comparison of the rest.
     return any((each / (exact(wide.get("multipleOf", NUMBER, 1)) or 1)).denominator == 1 for each in factors)
 
 
@@ -204,11 +209,13 @@ def items(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | N
     """Compare the items at each place, and all others."""
     rows = [_items(part) for part in (wide, *narrow)]
     places = range(max(map(len, rows)))
+    # From the last place of a row on, its last schema holds: that of all others.
     return all_of(search.below(*(row[min(at, len(row) - 1)] for row in rows)) for at in places)
 
 
 def _items(part: PlacedSchema) -> list[PlacedSchema]:
     """Return the schemas of items by place; the last is that of all others."""
+    # A list is the form before draft 2020-12, where `additionalItems` is about the rest.
     if isinstance(part.keywords.get("items"), list):
         return [*part.among("items"), part.at(part.get("additionalItems", SCHEMA, True))]
     return [*part.among("prefixItems"), part.at(part.get("items", SCHEMA, True))]
@@ -226,6 +233,7 @@ def properties(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> boo
     for pattern, each in sorted(by_pattern.items()):
         answers.append(search.below(wide.at(each), *(_matching(part, pattern) for part in narrow)))
     answers.append(search.below(others, *(part.at(_others(part)) for part in narrow)))
+    # A pattern that only the narrower side has may match names that the wider side leaves to its `others`.
     for part in narrow:
         rows = part.get("patternProperties", dict, {})
         answers += [search.below(others, part.at(each)) for pattern, each in rows.items() if pattern not in by_pattern]
@@ -248,6 +256,7 @@ def property_schemas(parts: PlacedSchemas, name: str) -> list[PlacedSchema]:
     for part in parts:
         own = [each for key, each in part.get("properties", dict, {}).items() if key == name]
         for pattern, each in part.get("patternProperties", dict, {}).items():
+            # In ECMA-262 `\d`, `\w` and `\b` know ASCII only.
             own += [each] if re.search(translate(pattern), name, re.ASCII) else []
         demands += [part.at(each) for each in own or [_others(part)]]
     return demands
@@ -292,6 +301,7 @@ def alternatives(parts: PlacedSchemas) -> list[PlacedSchemas]:
     for at, part in enumerate(parts):
         for name in ("anyOf", "oneOf"):
             if branches := part.among(name):
+                # Without the keyword, since the case would be taken apart again and again.
                 rest = part.at({key: each for key, each in part.keywords.items() if key != name})
                 return [(*parts[:at], rest, *together(each), *parts[at + 1 :]) for each in branches]
     return []
@@ -302,6 +312,7 @@ def reference(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool
     target, name = wide.target(), wide.get("$ref", str, "")
     if target is not None:
         return search.decide(target, narrow)
+    # Where a document has an `$id`, the same relative reference may lead elsewhere.
     is_outside = not name.startswith("#") and not any(part.document.ids for part in (wide, *narrow))
     return (is_outside and any(name == part.get("$ref", str, "") for part in narrow)) or None
 
@@ -316,6 +327,7 @@ def union(search: Search, wide: PlacedSchema, narrow: PlacedSchemas) -> bool | N
     answers = []
     for case, branches in _cases(wide.among("anyOf"), narrow):
         answer = any_of(search.decide(each, case) for each in branches)
+        # Of several branches each may accept a part of the values, so that a False for each is not one for all.
         answers.append(None if answer is False and len(branches) > 1 else answer)
     return all_of(answers)
 
@@ -352,11 +364,13 @@ def _are_disjoint(one: PlacedSchemas, other: PlacedSchemas, *, is_whole: bool = 
     """Tell whether it is certain that no value is accepted by both: of a type, by their values, or by a property's."""
     kinds = kinds_of(one) & kinds_of(other)
     for some, others in ((one, other), (other, one)):
+        # Without formats: whether they are asserted depends on the validator, and a refusal has to be certain.
         values = values_of(some)
         if values is not None and not any(
             all(each.accepts(value, formats=False) for each in others) for value in values
         ):
             return True
+    # Properties are compared one level deep, which finds discriminators and bounds the work.
     if kinds != {"object"} or not is_whole:
         return not kinds
     for name in sorted(required_names(one) | required_names(other)):

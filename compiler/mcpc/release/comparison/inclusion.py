@@ -90,6 +90,7 @@ class Inclusion:
             return True
         self._above.add(key)
         try:
+            # Rules take the tightest bound of all parts, so there has to be one, even if it accepts everything.
             return self.decide(wide, together(*(parts.values() or narrow[:1])))
         finally:
             self._above.discard(key)
@@ -113,6 +114,7 @@ class Inclusion:
 
 
 def _key(part: PlacedSchema) -> str:
+    # A reference may lead elsewhere in another document; both documents live as long as the search does.
     return f"{id(part.document)} {json.dumps(part.schema, sort_keys=True)}"
 
 

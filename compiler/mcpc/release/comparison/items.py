@@ -38,6 +38,7 @@ def item_changes(kind: ItemKind, old: Sequence[Item], new: Sequence[Item]) -> It
         if name in after:
             yield from member_changes(kind, name, one, after[name])
             yield from kind.compare(one, after[name])
+    # What is new or gone would move the others, which is no other order.
     common = [[name for name in items if name in before and name in after] for items in (before, after)]
     if common[0] != common[1]:
         yield change("order-changed", kind.name, "*", f"the list of {kind.name}s is in another order")
@@ -61,6 +62,7 @@ def as_operation(tool: Item) -> Item:
     return {**tool, UNLISTED: True}
 
 
+# The defaults are those of `ToolAnnotations` in the schema of MCP.
 HINTS = {
     "readOnlyHint": (False, "read-only-hint-lost", "read-only-hint-set", False),
     "destructiveHint": (True, "destructive-hint-set", "destructive-hint-lost", True),

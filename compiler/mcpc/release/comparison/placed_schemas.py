@@ -44,6 +44,7 @@ UNUSABLE = (KeyError, Unresolvable, TooLongError, RecursionError, re.error, Valu
 
 
 def _format_checker() -> FormatChecker:
+    # None of the library's own checks, which depend on what else is installed.
     checker = FormatChecker(formats=())
     for name, accepts in FORMATS.items():
         check = lambda value, accepts=accepts: not isinstance(value, str) or accepts(value)  # noqa: E731
@@ -71,6 +72,7 @@ class Document:
             return None
         target = self.value
         for step in unquote(reference[1:]).split("/")[1:]:
+            # RFC 6901, section 4: `~1` first, since `~01` stands for `~1` and not for `/`.
             name = step.replace("~1", "/").replace("~0", "~")
             rows = {str(at): each for at, each in enumerate(target)} if isinstance(target, list) else target
             target = rows.get(name) if isinstance(rows, dict) else None
@@ -162,6 +164,7 @@ class Search(Protocol):
 def together(*parts: PlacedSchema) -> tuple[PlacedSchema, ...]:
     """Return schemas with all that hold together with them: by `allOf` and `$ref`."""
     waiting, parts_below = [*parts], list[PlacedSchema]()
+    # References that lead back to themselves end at the limit, too.
     while waiting and len(parts_below) < MAX_PARTS:
         part = waiting.pop(0).effective()
         target = part.target()
@@ -202,6 +205,7 @@ def is_same(one: PlacedSchema, other: PlacedSchema) -> bool:
     text = json.dumps(_meaning(one.schema), sort_keys=True)
     if text != json.dumps(_meaning(other.schema), sort_keys=True):
         return False
+    # The same reference leads to the same schema in equal documents only.
     has_reference = any(f'"{name}"' in text for name in ("$ref", "$dynamicRef", "$recursiveRef"))
     return not has_reference or one.document.text == other.document.text
 
@@ -214,6 +218,7 @@ def _meaning(schema: Json) -> Json:
         return schema
     meaning = {name: each for name, each in schema.items() if name not in ANNOTATIONS}
     for name, each in meaning.items():
+        # Keys of these are names, of which one may be `title`; `const` and `enum` have values, and no schemas.
         if name in NAMED and isinstance(each, dict):
             meaning[name] = {key: _meaning(value) for key, value in each.items()}
         elif name not in ("const", "enum"):
@@ -291,6 +296,7 @@ def closed(schema: Json) -> Json:
     for holder in ("$defs", "definitions"):
         definitions = schema.get(holder)
         if isinstance(definitions, dict):
+            # The open ones stay, because references that are not closed (below `not` or `allOf`) lead to them.
             copies = {f"{name}{SUFFIX}": _closed(each) for name, each in definitions.items()}
             closed_schema[holder] = {**definitions, **copies}
     return closed_schema
@@ -302,6 +308,7 @@ def _closed(schema: Json) -> Json:
     closed_schema = dict(schema)
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith(PREFIXES) and {*schema} <= {"$ref", *HARMLESS}:
+        # A longer pointer leads into a definition, and only whole ones have a closed copy.
         return {**closed_schema, "$ref": reference + SUFFIX} if reference.count("/") == 2 else closed_schema
     if isinstance(schema.get("properties"), dict):
         closed_schema["properties"] = {name: _closed(each) for name, each in schema["properties"].items()}

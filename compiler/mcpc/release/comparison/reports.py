@@ -65,6 +65,7 @@ WIDTH = 80
 def as_text(comparison: Comparison, failing: frozenset[Impact]) -> str:
     """Return the changes, grouped by verdict."""
     lines = [headline(comparison)]
+    # `groupby` joins neighbours only: `in_order` has sorted the changes by verdict.
     for verdict, changes in groupby(comparison.changes, key=lambda each: each.verdict):
         lines += ["", f"{verdict}:"]
         for change in changes:
@@ -213,6 +214,7 @@ def item_line(change: Change) -> str:
 
 def escaped(text: str) -> str:
     """Return a text in which nothing is markup but `code`."""
+    # `split` returns what the group matches, too: every other part is a span of code.
     parts = SPAN.split(text)
     return "".join(part if number % 2 else SPECIAL.sub(r"\\\g<0>", part) for number, part in enumerate(parts))
 

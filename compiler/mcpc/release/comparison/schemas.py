@@ -114,9 +114,11 @@ def with_type(keywords: Mapping[str, Json], schema: Mapping[str, Json]) -> Json:
 
 def annotation_changes(tool: str, side: Side, pointer: str, old: Object, new: Object) -> Iterator[Change]:
     for name in sorted({*old, *new} - MEANINGFUL):
+        # A keyword whose value is null differs from one that is not there.
         if old.get(name) == new.get(name) and (name in old) == (name in new):
             continue
         rule = f"{side.name}-{TEXTS.get(name, 'annotation')}-changed"
+        # Results have no rules for defaults, examples and deprecation.
         rule = rule if rule in RULES else f"{side.name}-annotation-changed"
         verb = "new" if name not in old else "gone" if name not in new else "another"
         message = f"{label(pointer)}: {name} is {verb}"
@@ -140,6 +142,7 @@ def schema_changes(tool: str, side: Side, old: Json, new: Json) -> list[Change]:
         return []
     walk = SchemaWalk(tool, side, old, new)
     walk.compare(f"/{side.member}", old, new)
+    # Closed is the side that makes values: callers by the old input schema, the server by its new output schema.
     return settled(walk, accepts(new, closed(old), kind="object") if side is INPUT else accepts(old, closed(new)))
 
 
@@ -157,6 +160,7 @@ def settled(walk: SchemaWalk, answer: Answer) -> list[Change]:
         return [*changes, change(rule, "tool", walk.tool, message, pointer=f"/{side.member}", reason=answer.reason)]
     if any(each.verdict is Impact.BREAKING for each in walk.changes):
         return walk.changes
+    # The whole is worse, although no place in it looks so.
     rule = f"{side.name}-schema-{side.worse}"
     return [*walk.changes, change(rule, "tool", walk.tool, RULES[rule].title, pointer=f"/{side.member}")]
 
@@ -222,6 +226,7 @@ class SchemaWalk:
         groups = {
             group: (before, after)
             for group, before, after in changed_groups(old, new)
+            # These are compared one by one in `_compare_objects`.
             if not _is_paired(before.get(group), after.get(group))
         }
         if not groups:
@@ -229,8 +234,10 @@ class SchemaWalk:
         before, after = (
             {name: each for row in rows for name, each in row.items()} for rows in zip(*groups.values(), strict=True)
         )
+        # A type that has changed is a group itself, and would be overwritten by the old one.
         context = {} if "type" in groups else old
         joint = self._effect(with_type(before, context), with_type(after, context))
+        # Groups that together are no worse are one change: a narrower one among them is outweighed by another.
         if self._is_worse(joint) is not False:
             rows = {
                 name: [with_type(each, {} if name == "type" else old) for each in pair] for name, pair in groups.items()
@@ -263,6 +270,7 @@ class SchemaWalk:
         if isinstance(before, dict) and isinstance(after, dict):
             self.compare(at, before, after)
             return
+        # Declared properties accept everything here, because they are compared by themselves.
         names = dict.fromkeys((*_objects(old, "properties"), *_objects(new, "properties")), True)
         rows = [{"type": "object", "properties": names, "additionalProperties": each} for each in (before, after)]
         effect = self._effect(*rows)

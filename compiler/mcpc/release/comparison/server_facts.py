@@ -36,6 +36,7 @@ SETTING_SCHEMAS = {
 }
 TASK_MODES = {"forbidden": {"call"}, "optional": {"call", "task"}, "required": {"task"}}
 """How a tool can be called."""
+# As `manylinux_2_17_`: the version of the C library, or of macOS.
 VERSIONED_TAG = re.compile(r"(manylinux|musllinux|macosx)_\d+_\d+_")
 
 
@@ -116,6 +117,7 @@ def _setting_changes(name: str, old: Item, new: Item) -> Iterator[Change]:
         yield change(rule, "setting", name, words, old=was, new=required)
     one, other = _setting_schema(old), _setting_schema(new)
     if one != other:
+        # What is undecided counts as narrower.
         is_narrower = not accepts(other, one).holds
         rule, words = ("setting-narrowed", "fewer") if is_narrower else ("setting-widened", "more")
         message = f"{words} values are accepted: type or choices are others"
@@ -140,6 +142,7 @@ def task_changes(old: ServerLists, new: ServerLists) -> Iterator[Change]:
     before, after = old.tasks or {}, new.tasks or {}
     common = {each["name"] for each in old.tools} & {each["name"] for each in new.tools}
     for name in sorted(common):
+        # Without `taskSupport` a tool cannot be called as a task.
         one, other = before.get(name, "forbidden"), after.get(name, "forbidden")
         if one == other:
             continue

@@ -114,6 +114,7 @@ def _resolved(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeL
     built: dict[str, LockedFile] = {}
     with _local(request) as local, tempfile.TemporaryDirectory(prefix="mcpc-") as made:
         folder = Path(made).resolve()
+        # Each round builds one package that has no wheel, and asks for all versions again.
         while True:
             try:
                 asked = replace(request, built=str(folder) if built else "")
@@ -164,6 +165,7 @@ def _checked(request: LockRequest, tree: SourceTree, order: LockOrder) -> MadeLo
         if problem.kind == "invalid":
             return MadeLock(problems=(diagnose("MCP422", Span(order.name), str(problem), "", LOCK_AGAIN),))
         return MadeLock(problems=lock_problem(problem, lock, request.wanted, locked=True))
+    # Locks of other programs may have more packages, in another order.
     if lock.is_ours and assembled.text.encode() != source.data:
         place = _first_difference(source.text, assembled.text)
         message = f"`{order.name}` has what the project does not need, or was changed by hand"

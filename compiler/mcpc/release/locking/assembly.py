@@ -75,6 +75,7 @@ def assemble_lock(
         for name, version in versions.items():
             package = packages.setdefault((name, version), LockedPackage(name, version))
             package.targets.append(target)
+            # A package that names an extra of its own needs itself.
             package.needs |= {(need, versions[need]) for need in installed.closure.needs.get(name, ()) if need != name}
             package.origin = places.get(name, {})
             file = installed.files.get(name) or _local_file(name, local, request)
@@ -178,6 +179,7 @@ def target_marker(some: Iterable[Target], every: Iterable[Target]) -> str:
     values = {_environment(item): marker_values(item) for item in every}
     for name in MARKERS:
         here = {values[item][name] for item in wanted}
+        # One marker is enough if its values occur on no other target.
         if {item for item in others if values[item][name] in here} == wanted:
             return " or ".join(f"{name} == '{value}'" for value in sorted(here))
     return " or ".join(f"({item})" for item in sorted(wanted))
@@ -192,6 +194,7 @@ def lock_text(table: Mapping[str, Any]) -> str:
     blocks = [_pairs({key: value for key, value in table.items() if key not in ("packages", "tool")})]
     blocks += [f"[[packages]]\n{_pairs(row)}" for row in table["packages"]]
     blocks += [f"[tool.{name}]\n{_pairs(value)}" for name, value in table.get("tool", {}).items()]
+    # PEP 751 requires the key, also where there are no rows.
     if not table["packages"]:
         blocks[0] += "packages = []\n"
     return "\n".join(blocks)

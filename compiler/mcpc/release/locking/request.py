@@ -87,6 +87,7 @@ def read_request(
     preferred: dict[str, str] = {}
     if needs_models(server) and all(item.name != PYDANTIC for item in wanted):
         pins, _ = with_pydantic(())
+        # The compiler's own versions, which are taken unless a requirement of the project excludes them.
         preferred = {item.name: version for item in pins if (version := pinned_version(item.text))}
         wanted = (*wanted, ANY_PYDANTIC)
     if upgraded is not None:
@@ -128,6 +129,7 @@ def lock_targets(tree: SourceTree, options: Options) -> list[Target | Diagnostic
     named = options.platform_tags or ("",)
     chosen: dict[Target | Diagnostic, None] = {}
     for platform in named:
+        # A tag may name its Python already.
         for minor in minors if not re.search(r"-cp3\d+$", platform) else ("",):
             chosen[parse_target(platform, minor)] = None
     return sorted(
@@ -171,4 +173,5 @@ def existing_versions(tree: SourceTree) -> dict[str, str]:
     for package in lock.pylock.packages if lock is not None else ():
         if package.version is not None:
             versions.setdefault(package.name, set()).add(str(package.version))
+    # Of several versions none is to be preferred.
     return {name: next(iter(numbers)) for name, numbers in versions.items() if len(numbers) == 1}

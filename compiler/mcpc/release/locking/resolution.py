@@ -65,6 +65,7 @@ def resolve(request: LockRequest, local: Mapping[str, Path], built: Mapping[str,
     if fitting:
         try:
             return _with_one_version(replace(request, preferred=dict(fitting)), local, built)
+        # A preferred version without a wheel may be built, so it is no reason to choose other versions.
         except OnlySourcesError:
             raise
         except ResolutionError:
@@ -92,6 +93,7 @@ def _with_one_version(
         for name, file in files.items():
             if file.version:
                 versions.setdefault(name, set()).add(Version(file.version))
+    # Newer versions drop old Pythons, so that the lowest is the likeliest to fit all targets.
     several = {name: str(min(there)) for name, there in versions.items() if len(there) > 1}
     if several:
         with suppress(ResolutionError):
@@ -137,6 +139,7 @@ def _target_files(
 
 
 def _with_digest(file: LockedFile, asked: UvRequest) -> LockedFile:
+    # A registry need not name a digest (PEP 503): then the file itself is fetched.
     data = b"" if file.sha256 else fetch(file, "", asked.origins)
     return replace(file, sha256=hashlib.sha256(data).hexdigest(), size=len(data)) if data else file
 

@@ -35,6 +35,7 @@ class PackageSource(NamedTuple):
     valued: str
 
 
+# In all three: an exact version (of an image a tag but `latest`), or a digest: a commit of 40 digits, a SHA-256.
 NPM = PackageSource(
     re.compile(r".{1,200}@v?\d+\.\d+\.\d+[\w.+-]{0,60}$|.{1,500}#[0-9a-f]{40}$"),
     "-p --package",
@@ -73,6 +74,7 @@ MAX_WORDS = 500
 
 def program_name(word: str) -> str:
     """Return the name of a program without its folder and without an ending of Windows."""
+    # The file of a client on Windows may be scanned on another system.
     name = (PureWindowsPath if "\\" in word else PurePosixPath)(word).name.lower()
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)
 
@@ -85,6 +87,7 @@ def unwrapped(words: Sequence[str]) -> list[str]:
     if started[1].lower() == "/c":
         return started[2:]
     try:
+        # As `-c`, `-lc` or `-ec`.
         return shlex.split(started[2]) if re.match("-.*c$", started[1]) else started
     except ValueError:
         return started
@@ -122,16 +125,19 @@ def _package(words: Sequence[str], before: list[str], source: PackageSource) -> 
 
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|(?:^|[_-])(?:PAT|PWD)$", re.IGNORECASE)
+# Ends of names that only tell something about a secret: `TOKEN_URL`, `KEY_FILE`, `MAX_TOKENS`.
 NOT_SECRET_NAME = re.compile(
     r"(?:TYPE|MODE|URL|URI|FILE|PATH|DIR|NAME|LIMIT|TOKENS|ID|ISSUER|METHOD|PROVIDER|ENABLED|TIMEOUT|HOST|PORT|SCOPES?)$",
     re.IGNORECASE,
 )
+# `$NAME`, `{env:NAME}`, `%NAME%`, `{{name}}`, `<your key>`.
 REFERENCE = re.compile(r"\$|\{env:|%\w{1,64}%|\{\{|<")
 IS_PATH = re.compile(r"[~.]{0,2}[/\\]|[A-Za-z]:[/\\]|https?://[^@?]{1,500}$")
 ASSIGNMENT = re.compile(r"-{0,2}([A-Za-z][\w.-]{1,80})(?:=|:\s{0,4})(.{1,4096})", re.DOTALL)
 OPTION = re.compile(r"-{1,2}[A-Za-z][\w-]{0,60}")
 SCHEME = re.compile(r"(?i)(?:bearer|basic|token)\s{1,4}")
 PLACEHOLDER = re.compile(r"your|xxxx|\.\.\.|\*\*\*|change_?me|replace|placeholder|example|(.)\1{5}", re.IGNORECASE)
+# So many characters in a row may be a key of an unknown form.
 UNCLEAR = re.compile(r"[A-Za-z0-9_-]{16}")
 SHORTEST = 8
 """Characters of the shortest secret."""
@@ -144,6 +150,7 @@ def secret_parts(entry: ClientEntry) -> Iterator[tuple[EntryText, str]]:
     words = entry.of(WORD)
     names = ["", *(part.value if OPTION.fullmatch(part.value) else "" for part in words)]
     for part in entry.parts:
+        # `names` begins with an empty text, so it has at a word's number the option before that word.
         option = names[words.index(part)] if part in words else ""
         what = secret_kind(part, option)
         if what:
@@ -203,6 +210,7 @@ def _shown(word: str, before: str) -> str:
     if word.startswith(("http://", "https://")):
         return shown_address(word)
     name, sign, value = word.partition("=")
+    # Ports and versions are shown.
     if sign and not value.replace(".", "").isdecimal():
         return f"{name if OPTION.fullmatch(name) or name.isidentifier() else HIDDEN}={HIDDEN}"
     has_secret = any(known_secrets(word)) or password_in_address(word) or ":" in word.partition("://")[0] or " " in word

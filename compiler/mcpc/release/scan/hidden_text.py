@@ -34,6 +34,7 @@ PAIRS = (
 LATIN = {ord(other): latin for others, latins in PAIRS for other, latin in zip(others, latins, strict=True)}
 SAME_SHAPE = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"))
 """Latin letters and digits that look alike in a name."""
+# The flag of a region, as Scotland: a black flag, the code of the region in tags, and the tag that ends it.
 FLAG = re.compile("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f")
 SHORTEST = 10
 """Characters of the shortest decoded text that counts."""
@@ -61,6 +62,7 @@ class Encoding(NamedTuple):
 
 
 def _selectors(text: str) -> bytes:
+    # Selectors 1 to 16 begin at U+FE00, 17 to 256 at U+E0100: the byte is the number less one.
     codes = map(ord, text)
     return bytes(code - 0xFE00 if code < 0xFF00 else code - 0xE0100 + 16 for code in codes)
 
@@ -77,6 +79,7 @@ def _bits(text: str) -> str:
 
 def _base64(text: str) -> bytes:
     body = text.rstrip("=").replace("-", "+").replace("_", "/")
+    # A run of letters in one case is rather a long name.
     if body.isalpha() and (body.islower() or body.isupper()):
         return b""
     return base64.b64decode(body + "=" * (-len(body) % 4), validate=True)
@@ -117,6 +120,7 @@ ENCODINGS = (
         "SCAN309", "character references of HTML", re.compile(r"(?:&#(?:x[0-9A-Fa-f]{2,6}|[0-9]{2,7});){6,}"),
         lambda text: html.unescape(text).encode("utf-8", "replace"), 6,
     ),
+    # Possessive: a comment without an end is read once, and not once from each place.
     Encoding(
         "SCAN307", "a comment of HTML", re.compile(r"<!--(?:[^-]|-(?!->))*+(?:-->)?"),
         lambda text: text.removeprefix("<!--").removesuffix("-->").strip(),
@@ -128,8 +132,10 @@ ENCODINGS = (
     ),
 )  # fmt: skip
 REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Sequences of ECMA-48 (CSI, OSC, DCS, SOS, PM, APC), and control characters but tabs and ends of lines.
 TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\]|[PX^_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 TAG = re.compile("[\U000e0000-\U000e007f]")
+# 25 empty lines, or 150 spaces.  The look-behind starts at the first space of a run, so that a run is read once.
 FAR_AWAY = re.compile(r"(?:\n[ \t]{0,40}){25}|(?<![ \t\u00a0\u3000])[ \t\u00a0\u3000]{150}")
 WORD = re.compile(r"\w{2,80}")
 PLAIN = frozenset({Role.NAME, Role.PROSE, Role.VALUE})
@@ -159,6 +165,7 @@ def find_hidden_text(text: Text) -> Iterator[Hit]:
 def _invisible(text: Text) -> Iterator[Hit]:
     """Yield each kind of invisible character once."""
     flags = [match.span() for match in FLAG.finditer(text.text)]
+    # A byte order mark at the beginning of a file hides nothing.
     first = int(text.role in FORMATTED and text.text.startswith("\ufeff"))
     seen: set[str] = set()
     for match in hidden_finder(controls=False).finditer(text.text, first):

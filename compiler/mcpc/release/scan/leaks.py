@@ -71,6 +71,7 @@ MIN_BITS = 3.7
 """Bits of entropy for each character, from which on a value looks random."""
 SHORTEST = 14
 UNENCRYPTED = re.compile(r"\bhttp://[^\s\"'<>)\]`}\\,]{3,300}")
+# This machine, private networks (RFC 1918), names without a dot, reserved names (RFC 2606), placeholders.
 LOCAL = re.compile(
     r"http://(?:localhost|127\.|0\.0\.0\.0|\[::1?\]|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|host\.docker\.internal|"
     r"[a-z0-9-]{1,63}(?:[:/]|$)|[\w.-]{1,80}\.(?:local|internal|test|lan|example|invalid|localhost|svc)\b|"
@@ -144,6 +145,7 @@ def password_in_address(text: str) -> re.Match[str] | None:
 
 
 def _is_placeholder(value: str) -> bool:
+    # The prefix is no part of the random characters, and would count for the entropy.
     body = value.rpartition("_")[2] if value.startswith(("gh", "sk_", "rk_")) else value
     return (
         bool(re.search(r"EXAMPLE|example|xxxx|XXXX|\.\.\.|(.)\1{7}|1234567890|your|abcdefgh", body))

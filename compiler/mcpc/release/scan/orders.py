@@ -184,6 +184,7 @@ def compiled(phrase: str) -> re.Pattern[str]:
     found, between = "", ""
     for word in phrase.split():
         if word.isdecimal():
+            # Possessive, since giving back parts of words could not lead to another match.
             between += rf"(?:\w++\W++){{0,{word}}}?"
             continue
         body = GROUP.sub(lambda name: f"(?:{GROUPS[name[0]]})", word).replace(" ", r"\W+")
@@ -236,6 +237,7 @@ ORDERS = (
 """Orders in a sentence.  In names of tools, `I` and `K` stand for one of another server, `U` for an unknown one."""
 DISCUSSED = compiled("DISCUSSION")
 """What a sentence says that is about orders and gives none."""
+# At most two words may be between them: `never ask to`.
 NEGATED = re.compile(rf"{compiled('NOT').pattern}\W+(?:\w+\W+){{0,2}}$")
 """What reverses the order after it."""
 
@@ -268,7 +270,9 @@ def find_orders(server: ServerTexts, others: Sequence[ServerTexts]) -> Iterator[
     def mark(match: re.Match[str]) -> str:
         word = match[0]
         is_tool = IS_TOOL.match(match.string, match.end())
+        # A name that is a common word, as `search`, counts only where the text calls it a tool.
         if word in foreign and not word.isalpha():
+            # As long as the name, so that places in the sentence stay the same.
             return "I" * len(word)
         if word in foreign and (is_tool or CALLED.search(match.string, max(0, match.start() - 20), match.start())):
             return "K" * len(word)
@@ -304,6 +308,7 @@ def _orders(text: str, mark: Callable[[re.Match[str]], str]) -> Iterator[tuple[s
     for end in (*(match.end() for match in SENTENCE.finditer(folded)), len(folded)):
         sentence = folded[start:end]
         for code, first, last in _orders_of_sentence(sentence, TOOL_NAME.sub(mark, sentence)):
+            # One character of the original may be several in folded form.
             yield code, offsets[start + first], offsets[start + last - 1] + 1
         start = end
     for code, form in FORMS:

@@ -190,6 +190,7 @@ def as_markdown(report: ScanReport) -> str:
 
 
 def _row(finding: Finding) -> str:
+    # Behind the colon are words of the server, which may be markup; the excerpt shows them as code.
     message = f"{finding.message.partition(':')[0]}{': ' + _code(finding.excerpt) if finding.excerpt else ''}"
     place = f" ({_code(f'{finding.position.path}:{finding.position.line}')})" if finding.position else ""
     return (
@@ -207,6 +208,7 @@ def as_sarif(report: ScanReport) -> str:
     """Return the report as one SARIF 2.1.0 run, with the codes that occur as rules."""
     rules = {code: _rule(code) for code in sorted({finding.code for finding in report.findings})}
     results = [
+        # Without a position the file that was named is the place; an address is none.
         replace(shared, path=one.target) if not one.position and one.target and "://" not in one.target else shared
         for shared, one in ((shared_finding(one), one) for one in report.findings)
     ]

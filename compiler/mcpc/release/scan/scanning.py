@@ -124,6 +124,7 @@ class Ignored:
     def matches(self, finding: Finding) -> bool:
         if finding.code != self.code:
             return False
+        # An entry for a definition covers its fields, one for a field what is below it.
         return not self.place or any(
             fnmatchcase(finding.location, pattern) for pattern in (self.place, f"{self.place}: *", f"{self.place}.*")
         )
@@ -147,6 +148,7 @@ def parse_ignored(entries: Iterable[str]) -> tuple[Ignored, ...]:
 def project_ignored(text: str) -> tuple[Ignored, ...]:
     """Return the entries of a `pyproject.toml`; raise IgnoreError."""
     try:
+        # `tomllib` refuses a byte order mark.
         table = parse_toml(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         return ()  # a check of the project reports it
@@ -214,6 +216,7 @@ def _findings(hits: Iterable[tuple[ServerTexts, Hit]]) -> tuple[Finding, ...]:
     first: dict[tuple[str, ...], tuple[ScannedServer, Hit]] = {}
     for texts, hit in hits:
         server = texts.server
+        # Files have no pointer.
         first.setdefault((server.target, server.name, hit.code, hit.text.pointer or hit.text.location), (server, hit))
     findings = [_finding(server, hit) for server, hit in first.values()]
     return tuple(
@@ -238,6 +241,7 @@ def excerpt_of(hit: Hit) -> str:
         return visible(" ".join(hit.excerpt.split()), MAX_EXCERPT)
     if hit.start == hit.end:
         return ""
+    # It keeps its length, so that the places of the hit remain valid.
     text = masked(hit.text.text)
     start, end = max(0, hit.start - AROUND), min(len(text), hit.end + AROUND, hit.start + MAX_EXCERPT)
     excerpt = visible(text[start:end].replace("\n", " ").strip(" "), MAX_EXCERPT)

@@ -104,6 +104,7 @@ def _walk(kind: str, name: str, root: Mapping[str, Any], base: str) -> Iterator[
             waiting += (_Waiting(item, pointer, at.field, at.role, is_named=False) for pointer, item in below[::-1])
         elif isinstance(at.value, dict):
             for key in at.value:
+                # Other keys are words of the protocol and of JSON Schema, and not of the author.
                 if at.is_named or key not in PLAIN_KEYS:
                     role = Role.VALUE if at.role is Role.VALUE else Role.NAME
                     yield Text(kind, name, f"{at.field}.{key}".lstrip("."), f"{at.pointer}/{escaped(key)}", role, key)
@@ -143,6 +144,7 @@ def locator(server: Server, sources: Mapping[str, Source], folder: str) -> Calla
         if (kind, text.item) not in definitions:
             return None
         span, node = definitions[kind, text.item]
+        # The pointer of a definition is `/tools/0`, that of the server `/serverInfo`.
         steps = _steps(node, text.pointer.split("/")[2 if text.kind == "server" else 3 :])
         target = [node, *(value for _, value in steps)][-1]
         if text.kind == "server" and text.field:
@@ -158,6 +160,7 @@ def _steps(node: Node, keys: Iterable[str]) -> Iterator[tuple[Span, Node]]:
     """Yield the place and the value of each key, or item of a list by number or name, as far as there are any."""
     for written in keys:
         key = written.replace("~1", "/").replace("~0", "~")
+        # Of equal keys the last one counts, as `json.loads` reads them.
         steps = [(member.key_span, member.node) for member in reversed(node.members) if member.key == key]
         for number, item in enumerate(node.items):
             name = item.get("name")
@@ -193,11 +196,13 @@ def entry_position(path: str, text: str, form: str, place: EntryPlace, keys: tup
         span = _toml_line(path, text, keys)
     else:
         root = _root(path, text, form)
+        # A client may have servers in several places: the deepest match is the entry.
         steps = max(([*_steps(root, (*above, *keys))] for above in place.keys), key=len)
         span = steps[-1][0] if steps else Span(path)
     return _position(span, {path: source_of_text(path, text)}, "")
 
 
+# Every finding in a file asks for its tree.
 @lru_cache(maxsize=2)
 def _root(path: str, text: str, form: str) -> Node:
     """Return what can be read of JSON or YAML."""
@@ -211,6 +216,7 @@ def _root(path: str, text: str, form: str) -> Node:
 def _toml_line(path: str, text: str, keys: Iterable[str]) -> Span:
     """Return the range of the line that names the last key after the line that names the server."""
     at, span = 0, Span(path)
+    # The number of an item in a list is written nowhere.
     for key in (key for key in keys if not key.isdecimal()):
         name = rf"[\"']?{re.escape(key)}[\"']?"
         line = re.compile(rf"^[ \t]{{0,80}}((?:\[[^\n\]]{{0,200}}\.)?{name}(?:[ \t]{{0,8}}=|\]))", re.MULTILINE)

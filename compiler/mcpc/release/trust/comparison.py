@@ -49,6 +49,7 @@ def compare_contents(first: ArtifactContents, second: ArtifactContents) -> tuple
     }
     if first.program != second.program:
         differences.add(Difference(PROGRAM, CHANGED))
+    # Bytes that differ while all entries are the same are between the entries.
     if not first.is_exact or not differences:
         differences.add(Difference(LAYOUT, CHANGED))
     if any(difference.kind == COMPRESSED for difference in differences):  # then small streams may differ that little
@@ -68,6 +69,7 @@ def _of(name: str, first: ArtifactContents, second: ArtifactContents) -> Iterato
         keys = first.facts.keys() | second.facts.keys()
         differing = [key for key in keys if first.facts.get(key) != second.facts.get(key)]
         yield from (Difference(f"{FACTS}#{key}", CHANGED) for key in differing)
+        # The same facts, in other words of JSON.
         if not differing:
             yield Difference(name, CHANGED)
     elif one.data != other.data:

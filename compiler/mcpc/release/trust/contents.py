@@ -105,6 +105,7 @@ def take_apart(data: bytes) -> ArtifactContents:
             if place is None:
                 entries[name] = entry
                 continue
+            # What it contains is compared by its entries; the stored bytes tell whether only the compression differs.
             entries[name] = PackedEntry(b"", entry.stored, entry.header)
             before, inner, is_inner_exact = read_archive(entry.data, budget)
             budget -= deflated_size(inner)
@@ -149,15 +150,18 @@ def read_archive(data: bytes, budget: int) -> tuple[bytes, dict[str, PackedEntry
     `budget`: the bytes that its compressed entries may inflate to; nothing of an archive with more is inflated.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        # The rows of a directory may be in any order.
         rows = sorted(archive.infolist(), key=lambda info: info.header_offset)
         start = rows[0].header_offset if rows else archive.start_dir
     if sum(info.file_size for info in rows if info.compress_type != zipfile.ZIP_STORED) > budget:
         raise zipfile.BadZipFile(f"it has more than {MAX_BYTES >> 20} MB of compressed content")
+    # Stored entries that share bytes would multiply the file, and the budget does not count them.
     if sum(info.compress_size for info in rows) > len(data):
         raise zipfile.BadZipFile("its entries overlap")
     entries: dict[str, PackedEntry] = {}
     for info in rows:
         begin = info.header_offset + HEADER_LENGTH
+        # The header of an entry has its own lengths of the name and of the extra fields.
         begin += sum(struct.unpack_from("<HH", data, begin - 4))
         stored = data[begin : begin + info.compress_size]
         header = (info.external_attr, info.date_time, info.create_system, info.flag_bits, info.compress_type)
@@ -168,6 +172,7 @@ def read_archive(data: bytes, budget: int) -> tuple[bytes, dict[str, PackedEntry
 def decompressed(packed: bytes, budget: int) -> bytes:
     """Return what an archive of variants contains, which is all that its bytes contain."""
     decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    # One byte beyond the budget tells that there is more.
     data = decompressor.decompress(packed, budget + 1)
     if len(data) > budget or not decompressor.eof or decompressor.unused_data:
         raise zipfile.BadZipFile("an archive of machine code is too long, or has bytes behind its content")
@@ -200,6 +205,7 @@ def end_of_directory(count: int, length: int, place: int) -> bytes:
     """Return what stands behind a directory with that many rows; of many rows the larger form comes first."""
     larger = b""
     if count > MAX_COUNT or max(length, place) > MAX_PLACE:
+        # The record of Zip64, and its locator.
         larger = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, count, count, length, place)
         larger += b"PK\6\7" + struct.pack("<IQI", 0, place + length, 1)
         count, length, place = min(count, 0xFFFF), min(length, 0xFFFFFFFF), min(place, 0xFFFFFFFF)

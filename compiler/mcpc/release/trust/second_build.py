@@ -73,6 +73,7 @@ def build_elsewhere(request: BuildRequest) -> bytes:
         project, target = copy_project(Path(request.project), folder / "another/path"), folder / "second.pyz"
         process = programs.run_program(
             "second build",
+            # Not `-I`, by which Python would ignore PYTHONHASHSEED.
             [sys.executable, "-P", "-s", "-m", "mcpc.release.trust.second_build"],
             SECONDS,
             told=replace(request, project=str(project), target=str(target)).as_json(),
@@ -101,6 +102,7 @@ def copy_project(project: Path, place: Path) -> Path:
     tree, _ = read_project(project)
     root = place / Path(os.path.realpath(project)).name
     root.mkdir(parents=True)
+    # Another order in which files are created may be another order of listings.
     for path in sorted(tree.files, reverse=True):
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)

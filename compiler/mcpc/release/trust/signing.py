@@ -30,6 +30,7 @@ class SigningKey:
 def public_key(given: str) -> str:
     """Return the public key in a text or a file, without its comment; an empty text if there is none."""
     words = given.split()
+    # A key has two words at least.
     if len(words) < 2:
         with suppress(OSError, ValueError), Path(given).open(encoding="ascii") as file:
             words = file.read(LONGEST).split()
@@ -38,6 +39,7 @@ def public_key(given: str) -> str:
         data = base64.b64decode(key.partition(" ")[2], validate=True)
     except binascii.Error:
         return ""
+    # The data of a key begin with the length and the name of its type (RFC 4253, section 6.6).
     length = int.from_bytes(data[:4], "big")
     return key if KEY.fullmatch(key) and data[4 : 4 + length].decode("ascii", "replace") == words[0] else ""
 
@@ -62,6 +64,7 @@ def signatures(files: tuple[CarrierFile, ...], key: SigningKey) -> tuple[Carrier
 
 def _signature(file: CarrierFile, key: SigningKey) -> bytes:
     signature = _ssh_keygen("-Y", "sign", "-f", str(key.path.resolve()), "-n", NAMESPACE, told=file.data)
+    # Checked as `update` will do it, or people with the file would be the first to notice a wrong key.
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder:
         signed = Path(folder, "signed")
         signed.write_bytes(file.data)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Object = dict[str, Json]
 
 
+# What a repository's configuration could start, and what `git status` could write, is switched off.
 SETTINGS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
 VARIABLES = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 SECONDS = 60
@@ -46,6 +47,7 @@ class NoCommitError(Exception):
 def commit_of(project: Path) -> str:
     """Return the commit of a project; raise NoCommitError if it is not committed as it is."""
     commit = run_git("rev-parse", "--verify", "--quiet", "HEAD^{commit}", folder=project).strip()
+    # Changes outside of the project's folder do not matter.
     changed = run_git("status", "--porcelain", "--untracked-files=normal", "--", ".", folder=project)
     if changed:
         raise NoCommitError(f"it differs from commit {commit[:12]}: {changed.splitlines()[0].strip()}")
@@ -153,6 +155,7 @@ def descriptors(component: dict[str, Any]) -> list[Json]:
     return [{"uri": uri, **({"annotations": digests} if digests else {})}]
 
 
+# As `sha256sum` writes it: a backslash first if the name has escapes, and `*` for binary files.
 LINE = re.compile(r"(?P<escaped>\\?)(?P<digest>[0-9a-fA-F]{64})(?: [ *])(?P<name>.+)")
 ESCAPES = {"\\\\": "\\", "\\n": "\n", "\\r": "\r"}
 CHUNK = 1 << 20

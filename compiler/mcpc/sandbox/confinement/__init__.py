@@ -29,6 +29,7 @@ def confined_environment(root: Path) -> dict[str, str]:
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     folders = base_environment(str(root / "home"), str(root / "tmp"))
+    # A locale and a time zone that are the same on every machine.
     return {"PATH": os.environ.get("PATH", os.defpath), **folders, "LANG": "C.UTF-8", "TZ": "UTC", **THREAD_LIMITS}
 
 

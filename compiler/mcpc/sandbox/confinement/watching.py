@@ -37,6 +37,7 @@ class WatchedProgram:
         """Return the outcome of the program."""
         if self.status == UNREADABLE_STATUS:
             return ProgramOutcome(b"", b"", None, UNREADABLE)
+        # Of a program that was ended, the status would only say that it was killed.
         status = int(self.status) if self.status and not self._why else None
         return ProgramOutcome(bytes(self.answer), bytes(self.output), status, self._why)
 

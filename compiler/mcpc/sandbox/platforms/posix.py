@@ -32,6 +32,7 @@ def signal_main_thread(number: int) -> None:
 
 def start_of_file(path: str) -> str:
     """Return the command that starts a built file at a path, absolute or below the working folder."""
+    # A shell searches PATH for a name without a slash.
     return shlex.quote(path if path.startswith(("/", "../")) else f"./{path}")
 
 
@@ -64,6 +65,7 @@ def file_state(path: str) -> list[int]:
     """Return numbers of a file that differ when it was changed; none if what is there is not a file itself."""
     status = os.lstat(path)
     is_file = stat.S_ISREG(status.st_mode)
+    # A program can set the time of modification, but not that of the change of status.
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino] if is_file else []
 
 

@@ -70,6 +70,7 @@ class WritingThread:
             self._pieces.put(piece, timeout=max(seconds, LEAST_SECONDS))
         except Full:
             return False
+        # `Queue.join` knows no time limit.
         with self._pieces.all_tasks_done:
             self._pieces.all_tasks_done.wait_for(lambda: not self._pieces.unfinished_tasks, seconds)
         return True
@@ -83,6 +84,7 @@ class WritingThread:
             self._pieces.task_done()
 
 
+# One thread for each descriptor keeps the pieces in order.
 writing_thread = cache(WritingThread)
 
 

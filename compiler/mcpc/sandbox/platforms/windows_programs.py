@@ -59,6 +59,7 @@ class ProgramGroup:
             process.kill()
             raise
         finally:
+            # Popen has closed the handle of the thread, so that only the process as a whole can be resumed.
             ctypes.WinDLL("ntdll").NtResumeProcess(ctypes.c_void_p(handle))
             _winapi.CloseHandle(handle)
 

@@ -136,6 +136,7 @@ def supervise(plan: dict[str, Any], separate: bool) -> None:
 
     In a namespace this is the first process, and its end ends all others.
     """
+    # A fork does not keep this setting of its parent.
     prctl(SET_PDEATHSIG, signal.SIGKILL)
     if separate:
         # The /proc of the namespace outside would show all processes of the machine.
@@ -173,6 +174,7 @@ def execute(plan: dict[str, Any], separate: bool) -> None:
     prctl(SET_NO_NEW_PRIVS, 1)
     prctl(SET_DUMPABLE, 1)
     with suppress(AttributeError, KeyError):
+        # Without a name the keyring is a new and empty one.
         LIBC.syscall(KEYCTL[os.uname().machine], JOIN_SESSION_KEYRING, None)
     restrict(plan["root"], MOUNTED_OVER[:1] if separate else (), 0 if plan["network"] else BIND_AND_CONNECT)
     os.closerange(REPLIES + 1 if plan["replies"] != 1 else REPLIES, 256)

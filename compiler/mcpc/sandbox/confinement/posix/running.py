@@ -72,6 +72,7 @@ def start_confined(job: ConfinedProgram, variables: Mapping[str, str], *, namesp
         try:
             process = _start(job, variables, theirs, namespaces)
         finally:
+            # While these are open here, no end of the streams is seen.
             for descriptor in theirs:
                 os.close(descriptor)
         descendants = Descendants(before, process.pid)
@@ -119,6 +120,7 @@ def _end(process: subprocess.Popen[bytes], descendants: Descendants) -> None:
     descendants.end()
     process.kill()
     process.wait()
+    # Orphans of the launcher come to this process when the launcher has ended.
     descendants.end()
 
 
@@ -148,6 +150,7 @@ def used_space(folder: Path) -> tuple[int, int]:
         for name in files:
             with ExitStack() as stack:
                 stack.push(lambda kind, *_: kind is not None and issubclass(kind, OSError))
+                # In units of 512 bytes: of a sparse file only what it takes.  A file may vanish meanwhile.
                 size += os.lstat(os.path.join(root, name)).st_blocks * 512  # noqa: PTH118 - there may be many
     return size, count
 

@@ -75,6 +75,7 @@ class WindowsProgram:
         """Wait for the end of a process, end all that it started, and report its status after all output."""
         _winapi.WaitForSingleObject(process, _winapi.INFINITE)
         status = _winapi.GetExitCodeProcess(process)
+        # What it has left running would keep its streams open.
         kernel.terminate_job(self._job)
         for reader in self._readers:
             reader.join(END_SECONDS)
@@ -116,6 +117,7 @@ def start_confined(job: ConfinedProgram, variables: Mapping[str, str], *, namesp
         stack.callback(_winapi.CloseHandle, created.process)
         stack.callback(_winapi.WaitForSingleObject, created.process, int(END_SECONDS * 1000))
         stack.callback(kernel.terminate_job, limited)
+        # It is still suspended, so that it can start nothing outside of the job.
         kernel.put_in_job(limited, created.process)
         kernel.resume(created.thread)
         _winapi.CloseHandle(created.thread)
