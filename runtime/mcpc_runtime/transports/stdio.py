@@ -112,6 +112,7 @@ class Channel:
         self._failures = 0
         if not data:
             self.ended = True
+            # The last line may lack its line break.
             return self._complete(b"") if self._chunks or self._overflow else []
         *complete, rest = data.split(b"\n")
         lines: list[bytes | None] = []
@@ -120,6 +121,7 @@ class Channel:
             for piece in complete:
                 lines += self._complete(piece)
         else:
+            # Blank lines are no messages.
             lines += filter(bytes.strip, complete)  # type: ignore[arg-type]
         if rest:
             self._store(rest)
@@ -138,6 +140,7 @@ class Channel:
         parent = self.watch_parent()
         if parent != UNKNOWN and self.descriptor <= MAX_DESCRIPTOR:
             ready, _, _ = select((self.descriptor, parent), (), ())
+            # What was sent before the parent ended is read first.
             if self.descriptor not in ready:
                 return b""
         return system.read(self.descriptor, READ_SIZE)
@@ -223,6 +226,7 @@ class Channel:
                 raise OSError(str(problem)) from None
             if not piece:
                 del pending[0]
+            # At the end, what `write_later` had counted in advance is subtracted.
             self.unsent += len(piece) or -1
             return piece
         count = 1
@@ -290,6 +294,7 @@ def redirect_standard_streams() -> None:
     try:
         system.dup2(null, 0)
         system.dup2(2, 1)
+    # A process that was started without standard streams has opened it as one of them.
     finally:
         if null > 2:
             system.close(null)

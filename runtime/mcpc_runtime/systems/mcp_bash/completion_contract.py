@@ -46,6 +46,7 @@ def build_invocation(call: Call, image: Image) -> Command:
     folder = provider_environment.project_folder(image)
     start = parse_offset(call.request, name)
     typed = completion_input(call)
+    # Sorted and without blanks, so that equal input has one hash.
     normalized = dumps(typed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     variables = {
         "MCP_COMPLETION_NAME": name,
@@ -100,6 +101,7 @@ def parse_offset(request: Request, name: str) -> int:
     if type(cursor) is not str or len(cursor) > MAX_CURSOR_LENGTH or not cursor.isascii():
         return -1
     try:
+        # The padding that `encode_cursor` has removed is added again.
         value = parse(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ParseError, ValueError):
         return -1
@@ -160,6 +162,7 @@ def completion_result(
         completion["total"] = len(values)
     is_paged = "limit" in request.params or "cursor" in request.params
     if more and (is_paged or settings_of(request.session.image).in_dialect):
+        # A page that does not advance would be requested for ever.
         after = following if type(following) is int and following > start else start + len(returned)
         completion["nextCursor"] = encode_cursor(name, after)
     return FinishedResult({"completion": completion})

@@ -69,6 +69,7 @@ def build_invocation(call: Call, image: Image) -> ScriptCall:
     script.roots = session.roots
 
     def remember(roots: Roots) -> None:
+        # In the stateless era the next request brings its own.
         if not request.wire.stateless:
             session.roots = roots
 
@@ -122,6 +123,7 @@ def expired(running: RunningCall) -> Ending:
     call = running.handler_call
     times = TimeLimits(call)
     reason = "idle" if times.extends else "fixed"
+    # What was left was computed from an earlier reading of the clock: 10 ms cover the difference.
     if times.extends and monotonic() - running.began >= times.most - 0.01:
         reason = "max_exceeded"
     read_errors: Callable[[], bytes] | None = getattr(running.job, "errors", None)
@@ -190,6 +192,7 @@ def check_output_size(call: Call, ran: ScriptResult) -> Ending | None:
 def check_terminated(call: Call, ran: ScriptResult) -> Ending | None:
     """Return the timeout result of a tool that ended with a timeout's status, if its timeout is explicit."""
     status = exit_code(ran.completed)
+    # Without an explicit timeout, such a status may be one of the script's own.
     if (status in TIMED_OUT or status == TERMINATED) and TimeLimits(call).is_chosen:
         return timeout_result(call, "fixed", status, stderr_tail(call, ran))
     return None
@@ -220,6 +223,7 @@ def check_exit_status(call: Call, ran: ScriptResult) -> Ending | None:
 def check_output_schema(call: Call, ran: ScriptResult) -> Ending | None:
     """Return the error of a tool whose output does not match its schema, as far as mcp-bash checks it."""
     printed = ran.completed.printed
+    # An error need not match the schema.
     if not tool_facts(call).get("output") or find_error_result(printed):
         return None
     value = parse_single_value(printed)

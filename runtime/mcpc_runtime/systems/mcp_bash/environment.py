@@ -60,6 +60,7 @@ def server_environment(
     allowlist = settings.text("MCPBASH_TOOL_ENV_ALLOWLIST") if mode == ALLOWLIST else ""
     listed = {name.encode("utf-8", "surrogateescape") for name in allowlist.replace(",", " ").split()}
     listed.update(row[0].encode() for row in settings.image.index.get("settings", ()))
+    # Where the server has no HOME to inherit: the profile on Windows, else the project.
     own_folder = settings.environ.get(b"USERPROFILE") or as_path(home, write_path)
     variables = {} if mode == INHERIT else {**SCRIPT_DEFAULTS, b"HOME": own_folder, **script_variables()}
     for name, value in settings.environ.items():
@@ -68,6 +69,7 @@ def server_environment(
         )
         if is_inherited and name not in SECRETS:
             variables[name] = value
+    # In this order, so that the project's file cannot change what describes the server.
     variables.update(exported)
     variables.update(server_variables(settings, home, write_path))
     variables.update(json_tool_variables(settings, variables.get(b"PATH", b""), write_path))
@@ -100,6 +102,7 @@ def json_tool_variables(settings: McpBashSettings, path: bytes, write_path: Writ
     if settings.text("MCPBASH_JSON_TOOL") and settings.text("MCPBASH_JSON_TOOL_BIN"):
         return {}
     for tool in JSON_TOOLS:
+        # Searched on the PATH that the tool will have, not on the server's.
         program = find_program(tool, {**settings.environ, b"PATH": path})
         if program:
             return {b"MCPBASH_JSON_TOOL": tool.encode(), b"MCPBASH_JSON_TOOL_BIN": as_path(program, write_path)}

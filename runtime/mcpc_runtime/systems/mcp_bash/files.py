@@ -19,6 +19,7 @@ MAX_SPARE = 16
 PRIVATE = 0o700
 READ_LIMIT = 1 << 20
 CREATE_FLAGS = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_NOFOLLOW | system.O_CLOEXEC
+# If a tool has put a FIFO or a terminal there, opening it neither waits nor adopts it.
 READ_FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_NOCTTY | system.O_CLOEXEC
 
 
@@ -59,6 +60,7 @@ class CallFolder:
     def write(self, name: str, data: bytes) -> bytes:
         """Write a file atomically; return its path."""
         unseen = self.path(f"{name}.new")
+        # The tool may have put a link or a file there, which O_EXCL would refuse.
         remove_quietly(system.unlink, unseen)
         file = system.open(unseen, CREATE_FLAGS, 0o600)
         try:
@@ -147,6 +149,7 @@ def rename_private(old: str, new: str) -> bool:
     """Rename a folder; tell whether it existed, and is private."""
     try:
         system.rename(old, new)
+        # The tool that had the folder may have changed its mode.
         return not access_of_others(system.stat(new, follow_symlinks=False))
     except OSError:
         return False

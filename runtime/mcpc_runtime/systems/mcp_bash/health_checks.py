@@ -20,6 +20,7 @@ from mcpc_runtime.transports.platforms.reactor import Reactor
 
 HEALTH_KEY = "health"
 SCRIPT, FUNCTIONS = "server.d/health-checks.sh", ".mcpc/mcp-bash/lib/health.sh"
+# The functions are read first, then the checks; what these print is kept apart from the protocol's output.
 PROGRAM = '. "$1" && shift && . "$1" >&2'
 MAX_SECONDS = 60.0
 MAX_LINES = 50

@@ -74,6 +74,7 @@ ALLOWED = b"allowed"
 
 def parse_policy_result(name: str, completed: ProcessResult) -> tuple[int, str, Json] | None:
     """Return the error of a denied tool: code, message, data; None if it is allowed."""
+    # Decision, code, message and data end with a zero byte each; anything else that is printed denies the tool.
     decision, *fields = completed.printed.split(b"\0")
     if completed.status or completed.problem or decision not in (ALLOWED, b"denied") or len(fields) != 4:
         reason = completed.problem or str(completed.errors.strip(), "utf-8", "replace") or f"status {completed.status}"
@@ -105,8 +106,10 @@ POLICY_PROGRAM = f"{FRAMEWORK_FOLDER}/lib/tool-policy.sh"
 BASH = ("bash", "--norc", "--noprofile")
 PRINT = 'if command -v cygpath >/dev/null; then {0}env -0 "PATH=$(cygpath -wp -- "$PATH")" >&3; else {0}env -0 >&3; fi'
 """Prints the variables; the shells of Git and MSYS2 have written PATH in their own way."""
+# Descriptor 3 is the output of `env`; what the file itself prints goes to standard error.
 PRINT_ENVIRONMENT = f"exec 3>&1 1>&2; {PRINT.format('')}; printf '=\\0' >&3; . \"$1\"; {PRINT.format('exec ')}"
 """Prints the variables before and after the environment file, with `=` between them."""
+# What Bash sets by itself, and the mark of the call.
 SHELL_VARIABLES = frozenset((b"_", b"MCPC_CALL", b"OLDPWD", b"PWD", b"SHLVL"))
 ENV_SECONDS = 10.0
 
@@ -130,6 +133,7 @@ class ProjectEnvironment:
             then()
             return
         self._waiting.append(then)
+        # The first call has the file read, and the others wait for the same process.
         if len(self._waiting) == 1:
             try:
                 self._read(script, home)
@@ -259,6 +263,7 @@ class ScriptProcesses:
 
     def _shells_of(self, home: str, variables: Variables) -> ShellRunner | None:
         """Return the runner of scripts in shells that have read the SDK, None if it is not available."""
+        # The shells have read the SDK of the folder in which the project was before.
         if self._shells[0] != home:
             if self._shells[1] is not None:
                 self._shells[1].close()

@@ -22,6 +22,7 @@ BOOLEAN_TEXTS = {True: "true", False: "false"}
 def build_invocation(call: Call, image: Image) -> str:
     """Return the filled template."""
     written, _, _, declared, *_ = call.definition.handler[1:]
+    # As a shell reads a file: without the line breaks at its end.
     return fill_template(str(written).rstrip("\n"), call.arguments, frozenset(declared))
 
 

@@ -66,6 +66,7 @@ def install_token_check(image: Image) -> None:
     most = system.environ.get(MAX_FAILURES_VARIABLE, b"")
     keys = (
         system.environ.get(KEY_VARIABLE, b"") or DEFAULT_KEY.encode(),
+        # Set to nothing, the variable turns the second key off; the first one cannot be turned off.
         system.environ.get(FALLBACK_KEY_VARIABLE, DEFAULT_FALLBACK_KEY.encode()),
     )
     names = tuple(str(key, "utf-8", "surrogateescape") for key in keys if key)

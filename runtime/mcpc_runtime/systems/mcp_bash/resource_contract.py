@@ -103,6 +103,7 @@ def provider_error(call: Call, result: ProviderResult) -> Ending:
 
 def find_unlisted(image: Image, uri: str) -> tuple[Definition, dict[str, Json]] | None:
     """Return the definition for an unlisted uri, None if no provider accepts it; not for virtual servers."""
+    # A virtual server offers a part of the resources, and any uri would lead beyond it.
     provider = "" if VIRTUAL_SERVER in image.index else provider_of(image, uri)
     if not provider:
         return None

@@ -104,6 +104,7 @@ class ResourcePoller:
         """Read a resource; a failure counts as a state that may change, too."""
         request = self._request_for(uri)
         if request is None:
+            # It counts as known, so that `hurry` does not queue it again and again.
             self._known[uri] = b""
             return
         self._busy = True
@@ -145,4 +146,5 @@ class ResourcePoller:
         """Finish a read, and continue with the next."""
         self._busy = False
         self._read_count += 1
+        # Not called directly: many results that are there at once would nest as deep as their number.
         self._driver.ask(self._continue)

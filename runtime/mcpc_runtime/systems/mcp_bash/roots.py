@@ -68,6 +68,7 @@ def file_uri_path(uri: str) -> str:
     authority, slash, path = uri[len(SCHEME) :].partition("/")
     if not slash or authority.lower() not in LOCAL_HOSTS:
         return ""
+    # A percent sign that begins no escape stands for itself.
     head, *pieces = path.encode("utf-8", "surrogatepass").split(b"%")
     for piece in pieces:
         try:
@@ -92,6 +93,7 @@ def usable_roots(rows: list[tuple[str, str, str]], whose: str) -> Roots:
 
 def real_path(path: str) -> str:
     """Return a path without symbolic links, or an empty string for an invalid path."""
+    # MCP_ROOTS_PATHS lists a path a line.
     if not is_absolute(path) or "\0" in path or "\n" in path:
         return ""
     try:

@@ -99,12 +99,14 @@ class McpBashRunner:
         if files is not None:
             write_cancelled(files)
             forget_stream(self._host.reactor, files.stream)
+            # Not given back to be used again: the script may write to it while it ends.
             self._host.reactor.after(REMOVE_SECONDS, files.remove)
         if job.stop_inner is not None:
             job.stop_inner()
 
     def answer(self, job: ScriptJob, reply: int, answers: dict[str, Json]) -> None:
         """Process an answer of the client."""
+        # The number 0 is that of `roots_request`; questions are counted from 1.
         if not reply:
             self._continue_call(job, lambda job: self._take_roots(job, answers))
         elif job.files is not None and reply == job.questions:
@@ -153,6 +155,7 @@ class McpBashRunner:
         if job.roots is not None:
             self._run(job)
             return
+        # Later, because the caller does not have the job, to which the note belongs, before this returns.
         self._host.reactor.after(0, lambda: self._continue_call(job, lambda job: job.note(roots_request())))
         self._host.reactor.after(ROOTS_SECONDS, lambda: self._continue_call(job, self._without_roots))
 
@@ -235,6 +238,7 @@ class McpBashRunner:
     ) -> None:
         """Process the end of the process, the rest of its stream, and its files."""
         ran = ScriptResult(completed)
+        # What the process wrote last may still be unread.
         read_stream(files.stream, hear, STREAM_LIMIT)
         ran.error = files.read("error")
         file_list = files.read("resources") if not completed.status and not ran.error else b""

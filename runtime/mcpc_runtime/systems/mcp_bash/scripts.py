@@ -103,6 +103,7 @@ def parse_error(value: tuple[Json] | None) -> tuple[int, str, Json] | None:
 
 def find_error(data: bytes) -> tuple[int, str, Json] | None:
     """Return the first error among consecutive JSON values; the search ends at invalid JSON."""
+    # Without the key there is no error, and a long output need not be decoded.
     string, position, error = (
         str(data, "utf-8", "replace").removeprefix("\ufeff") if ERROR_CODE in data else "",
         0,

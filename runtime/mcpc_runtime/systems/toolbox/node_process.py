@@ -101,6 +101,7 @@ class NodeProcess:
             opened += (self._replies, replies)
             argv = [*NODE_ARGV, f"{folder}/{PROGRAM}"]
             self._process = self._supervisor.spawn(argv, environment, {3: requests, 4: replies}, self._ended)
+        # The process has its own; while these are open as well, the end of its replies is not seen.
         close(requests)
         close(replies)
         self._reactor.watch(self._replies, READABLE, self._listen)
@@ -118,6 +119,7 @@ class NodeProcess:
         """Cancel a call; a process that does not reply to the liveness check is ended."""
         if job.number in self._jobs and not self._closed:
             self._send({"cancel": job.number})
+            # It replies at once unless a tool blocks its thread.
             self._send({"alive": True})
             self._checks += 1
             self._check_later(self._checks)
@@ -214,6 +216,7 @@ class NodeProcess:
         how = f"with status {status}" if status >= 0 else f"by signal {-status}"
         reason = problem or f"it ended {how}"
         self.close()
+        # Programs that its tools have started carry the mark, too, and may still run.
         self._supervisor.end(0, self._mark)
         jobs = [job for job in self._jobs.values() if job.done is not None]
         begun = [job for job in jobs if job.begun]

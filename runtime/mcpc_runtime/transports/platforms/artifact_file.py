@@ -70,11 +70,13 @@ def entry_reader(descriptor: int, known: State, loader: zipimport.zipimporter, n
 
     The position comes from the archive's own directory, not from the build, so a repacked archive still works.
     """
+    # A row of the importer: path, method (0: stored), compressed size, size, offset of the local header, and more.
     files = getattr(loader, "_files", None) or zipimport._zip_directory_cache.get(loader.archive, {})  # type: ignore[attr-defined]
     _, method, size, _, header, *_ = files.get(name.replace("/", SEPARATOR), None) or (0, -1, 0, 0, 0)
     if method != 0:
         copy: bytes = loader.get_data(f"{loader.archive}/{name}")
         return lambda offset, length: copy[offset : offset + length]
+    # A local header has 30 bytes, then a name and an extra field; their lengths are at 26 and 28 (APPNOTE.TXT, 4.3.7).
     local = system.pread(descriptor, 30, header)
     start = header + 30 + int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
 
@@ -107,6 +109,7 @@ def guard_imports() -> None:
     def read_unchanged(archive: str, entry: object) -> bytes:
         try:
             data: bytes = read(archive, entry)
+        # In any case: to the importer a changed file is only a damaged one, and this error says the cause.
         finally:
             check_unchanged(archive)
         return data

@@ -38,6 +38,7 @@ def hide_variables(names: Iterable[str]) -> None:
 
 def handler_environment(inherit: bool, names: tuple[str, ...]) -> dict[bytes, bytes]:
     """Return a handler's variables: all, or MINIMAL and those in `names`; a name may end with `*`; DEFAULTS anyway."""
+    # DEFAULTS come first, so that the server's own values win; a secret is withheld even where everything is inherited.
     visible = {**DEFAULTS, **system.environ}
     visible = {name: value for name, value in visible.items() if not is_secret(name)}
     if inherit:

@@ -48,6 +48,7 @@ def variable_text(name: str) -> str:
 def variable_number(name: str, default: int, maximum: int = 1 << 40) -> int:
     """Return the number in a variable, at most `maximum`, or the default if it is not a number."""
     text = variable_text(name)
+    # Python refuses to convert thousands of digits; fifteen are enough for every limit.
     return min(int(text), maximum) if text.isascii() and text.isdigit() and len(text) < 16 else default
 
 

@@ -20,9 +20,11 @@ from mcpc_runtime.transports.platforms import system
 
 def read_requested_file(request: FileRequest) -> ProviderResult:
     """Return a file that is below one of the request's folders."""
+    # A uri may name a root as it is configured or by its real path; below the root no link is followed.
     for root in dict.fromkeys(path for configured in request.roots for path in (configured, realpath(configured))):
         rest = path_below(request.path, root)
         if rest is not None:
+            # A root that is a file is opened below its folder.
             folder, _, name = root.rstrip("/").rpartition("/")
             return read_limited(root, rest, request.most) if rest else read_limited(folder, name, request.most)
     return ProviderResult(OUTSIDE, message=f"{request.path} is not below any of the allowed folders")
@@ -46,6 +48,7 @@ def read_limited(folder: str, path: str, most: int) -> ProviderResult:
         status = OUTSIDE if problem.errno in (ELOOP, ENOTDIR) else MISSING
         return ProviderResult(status, message=f"{path}: {problem.strerror}")
     pieces: list[bytes] = []
+    # One byte more than is allowed tells that there is more.
     rest = most + 1
     try:
         while rest > 0 and (piece := system.read(opened, min(rest, 1 << 20))):

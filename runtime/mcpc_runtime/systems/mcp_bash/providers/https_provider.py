@@ -52,6 +52,7 @@ class PinnedConnection(HTTPSConnection):
         self.sock = self.wire = context.wrap_socket(
             plain, server_hostname=self.host, do_handshake_on_connect=False, suppress_ragged_eofs=False
         )
+        # `wire` is set before, so that the timer can end the handshake, too.
         self.wire.do_handshake()
 
 
@@ -77,6 +78,7 @@ def fetch_page(request: HttpsRequest, host: str, port: int, addresses: tuple[str
         if rest <= 0:
             break
         connection = PinnedConnection(host, port, address, rest)
+        # A socket's timeout is for one operation: a host that sends byte by byte would never exceed it.
         timer = Timer(rest, abort_connection, (connection,))
         timer.daemon = True
         timer.start()
@@ -127,6 +129,7 @@ def read_response(request: HttpsRequest, response: HTTPResponse) -> ProviderResu
         data += piece
         if len(data) > request.most:
             return ProviderResult(TOO_LARGE, message=too_large_message(request.most))
+    # `read1` does not report a body that is shorter than its declared length.
     if response.length:
         return ProviderResult(UNREACHABLE, message="the response ended early")
     result = ProviderResult(data=bytes(data))
@@ -182,6 +185,7 @@ def parse_authority(uri: str) -> tuple[str, int]:
         raise AddressRefusedError(INVALID, "the uri names no host") from None
     if "@" in parts.netloc:
         raise AddressRefusedError(INVALID, "a URI with a user name or password is not allowed")
+    # A percent sign begins an escape or the zone of an IPv6 address.
     if not host or "%" in host or not host.isascii() or not host.isprintable() or " " in host:
         raise AddressRefusedError(INVALID, "the uri names no host")
     return host.lower(), port
@@ -197,6 +201,7 @@ def resolve_host(request: NetworkRequest) -> tuple[str, int, tuple[str, ...]]:
     except (OSError, UnicodeError):
         raise AddressRefusedError(UNREACHABLE, f"unknown host {host}") from None
     addresses = tuple(dict.fromkeys(str(row[4][0]) for row in rows))
+    # A single address that is not public refuses the host, since any of them may be connected to.
     if not addresses or not all(map(is_public, addresses)):
         raise AddressRefusedError(INVALID, f"blocked host {host}")
     return host, port, addresses[:MAX_ADDRESSES]

@@ -96,6 +96,7 @@ def requested_path(uri: str, folder: str) -> str | None:
     except UnicodeDecodeError:
         return None
     parts = [part for part in path.split("/") if part not in ("", ".")]
+    # An escaped separator is looked for in the uri: once decoded, it is a separator like any other.
     if ESCAPED_SEPARATOR.search(uri) or "\\" in path or "\0" in path or ".." in parts or not parts:
         return None
     return local_path("/" + "/".join(parts)) if path.startswith("/") else f"{folder}/{'/'.join(parts)}"
@@ -124,6 +125,7 @@ def git_request(image: Image, uri: str, file: str) -> ProviderRequest:
 def with_allowed_hosts(request: HttpsRequest | GitRequest, name: str, everywhere: bool) -> ProviderRequest:
     """Return a network request with its allowed hosts; refuse it if none are configured."""
     request.allowed, request.denied = host_list(f"MCPBASH_{name}_ALLOW_HOSTS"), host_list(f"MCPBASH_{name}_DENY_HOSTS")
+    # A list of hosts is narrower than the permission for all, and wins.
     request.everywhere = everywhere and not request.allowed
     if request.allowed or request.everywhere:
         return request
@@ -133,6 +135,7 @@ def with_allowed_hosts(request: HttpsRequest | GitRequest, name: str, everywhere
 
 def host_list(variable: str) -> frozenset[str]:
     """Return the hosts that a variable lists."""
+    # An IPv6 address may be listed in brackets, as in a uri; hosts are compared without them.
     return frozenset(host.strip("[]").lower() for host in variable_text(variable).replace(",", " ").split())
 
 

@@ -97,6 +97,7 @@ def result_digest(result: ProviderResult) -> bytes:
 
 def remember_first_seen(uri: str, result: ProviderResult) -> None:
     """Remember the state of a resource when a client subscribes to it."""
+    # Without room, the first poll is what later ones are compared to.
     if len(first_seen) < MAX_SEEN:
         first_seen[uri] = result_digest(result)
 

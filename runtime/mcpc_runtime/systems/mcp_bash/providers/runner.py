@@ -113,6 +113,7 @@ class ProviderRunner:
 
 def network_reader() -> Callable[[Any], ProviderResult]:
     """Return what reads over the network, or what tells that this file cannot."""
+    # In a built file the module is imported at this use, and it needs `ssl`.
     try:
         return https_provider.fetch_network
     except ImportError:

@@ -10,6 +10,7 @@ import sys
 from _frozen_importlib_external import MAGIC_NUMBER
 from _imp import source_hash
 
+# Without O_NONBLOCK, opening a FIFO in the place of a file would wait for a writer.
 FLAGS = system.O_NOFOLLOW | system.O_NONBLOCK | system.O_CLOEXEC
 FOLDER, FILE, KIND, STICKY, WRITABLE = 0o040000, 0o100000, 0o170000, 0o1000, 0o022
 
@@ -37,10 +38,12 @@ def is_unshared(descriptor: int, folder: bytes) -> bool:
     try:
         folder = system.readlink(b"/proc/self/fd/%d" % descriptor)
     except OSError:
+        # Without /proc the path is walked as text, in which `..` after a link means another folder.
         if b"/../" in folder:
             return False
     while folder:
         status = system.lstat(folder)
+        # In a folder with the sticky bit, as /tmp, only its owner and that of a file can rename or remove the file.
         is_writable = status.st_mode & WRITABLE and not status.st_mode & STICKY
         if status.st_uid not in (0, system.geteuid()) or status.st_mode & KIND != FOLDER or is_writable:
             return False
@@ -66,6 +69,7 @@ def read_cached(digest: str, part: str) -> bytes:
             opened.append(system.open(folder, system.O_RDONLY | FLAGS))
             if is_private(opened[0], FOLDER) and is_unshared(opened[0], folder):
                 opened.append(system.open(file_name(digest, part), system.O_RDONLY | FLAGS, dir_fd=opened[0]))
+                # A read that returns less has another hash, and counts as no file.
                 data = system.read(opened[1], system.fstat(opened[1]).st_size) if is_private(opened[1], FILE) else b""
                 if data[:8] == content_hash(data[8:]):
                     return data[8:]

@@ -33,6 +33,7 @@ def make_missing(folder: bytes) -> None:
     except FileNotFoundError:
         above = folder.rpartition(b"/")[0] or b"/"
     make_missing(above)
+    # A link above is allowed (no O_NOFOLLOW): where there is /proc, `is_unshared` judges the folder that it leads to.
     descriptor = system.open(above, system.O_RDONLY | system.O_CLOEXEC)
     try:
         if not is_unshared(descriptor, above):

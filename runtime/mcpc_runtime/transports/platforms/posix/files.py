@@ -44,6 +44,7 @@ def refusal_of_file(status: os.stat_result) -> str:
 
 def keep_attributes(descriptor: int, status: os.stat_result) -> None:
     """Give a new file the mode and the group of another one."""
+    # Only a group that this user is in can be chosen (chown(2)); it clears set-user-ID bits, so the mode comes second.
     with suppress(PermissionError):
         os.fchown(descriptor, -1, status.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
@@ -52,6 +53,7 @@ def keep_attributes(descriptor: int, status: os.stat_result) -> None:
 def replace_file(new: str, target: str) -> None:
     """Give a new file the name of another one, so that a crash leaves one of both."""
     os.replace(new, target)
+    # The new name is on the disk only when its folder is, which syncing the file does not do (fsync(2)).
     descriptor = os.open(os.path.dirname(target), os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -136,6 +138,7 @@ def access_of_others(status: os.stat_result) -> int:
 def is_credential(path: str, status: os.stat_result) -> bool:
     """Tell whether a file is a credential of systemd: it belongs to root, and an access list has this user alone."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY", "").rstrip("/")
+    # With an access list, the bits of the group are the list's mask (acl(5)), so its right to read is not refused.
     is_roots = status.st_uid == 0 and stat.S_ISREG(status.st_mode) and not status.st_mode & 0o137
     return is_roots and bool(folder) and os.path.dirname(path) == folder
 
@@ -146,7 +149,9 @@ def state_folder() -> str:
     return os.environ.get("XDG_STATE_HOME", "") or (os.path.join(home, ".local", "state") if home else "")
 
 
+# O_PATH needs the right to search a folder, not to read it.
 FOLDER_FLAGS = getattr(posix, "O_PATH", O_RDONLY) | O_DIRECTORY | O_CLOEXEC
+# O_NONBLOCK: a FIFO does not wait for a writer; O_NOCTTY: a terminal does not become the controlling one.
 FILE_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
 
 
@@ -159,6 +164,7 @@ def open_file_below(folder: str, parts: Sequence[str], judge: Callable[[posix.st
     above = posix.open(folder, FOLDER_FLAGS)
     try:
         for step in steps:
+            # Each step starts from the folder above, so one that is replaced by a link meanwhile leads nowhere else.
             below = posix.open(step, FOLDER_FLAGS | O_NOFOLLOW, dir_fd=above)
             posix.close(above)
             above = below

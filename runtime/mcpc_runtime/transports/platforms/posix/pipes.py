@@ -44,6 +44,7 @@ class DevicePoll:
         if not self._devices:
             return self._poll.poll(timeout)
         wanted = {**self._others, **self._devices}
+        # `select` takes two lists of descriptors in place of a mask for each, and reports an end as readiness.
         readers = [number for number, events in wanted.items() if events & POLLIN]
         writers = [number for number, events in wanted.items() if events & POLLOUT]
         readable, writable, _ = select(readers, writers, (), None if timeout is None else timeout / 1000)
@@ -98,8 +99,10 @@ def recallable() -> tuple[int, int]:
 
 def recalled(theirs: int) -> bytes:
     """Remove and return what is in a recallable pipe, by the end to read from, whether or not another reader waits."""
+    # The object only borrows the descriptor, which `detach` keeps open.
     end = _socket.socket(fileno=theirs)
     try:
+        # O_NONBLOCK would hold for the other reader as well, which shares the open file; this flag is of one call.
         return end.recv(RECALL_LIMIT, _socket.MSG_DONTWAIT)
     except BlockingIOError:
         return b""
@@ -154,6 +157,7 @@ def open_nonblocking(descriptor: int) -> tuple[Put, int]:
     """Return a function that writes, or raises BlockingIOError if the stream is full; and the descriptor to pass it."""
     try:
         name = reopening_name(descriptor)
+        # O_NONBLOCK belongs to an open file, which programs share; opened again, it is this process's own.
         private = posix.open(name, posix.O_WRONLY | posix.O_NONBLOCK | posix.O_NOCTTY | posix.O_CLOEXEC) if name else -1
     except OSError:  # no /proc, another user's terminal, or the reader has closed, which the first write reports
         private = -1

@@ -35,6 +35,7 @@ def preferred_program(path: bytes) -> bytes:
 def find_program(command: str, environment: Mapping[bytes, bytes]) -> str:
     """Return the path of the program that a name stands for in PATH, or an empty string."""
     for folder in environment.get(b"PATH", DEFAULT_PATH).split(b":"):
+        # An empty entry of PATH is the working directory (POSIX, Environment Variables, 8.3).
         path = (folder or b".") + b"/" + command.encode("utf-8", "surrogateescape")
         try:
             if posix.stat(path).st_mode & FILE_TYPE_MASK == REGULAR_FILE and posix.access(path, posix.X_OK):
@@ -51,6 +52,7 @@ def interpreter_lacking(line: bytes, environment: Mapping[bytes, bytes]) -> str:
         return ""
     if not posix.access(words[0], posix.X_OK):
         return words[0].decode("utf-8", "replace")
+    # `env` may have options and assignments before the program.
     named = [word for word in words[1:] if not word.startswith(b"-") and b"=" not in word]
     if words[0].rpartition(b"/")[2] == b"env" and named:
         program = named[0].decode("utf-8", "surrogateescape")

@@ -15,6 +15,7 @@ from time import monotonic
 from mcpc_runtime.transports.platforms.posix.pipes import new_poll, wake_pipe
 
 WAKE_TRIES = 100
+# While another processor works on the answer; with one processor, spinning would delay the answer.
 SPIN_SECONDS = 0.0001
 HAS_MORE_PROCESSORS = (posix.cpu_count() or 1) > 1
 READABLE = POLLIN
@@ -51,6 +52,7 @@ class Reactor:
     def after(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call `callback` once, `seconds` from now."""
         self._number += 1
+        # The number keeps timers that are due together in their order, and callbacks from being compared.
         heappush(self._timers, (self.clock() + seconds, self._number, callback))
         self.wake()
 
@@ -58,11 +60,14 @@ class Reactor:
         """Wait until a descriptor is ready or a timer due, and call its callback; `lock` is released while waiting."""
         timeout = None
         if self._timers:
+            # Rounded up to whole milliseconds: else `poll` would return before the timer is due, again and again.
             timeout = max(0, int((self._timers[0][0] - self.clock()) * 1000) + 1)
+        # Not with a lock: another thread that wants it would wait for nothing.
         ready = self._spin() if self._spin_until and lock is None else []
         if not ready:
             ready = self._poll.poll(timeout) if lock is None else self._wait(timeout, lock)
         for descriptor, _ in ready:
+            # An earlier callback of this turn may have forgotten it.
             callback = self._callbacks.get(descriptor)
             if callback is not None:
                 callback()
@@ -108,6 +113,7 @@ class Reactor:
             posix.read(self._wake_pipe[0], 1024)
 
 
+# For systems whose `poll` reports no end unless input is asked for, and unread input would then wake every turn.
 CHECK_SECONDS = 0.5
 ENDS = POLLHUP | POLLERR | POLLNVAL
 watched: set[int] = set()

@@ -28,6 +28,7 @@ WritePath = Callable[[str], str]
 
 LIST_SEPARATOR = ":"
 """What is between the paths of a variable that lists some."""
+# A script, ELF, and Mach-O: for one processor of 64 bits, and for several processors.
 PROGRAM_MAGIC = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """The first bytes of files that the system can execute."""
 
@@ -57,6 +58,7 @@ def joined_paths(paths: Iterable[str], write_path: WritePath) -> str:
     return LIST_SEPARATOR.join(map(write_path, paths))
 
 
+# POSIX leaves it undefined to open a FIFO so; Linux defines it (fifo(7)), and macOS allows it.
 FLAGS = O_RDWR | O_NONBLOCK | O_CLOEXEC
 """Opened for writing too, a stream is never at its end, and opening it never blocks."""
 

@@ -161,6 +161,7 @@ def unsigned_64(value: int) -> Any:
 
 def number_type(code: str) -> Any:
     """Return the C type of numbers with this code of the module `struct`."""
+    # What `ctypes` would provide; importing it costs several times what `_ctypes` does.
     if code not in number_types:
 
         class Number(_ctypes._SimpleCData):  # type: ignore[type-arg]  # not generic at run time
@@ -198,6 +199,7 @@ def available_bytes() -> int | None:
         pass
     try:
         with open(LIMIT, "rb") as limit, open(USED, "rb") as used:
+            # A limit that is the word "max" raises ValueError, and then only the machine's memory counts.
             limits.append(int(limit.read()) - int(used.read()))
     except (OSError, ValueError):
         pass

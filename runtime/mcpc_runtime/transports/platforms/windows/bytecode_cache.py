@@ -23,6 +23,7 @@ def candidate_folders() -> "list[str]":
     if chosen:
         return [system._getfullpathname(chosen) + "\\bytecode"]  # type: ignore[attr-defined]
     folders = [variable(name, "").replace("/", "\\").rstrip("\\") for name in ("LOCALAPPDATA", "TEMP")]
+    # Absolute paths on a drive alone: others depend on the working directory or on another machine.
     return [folder + "\\mcpc\\bytecode" for folder in folders if folder[1:3] == ":\\"]
 
 

@@ -50,6 +50,7 @@ ATTEMPTS, PAUSE_SECONDS = 20, 0.1
 def lock_descriptor(descriptor: int) -> bool:
     """Take the lock of an open file if no other process has it; tell whether it did.  It ends with the descriptor."""
     try:
+        # One byte at the current position, which may lie beyond the end of the file.
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     except OSError:
         return False
@@ -148,6 +149,7 @@ def state_folder() -> str:
 
 SPECIAL = frozenset('\\/:*?"<>|')
 """Characters of no file's name: a colon begins the name of another stream of a file, or follows that of a drive."""
+# Windows drops these, so that two names would be one file.
 IGNORED_AT_END = (".", " ")
 MAX_PATH_LENGTH = 1 << 15
 kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -172,6 +174,7 @@ def open_file_below(folder: str, parts: Sequence[str], judge: Callable[[nt.stat_
     judge(status)
     file = system.open(place, nt.O_RDONLY)
     with Rollback(lambda: nt.close(file)):
+        # A folder may have become a junction after it was looked at: only the opened file tells where it is.
         check_place(file, folder, parts)
     return file
 
@@ -187,6 +190,7 @@ def check_place(file: int, folder: str, parts: Sequence[str]) -> None:
         raise OSError(ELOOP, "its path leads out of its folder")
 
 
+# The C runtime removes it when it is closed (O_TEMPORARY), and writes it to the disk only for lack of memory.
 FLAGS = nt.O_RDWR | nt.O_CREAT | nt.O_EXCL | nt.O_TEMPORARY | nt.O_SHORT_LIVED
 
 
@@ -230,6 +234,7 @@ def make_folder(folder: str) -> str:
         remove_tree(path)
     path = f"{folder}/{PREFIX}{nt.urandom(RANDOM_BYTES).hex()}"
     # No other process may open it: that is how one finds out that it is in use.
+    # It comes before the folder, which another start would take for a left-over one.
     _winapi.CreateFile(path + LOCK, _winapi.GENERIC_WRITE, 0, 0, CREATE_NEW, DELETE_ON_CLOSE, 0)
     nt.mkdir(path, PRIVATE_MODE)
     return path

@@ -41,6 +41,7 @@ class LoopReactor(Reactor):
 
     def _take(self, packet: Packet | None) -> None:
         self.settle(packet)
+        # What is ready already posts no packet, so it is taken before the thread may wait again.
         if self.is_ready():
             self._loop.call_soon(self._take, None)
         else:

@@ -30,6 +30,7 @@ RECALL_LIMIT = 1 << 21
 """Bytes: more than a pipe contains, a write under way included, so that one read has all of it."""
 WRITE_SIZE = 1 << 20
 ROOM = 1 << 16
+# PIPE_REJECT_REMOTE_CLIENTS, PIPE_ACCESS_INBOUND and PIPE_ACCESS_OUTBOUND of CreateNamedPipeW.
 REJECT_REMOTE_CLIENTS = 8
 INBOUND, OUTBOUND = 1, 2
 OPERATION = 1
@@ -61,6 +62,7 @@ class Incoming:
     def begin(self) -> None:
         """Read ahead, unless that is under way, or something was read that is not taken yet."""
         if self._ahead is None and not self._buffer and not self._at_end:
+            # Without an event (0): the port tells of the end, or `pending` does.
             ahead = Overlapped(0)
             try:
                 ahead.ReadFile(self._handle, READ_SIZE)
@@ -135,6 +137,7 @@ class Outgoing:
         """Accept data, at most WRITE_SIZE bytes."""
         if not self.is_ready(True):
             raise BlockingIOError
+        # A copy, because the system reads it after this call has returned.
         piece = bytes(data[:WRITE_SIZE])
         ahead = Overlapped(0)
         ahead.WriteFile(self._handle, piece)  # raises BrokenPipeError
@@ -227,6 +230,7 @@ def recalled(theirs: int) -> bytes:
     """Remove and return what is in a recallable pipe, by the end to read from, whether or not another reader waits."""
     operation = Overlapped(INVALID_HANDLE_VALUE)  # an event is created for it
     try:
+        # Behind another reader this one would wait; cancelled at once, it returns what was there, or nothing.
         operation.ReadFile(get_osfhandle(theirs), RECALL_LIMIT)
         operation.cancel()
         return bytes(operation.getresult(True))
@@ -251,6 +255,7 @@ def make_pipe(access: int, their_access: int, their_flags: int = 0) -> tuple[int
     """Return the handle of our end, and the descriptor of theirs; its name is a secret, and is used only here."""
     names[0] += 1
     name = rf"\\.\pipe\mcpc-{nt.getpid()}-{names[0]}-{nt.urandom(16).hex()}"
+    # If another program has made a pipe of this name to catch the child's end, making it fails.
     access |= _winapi.FILE_FLAG_FIRST_PIPE_INSTANCE | _winapi.FILE_FLAG_OVERLAPPED
     ours = _winapi.CreateNamedPipe(name, access, REJECT_REMOTE_CLIENTS, 1, ROOM, ROOM, 0, 0)
     opened = [ours]
@@ -284,6 +289,7 @@ class InheritedPipe:
     def read(self, size: int) -> bytes:
         """Wait for data, and return it; b"" at the end."""
         try:
+            # Overlapped in any case: the end of a recallable pipe can be read in no other way.
             operation, _ = _winapi.ReadFile(self._handle, size, overlapped=True)
             operation.GetOverlappedResult(True)
         except BrokenPipeError:
@@ -327,6 +333,7 @@ class ThreadWriter:
         self._descriptor = descriptor
         self._piece = memoryview(b"")
         self._todo = allocate_lock()
+        # The lock is a signal: it is released when there is a piece to write.
         self._todo.acquire()
         self._idle = allocate_lock()
         """Held while a piece is being written."""
@@ -408,6 +415,6 @@ def write_patiently(descriptor: int, data: bytes) -> None:
         try:
             rest = rest[writers[descriptor].write(rest) :]
         except BlockingIOError:
-            continue
+            continue  # `write` has waited for MOMENT
         except OSError:
             return

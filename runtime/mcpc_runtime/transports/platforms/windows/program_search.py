@@ -70,6 +70,7 @@ KEY = r"Software\Python\PythonCore\{minor}{suffix}\InstallPath"
 def installed_pythons(minor: str) -> Iterator[str]:
     """Yield where a Python of a minor version is registered."""
     for root, view in ROOTS:
+        # PEP 514; Pythons of 32 bits and for ARM are registered with a suffix.
         for suffix in ("", "-32", "-arm64"):
             yield from registered_path(root, KEY.format(minor=minor, suffix=suffix), view)
 

@@ -78,6 +78,7 @@ class Reactor:
 
     def when_ended(self, process: int, callback: Callable[[], None]) -> None:
         """Call `callback` when a process has ended, which its handle tells."""
+        # Only its address is used, by which a packet says which process has ended; so it is kept until then.
         mark = Overlapped(0)
         wait = RegisterWaitWithQueue(process, self.port, mark.address, FOREVER)
         self._exits[mark.address] = (mark, wait, callback)
@@ -87,6 +88,7 @@ class Reactor:
         timeout = FOREVER
         if self._timers:
             timeout = max(0, int((self._timers[0][0] - self.clock()) * 1000) + 1)
+        # An operation whose packet was taken in an earlier turn posts no other one.
         if self.is_ready():
             timeout = 0
         if lock is not None:
@@ -126,6 +128,7 @@ class Reactor:
         if unfinished:
             close_finished()
         for descriptor, row in list(self._watched.items()):
+            # A callback may have forgotten another end, or watched it anew.
             if self._watched.get(descriptor) is row and row[0].is_ready(row[1] != 0):
                 self.call(row[2])
 
@@ -134,6 +137,7 @@ class Reactor:
 
     def wake(self) -> None:
         """Wake the waiting thread: another thread has changed what it waits for, or has work for it."""
+        # One packet is enough for all rings until it is taken.
         if not self._is_rung:
             self._is_rung = True
             PostQueuedCompletionStatus(self.port, 0, 0, BELL)
@@ -191,6 +195,7 @@ class BlockingReader:
                 piece = nt.read(self._descriptor, SIZE)
             except OSError:
                 piece = b""
+            # In this order: `begin` must not ask for another piece while this one is not visible yet.
             self._piece = piece
             self._is_reading = False
             if self._reactor is not None:

@@ -73,6 +73,7 @@ def open_stream(path: bytes) -> int:
 
 def watch_stream(reactor: ReactorInterface, stream: int, ready: Callable[[], None]) -> None:
     """Call `ready`, which may find nothing, at each interval until the stream is forgotten."""
+    # If the stream is watched again, the timers of the earlier watch find another mark and end.
     mark = watched[stream] = object()
 
     def look() -> None:

@@ -104,6 +104,7 @@ position = allocate_lock()
 
 def add_end(end: End) -> int:
     """Return a number for an end."""
+    # Numbers are not used again, so that a late call cannot reach another end.
     last_end[0] += 1
     ends[last_end[0]] = end
     return last_end[0]

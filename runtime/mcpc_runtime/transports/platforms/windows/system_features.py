@@ -71,6 +71,7 @@ timers: list[threading.Timer] = []
 def raise_after(seconds: int, problem: type[BaseException]) -> None:
     """Raise an exception on this thread after so many seconds."""
     thread = ctypes.c_ulong(threading.get_ident())
+    # Unlike a signal, it does not interrupt a call that blocks: it is raised when the thread runs Python code again.
     timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, (thread, ctypes.py_object(problem)))
     timer.daemon = True
     timers.append(timer)

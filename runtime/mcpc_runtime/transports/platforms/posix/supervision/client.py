@@ -115,6 +115,7 @@ class Supervisor:
         self._number += 1
         request = ("spawn", self._number, argv, dict(environment), tuple(descriptors), directory)
         self._send(request, tuple(descriptors.values()))
+        # Only after the request was sent: if that raises, there is no child whose callback would be called.
         child = self._children[self._number] = SupervisedProcess(callback)
         return child
 
@@ -158,6 +159,7 @@ class Supervisor:
     def _replace(self, leaders: list[int]) -> None:
         """End all processes in place of a supervisor that is stopped or too slow."""
         signal_process(self._pid, _signal.SIGKILL)
+        # Its children pass to this process when it has ended: they are looked for after it was reaped.
         self._reap_supervisor()
         sweep(leaders, self._began)
 
@@ -165,6 +167,7 @@ class Supervisor:
         """Start the supervisor; raise OSError if there is no room for it."""
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
+            # Before the fork: the child inherits hidden memory and the table; this process adopts orphans if it dies.
             become_subreaper()
             make_undumpable()
             process_table()
@@ -277,12 +280,14 @@ def fork_supervisor(ours: _socket.socket, theirs: _socket.socket) -> int:
 
 def spawn_supervisor(theirs: _socket.socket) -> int:
     """Start the supervisor as a separate program."""
+    # The new program imports from the file that this process was started from.
     check_unchanged(RUNTIME_PATH)
     path, files = archive_descriptor(RUNTIME_PATH, ARCHIVE_DESCRIPTOR)
     argv = [sys.executable or "python3", "-I", "-S", "-c", BOOT, path, str(posix.getpid())]
     descriptors = {3: theirs.fileno(), **files}
     high: dict[int, int] = {}
     try:
+        # All sources lie above all targets, so that setting one number does not overwrite what another is set from.
         for number, descriptor in descriptors.items():
             high[number] = duplicate_above(descriptor)
         return posix.posix_spawnp(
@@ -304,6 +309,7 @@ def duplicate_above(descriptor: int) -> int:
     duplicate = posix.dup(descriptor)
     if duplicate > MAX_DESCRIPTOR:
         return duplicate
+    # The lower number stays taken until a high one is found, so no number is tried twice.
     try:
         return duplicate_above(descriptor)
     finally:
@@ -338,6 +344,7 @@ def sweep_once(began: int) -> list[int]:
     prefix = b"%d." % itself
     now = ProcessSnapshot()
     ours = [pid for pid in now.children.get(itself, ()) if now.started[pid] >= began]
+    # Orphans that nobody adopts have process 1 as parent; their call variable begins with the server's process id.
     lost = [pid for pid in now.children.get(1, ()) if now.started[pid] >= began and call_mark(pid).startswith(prefix)]
     for pid, parent in now.zombies.items():
         if parent == itself and now.started[pid] >= began:
@@ -349,6 +356,7 @@ def sweep_once(began: int) -> list[int]:
 
 def reap(pid: int) -> None:
     """Reap a child, or one in a group (`pid` less than -1), if it has ended."""
+    # To `waitpid`, 0 means the caller's group and -1 any child: those of other parts of the server would be lost.
     if pid not in (0, -1):
         try:
             posix.waitpid(pid, posix.WNOHANG)

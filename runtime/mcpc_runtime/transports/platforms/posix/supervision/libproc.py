@@ -46,6 +46,7 @@ def process_ids() -> list[int]:
         room = max(count, 0) + SPARE_PIDS
         buffer = system_features.buffer(room * PID_BYTES)
         count = system_features.call(addresses["proc_listallpids"], (buffer, room * PID_BYTES))
+        # A full buffer may lack processes, so it is asked for again with more room.
         if count < room:
             data = bytes(buffer)
             return [number(data, at * PID_BYTES, PID_BYTES) for at in range(max(count, 0))]
@@ -79,6 +80,7 @@ def kernel_value(name: tuple[int, ...]) -> bytes:
     """Return a value of the kernel; empty if it may not be read."""
     words = b"".join(word.to_bytes(4, sys.byteorder) for word in name)
     size = system_features.buffer(SIZE_BYTES)
+    # Without a place for the value the call returns its size.
     if system_features.call(addresses["sysctl"], (words, len(name), None, size, None, system_features.unsigned_64(0))):
         return b""
     value = system_features.buffer(number(bytes(size), 0, SIZE_BYTES))

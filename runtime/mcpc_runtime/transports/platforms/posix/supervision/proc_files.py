@@ -14,6 +14,7 @@ def process_ids() -> list[int]:
 
 def process_entry(pid: int) -> ProcessEntry | None:
     """Return one process, or None if it does not exist any more; its start is in the kernel's ticks."""
+    # From field 3 on: the state, then the parent (4), the group (5), and the start (22).
     fields = stat_fields(pid)
     return (fields[0] in b"ZX", int(fields[1]), int(fields[2]), int(fields[19])) if fields else None
 
@@ -25,6 +26,7 @@ def environment_block(pid: int) -> bytes:
 
 def stat_fields(pid: int) -> list[bytes]:
     """Return a process's fields from its state on; empty if it has ended."""
+    # The program's name, which stands in parentheses before the state, may contain blanks and parentheses.
     return read_proc_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 

@@ -58,6 +58,7 @@ def call_prctl(option: int, value: int) -> bool:
     try:
         prctl = system_features.address_of("prctl")
     except ImportError:
+        # `has` found it, or could not look for lack of descriptors; these are lacking, then.
         raise OSError(EMFILE, posix.strerror(EMFILE)) from None
     return system_features.call(prctl, (option, value, 0, 0, 0)) == 0
 
@@ -92,6 +93,7 @@ def run_supervisor(descriptor: int, server: int) -> NoReturn:
         sys.excepthook(*sys.exc_info())
         raise
     finally:
+        # A forked supervisor must neither return into the server's code nor run its exit handlers.
         posix._exit(0)
 
 
@@ -101,6 +103,7 @@ def set_up(descriptor: int, server: int) -> SupervisorProcess:
         posix.setsid()
     for number in IGNORED:
         _signal.signal(number, _signal.SIG_IGN)
+    # It does nothing, but without a handler in Python the wakeup descriptor gets no byte.
     _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
     if descriptor != SOCKET_DESCRIPTOR:
         posix.dup2(descriptor, SOCKET_DESCRIPTOR, False)
@@ -114,6 +117,7 @@ def set_up(descriptor: int, server: int) -> SupervisorProcess:
     posix.set_blocking(woken, False)
     _signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+    # What the server has made is not visited by the collector, so that its memory stays shared after a fork.
     gc.freeze()
     make_undumpable()  # if it was forked, it is already
     wire = DescriptorSocket(_socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, SOCKET_DESCRIPTOR))
@@ -129,6 +133,7 @@ def close_from(lowest: int) -> None:
             pass
         else:
             return
+    # The limit may be none (-1) or a billion, and each number may cost a system call.
     posix.closerange(lowest, max(4096, min(posix.sysconf("SC_OPEN_MAX"), 1 << 20)))
 
 
@@ -202,6 +207,7 @@ class SupervisorProcess:
         except (OSError, TypeError, ValueError) as problem:
             room = isinstance(problem, OSError) and problem.errno in NO_ROOM and MISSING not in descriptors
             if room and monotonic() < deadline and len(self._waiting) < MAX_WAITING:
+                # One timer is for all that wait.
                 if not self._waiting:
                     self._after(RETRY_SECONDS, self._retry)
                 self._waiting.append((deadline, message, descriptors))
@@ -235,11 +241,13 @@ class SupervisorProcess:
     def _kill(self, endings: list[Termination], tries: int) -> None:
         """Kill the remaining processes, repeatedly: they may have started more meanwhile."""
         left = self._groups.signal_calls(endings, _signal.SIGKILL)
+        # The pauses grow, to two seconds in all: what is left then cannot be killed by this user.
         if left and tries < 20:
             self._after(0.01 * tries, lambda: self._kill(left, tries + 1))
 
     def _reap(self) -> bool:
         """Reap every child that has ended; return False if no child is left."""
+        # Emptied first: a child that ends during the loop below leaves a byte for the next turn.
         try:
             while posix.read(self._wake, 512):
                 pass
@@ -278,6 +286,7 @@ class SupervisorProcess:
                 self._groups.signal_all(_signal.SIGKILL)
             if rest < -GIVE_UP_SECONDS:
                 break
+            # What is not a child reports no end, and more may be started between two signals: look every 20 ms.
             waiter.poll(20 if rest <= 0 else int(rest * 1000) + 1)
         for folder in self._folders:
             remove_tree(folder)

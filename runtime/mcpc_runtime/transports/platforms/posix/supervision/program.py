@@ -33,10 +33,12 @@ def start_program(argv: list[str], environment: Variables, descriptors: Mapping[
     actions = [] if null < 0 else [(posix.POSIX_SPAWN_DUP2, null, 0)]
     actions += [(posix.POSIX_SPAWN_DUP2, ours, number) for number, ours in descriptors.items()]
     if 1 not in descriptors:
+        # Last, so that descriptor 2 is the child's.
         actions.append((posix.POSIX_SPAWN_DUP2, 2, 1))
     here = -1
     path = b""
     try:
+        # `posix_spawn` takes no folder: this process changes its own, which no other thread uses, and goes back below.
         here = change_directory(directory) if directory else -1
         path = find_program(argv[0], environment)
         return posix.posix_spawn(
@@ -80,6 +82,7 @@ def find_program(program: str, environment: Variables) -> bytes:
         try:
             mode = posix.stat(candidate).st_mode
         except OSError as problem:
+            # As execvp(3): a file that may not be executed is reported only if no other folder has the program.
             refused = refused if problem.errno in (ENOENT, ENOTDIR) else EACCES
             continue
         if mode & KIND == REGULAR and posix.access(candidate, posix.X_OK):

@@ -116,6 +116,7 @@ def call_mark(pid: int) -> bytes:
     """Return the call that a process was started for, or nothing."""
     table = process_table()
     block = b"" if table is None else table.environment_block(pid)
+    # With a zero byte before the first variable too, no other variable's name can end like this one.
     _, prefix, rest = (b"\0" + block).partition(PREFIX)
     return rest.partition(b"\0")[0] if prefix else b""
 
@@ -129,7 +130,7 @@ def signal_group(pid: int, number: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        return True  # members exist, but they are another user's
     return True
 
 
@@ -199,6 +200,7 @@ class ProcessGroups:
         if pid not in self._led:
             return False
         if signal_group(pid, 0):
+            # A group whose leader has ended stays in the table until it is empty, which nothing reports.
             if len(self._led) > PRUNED_FROM:
                 self._led = {leader: known for leader, known in self._led.items() if signal_group(leader, 0)}
             return True
@@ -217,6 +219,7 @@ class ProcessGroups:
         now = ProcessSnapshot()
         marked: dict[bytes, list[int]] = {}
         for pid in self._all_processes(now):
+            # A mark contains a dot and a number does not, so that both can be keys of one dictionary.
             marked.setdefault(call_mark(pid) or b"%d" % inherited_number(pid), []).append(pid)
         return [ending for ending in endings if self._signal_members(now, marked, ending, number)]
 
@@ -230,6 +233,7 @@ class ProcessGroups:
 
         Processes without the variable are found by the number they inherited.
         """
+        # With another start time, the number belongs to another process.
         roots = {pid for pid, began in ending.known.items() if now.started.get(pid) == began}
         roots.update(marked.get(ending.mark, ()) if ending.mark else ())
         known = {**self._recent, **self._led}
@@ -238,6 +242,7 @@ class ProcessGroups:
         ours = [pid for pids in marked.values() for pid in pids]
         roots.update(pid for pid in ours if ending.pid in (pid, now.groups[pid]))
         members = now.below(roots) - self._untouched
+        # A process that loses its parent before the next signal is not found below it any more.
         ending.known = {pid: now.started[pid] for pid in members}
         signal_members(now, members, number)
         return bool(members)

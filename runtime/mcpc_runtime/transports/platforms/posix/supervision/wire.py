@@ -50,6 +50,7 @@ class DescriptorSocket:
         frame = len(body).to_bytes(4, "little") + bytes((len(descriptors),)) + body
         sent = 0 if self._outgoing else self._push(frame, descriptors)
         if sent < len(frame):
+            # With the first byte the kernel holds the descriptors; until then duplicates do: the caller closes its own.
             self._outgoing.append((frame[sent:], [] if sent else duplicates(descriptors)))
 
     def flush(self) -> None:
@@ -85,6 +86,7 @@ class DescriptorSocket:
         for _, _, rights in ancillary:
             starts = range(0, len(rights) - len(rights) % 4, 4)
             self._arrived += [int.from_bytes(rights[at : at + 4], sys.byteorder) for at in starts]
+        # macOS has no MSG_CMSG_CLOEXEC; the receiver has one thread, which starts nothing in between.
         if not CLOSED_ON_EXEC:
             for number in self._arrived:
                 posix.set_inheritable(number, False)
@@ -98,6 +100,7 @@ class DescriptorSocket:
         while len(self._incoming) - at >= HEAD:
             length, count = int.from_bytes(self._incoming[at : at + 4], "little"), self._incoming[at + 4]
             expected += count
+            # The kernel passes descriptors in order as long as there is room, so that the last ones are missing.
             if cut:
                 self._arrived += [MISSING] * (expected - len(self._arrived))
             if len(self._incoming) - at - HEAD < length:

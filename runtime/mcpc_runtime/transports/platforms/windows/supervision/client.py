@@ -71,6 +71,7 @@ class Supervisor:
         self._children: dict[int, SupervisedProcess] = {}
         self._leaving: list[SupervisedProcess] = []
         if not own_job:
+            # Its handle is never closed by the server: the system does that at its end, and ends what is in the job.
             own_job.append(kernel.create_job())
             kernel.enter_job(own_job[0])
 
@@ -103,6 +104,7 @@ class Supervisor:
             reason = problem.strerror if isinstance(problem, OSError) else str(problem)
             message = f"cannot run {argv[0] if argv else 'nothing'}: {reason}"
             child.ended = True
+            # After this call has returned: only then the caller knows the child.
             self._reactor.after(0, lambda: callback(-1, message))
         return child
 
@@ -207,6 +209,7 @@ def start_line(argv: list[str], variables: dict[str, str]) -> str:
     if base_name(words[0]) in SHELLS:
         variables["PATH"] = ";".join(filter(None, (words[0].rpartition("\\")[0], variables.get("PATH"))))
     if is_batch(words[0]):
+        # Searched in System32 alone, so that no other program of this name is run.
         interpreter = find_program("cmd.exe", {"PATH": f"{variables.get('SYSTEMROOT', '')}\\System32"}, exists)
         return batch_line(interpreter or "cmd.exe", [words[0].replace("/", "\\"), *words[1:]])
     return command_line(words)

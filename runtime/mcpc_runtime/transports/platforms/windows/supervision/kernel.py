@@ -13,9 +13,10 @@ import ctypes
 from ctypes import wintypes
 from typing import Any
 
+# JobObjectExtendedLimitInformation and JobObjectBasicAccountingInformation.
 EXTENDED_LIMITS, BASIC_COUNTS = 9, 1
 KILL_ON_JOB_CLOSE = 0x2000
-CURRENT_PROCESS = -1
+CURRENT_PROCESS = -1  # the pseudo handle that GetCurrentProcess returns
 HANDLE_LIST = 0x20002
 """PROC_THREAD_ATTRIBUTE_HANDLE_LIST: the child inherits these handles, and no others."""
 CREATION_FLAGS = 0x4 | 0x400 | 0x80000 | 0x08000000
@@ -169,9 +170,11 @@ def create_process(command_line: str, variables: str, directory: str, handles: d
     for number in range(3):
         information.standard[number] = handles[number]
     table = ctypes.create_string_buffer(descriptor_table(handles))
+    # `create_string_buffer` has added a zero byte.
     information.lpReserved2, information.cbReserved2 = ctypes.addressof(table), len(table.raw) - 1
     inherited = (wintypes.HANDLE * len(set(handles.values())))(*set(handles.values()))
     size = ctypes.c_size_t()
+    # The first call fails, but tells the size.
     library.InitializeProcThreadAttributeList(None, 1, 0, ctypes.byref(size))
     attributes = ctypes.create_string_buffer(size.value)
     checked(library.InitializeProcThreadAttributeList(attributes, 1, 0, ctypes.byref(size)))
@@ -179,6 +182,7 @@ def create_process(command_line: str, variables: str, directory: str, handles: d
         bytes_of = ctypes.sizeof(inherited)
         checked(library.UpdateProcThreadAttribute(attributes, 0, HANDLE_LIST, inherited, bytes_of, None, None))
         information.lpAttributeList = ctypes.addressof(attributes)
+        # CreateProcessW may change the line in its place; the zero that the buffer adds ends the block.
         line, block = ctypes.create_unicode_buffer(command_line), ctypes.create_unicode_buffer(variables)
         flags, folder = CREATION_FLAGS, directory or None
         pointers = ctypes.byref(information), ctypes.byref(created)
@@ -194,6 +198,7 @@ def descriptor_table(handles: dict[int, int]) -> bytes:
     The three standard streams are left to the other fields, so that a program has them as it always has.
     """
     count = max(handles) + 1
+    # FOPEN and FPIPE of the C runtime, and INVALID_HANDLE_VALUE.
     is_open_pipe, none = 0x01 | 0x08, (1 << 64) - 1
     kept = [number in handles and number > 2 for number in range(count)]
     flags = bytes(is_open_pipe if is_kept else 0 for is_kept in kept)

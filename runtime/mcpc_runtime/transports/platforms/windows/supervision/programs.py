@@ -93,6 +93,7 @@ def shell_folders(variables: Mapping[str, str], installed: Installed) -> Iterato
     folders = [*installed.git_folders()]
     git = find_program("git", variables, installed.exists)
     if git:
+        # `git.exe` is in the folder `cmd` or `bin` of Git's own.
         folders.append(git.rpartition("\\")[0].rpartition("\\")[0])
     for place in GIT_FOLDERS:
         variable, _, below = place.partition("\\")
@@ -116,6 +117,7 @@ def is_python(name: str) -> bool:
 
 def is_batch(path: str) -> bool:
     """Tell whether a path is that of a batch file."""
+    # Windows drops dots and blanks at the end of a name.
     return path.lower().rstrip(". ").endswith(BATCH)
 
 
@@ -189,6 +191,7 @@ def batch_line(interpreter: str, words: Iterable[str]) -> str:
         if unsafe is not None:
             raise ValueError(f"a batch file cannot safely be given the character {unsafe!r}")
         inner.append(f'"{word}"')
+    # No AutoRun commands (/d), no delayed expansion (/v:off), and of the quotes only the outer ones are removed (/s).
     return f'{quoted(interpreter)} /d /v:off /s /c "{" ".join(inner)}"'
 
 
@@ -196,7 +199,9 @@ def environment_block(variables: Mapping[str, str]) -> str:
     """Return variables as a block: sorted by name, each ended by NUL; raise ValueError for one that cannot be."""
     rows = []
     for name, value in sorted(variables.items(), key=lambda row: row[0].upper()):
+        # Names like `=C:` are the system's own: the working directory of each drive.
         if "\0" in name or "\0" in value or not name or "=" in name[1:]:
             raise ValueError(f"the variable {name!r} cannot be passed to a program")
         rows.append(f"{name}={value}\0")
+    # A block without variables has two zeros as well; the buffer of `create_process` adds one.
     return "".join(rows) or "\0"
