@@ -333,8 +333,8 @@ def _span_of_address(problem: Exception, wanted: Sequence[RequestedPackage]) -> 
 
 def span_of_package(words: str, wanted: Sequence[RequestedPackage]) -> Span | None:
     """Return the place of the requirement that a message names, else of the first one."""
+    # Names are normalised (PEP 503), as uv does not always write them so.
     named = [
-        # Names are normalised (PEP 503), as uv does not always write them so.
         item.span for item in wanted if re.search(rf"\b{re.escape(item.name)}\b", re.sub(r"[-_.]+", "-", words).lower())
     ]
     return next((span for span in (*named, *(item.span for item in wanted)) if span is not None), None)

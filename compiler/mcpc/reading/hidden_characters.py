@@ -33,10 +33,15 @@ HIDDEN = (
 UNJOINED = r"\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Common}"
 """Scripts that are written without joiners."""
 ALLOWED = (
+    # A joiner between two parts of an emoji.
     r"(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})",
+    # A joiner after a letter or a sign of a script that is written with them.
     rf"(?<=[[\p{{L}}\p{{M}}]--[{UNJOINED}\p{{Default_Ignorable_Code_Point}}]])[\u200c\u200d]",
+    # The choice between text and picture, after an emoji.
     r"(?<=[\p{Emoji}--[0-9#*]])[\ufe0e\ufe0f]",
+    # A key cap: a digit, the selector, the key around it.
     r"(?<=[0-9#*])\ufe0f(?=\u20e3)",
+    # The form of a letter of Mongolian.
     r"(?<=\p{Mongolian})[\u180b-\u180d\u180f]",
 )
 

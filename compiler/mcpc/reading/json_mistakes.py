@@ -172,6 +172,7 @@ NUMBER_HINTS = (
     (re.compile(r"-?0[0-9]+\Z"), "a number does not begin with `0`; an identifier stands between double quotes"),
     (re.compile(r"-?[0-9]+\.(?![0-9])"), "digits follow the point"),
     (re.compile(r"-?[0-9]+_[0-9_]*\Z"), "leave out the `_`"),
+    # Matches everything else.
     (re.compile(r""), "text stands between double quotes"),
 )
 
@@ -180,6 +181,7 @@ def _number(context: MistakeContext, match: re.Match[str]) -> Mistake:
     hint = next(hint for pattern, hint in NUMBER_HINTS if pattern.match(match[0]))
     message = f"`{quoted_text(match[0])}` is not a number of JSON"
     flaw = JsonError(match.start(), match.end(), message, context.expected, hint)
+    # That it is a number keeps what follows from being reported; which one does not matter in a file with an error.
     return Mistake(flaw, resume=match.end(), meant=IntendedValue(0))
 
 
@@ -270,6 +272,7 @@ def _no_comma(context: MistakeContext, then: Expected) -> Mistake:
 
 
 def _after_quote(context: MistakeContext, match: re.Match[str]) -> Mistake | None:
+    # Behind a space it is more likely that a comma is missing.
     if context.at != context.after or context.text[context.at - 1] != '"':
         return None
     hint = 'a quote inside a string is written `\\"`'

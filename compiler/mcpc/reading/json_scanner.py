@@ -39,6 +39,7 @@ AFTER_VALUE = re.compile(r"[ \t\n\r]*+([,\]}])")
 
 LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
+# The order matters: two halves of a surrogate pair are one character, and only then is a half alone.
 SPECIAL = re.compile(
     r"""\\u(?P<pair>[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})
     | \\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})

@@ -109,6 +109,7 @@ class _Reader:
             return self.enter(start)
         self.at = end
         value: Json
+        # Most strings have no escape, so their value is a slice.
         if kind == "plain":
             value = self.text[start + 1 : end - 1]
         else:

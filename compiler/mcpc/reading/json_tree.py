@@ -67,6 +67,7 @@ class Node:
             yield node, pointer
             waiting += [(item, f"{pointer}/{place}") for place, item in enumerate(node.items)]
             for member in node.members:
+                # `~` first: else the `~` of `~1` would be escaped again.
                 key = member.key.replace("~", "~0").replace("/", "~1")
                 waiting.append((member.node, f"{pointer}/{key}"))
 

@@ -131,6 +131,7 @@ class Selection:
         """Tell whether `include` may match a file in a folder."""
         patterns = () if self.include is None else self.include.patterns
         texts = (str(getattr(pattern, "pattern", "")).lstrip("/") for pattern in patterns)
+        # Any name stands for the files of the folder.
         return self.names(f"{folder}/x") or any(text.startswith(f"{folder}/") for text in texts)
 
     def _is_ignored(self, path: str, name: str) -> bool:
@@ -194,6 +195,7 @@ def server_json_settings(base: Path) -> dict[str, Any]:
 def read_settings_text(path: Path) -> str:
     """Return the text of a small regular file; empty if it is missing."""
     try:
+        # A link may lead out of the project, which decides alone what is packed.
         if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_SETTINGS_BYTES:
             return ""
         return path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")

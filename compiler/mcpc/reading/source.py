@@ -116,6 +116,7 @@ BYTE_ORDER_MARK = "\ufeff"
 MAX_PLACES = 10
 """Maximum number of reported positions per file: a file in another encoding has wrong bytes in every line."""
 
+# An ASCII character in UTF-16 or UTF-32 is a byte beside zeros.
 WIDE = re.compile(rb"[^\0]\0|\0+[^\0]")
 WRONG_BYTES = re.compile("[\udc80-\udcff]+")
 
@@ -180,6 +181,7 @@ NAMES = (b"utf-8", b"utf8", b"u8")
 
 def in_utf8(data: bytes) -> bytes:
     """Return a Python file in UTF-8 without a byte order mark; unchanged if it cannot be decoded."""
+    # An encoding is named in one of the first two lines (PEP 263).
     if b"coding" not in b"".join(data.split(b"\n", 2)[:2]):
         return data.removeprefix(BOM_UTF8)
     from tokenize import detect_encoding  # noqa: PLC0415 - few files say what they are encoded in
@@ -188,6 +190,7 @@ def in_utf8(data: bytes) -> bytes:
         encoding, lines = detect_encoding(io.BytesIO(data).readline)
         if encoding.startswith("utf-8"):
             return data.removeprefix(BOM_UTF8)
+        # The last line that was read is the one that names it.
         line = len(b"".join(lines[:-1]))
         named = COOKIE.match(data, line)
         return data if named is None else _renamed(data, *named.span("name")).decode(encoding).encode()

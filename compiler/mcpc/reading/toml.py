@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from mcpc.reading.source import Source
 
+# In the block of a script a line begins with `# `.
 NEXT_TABLE = re.compile(r"^[# ]*\[[^\[\]\n,]+\]\]?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
 
@@ -33,6 +34,7 @@ class TomlText:
 
     def toml(self) -> str:
         lines = self.source.text[self.start : self.end].removeprefix("\ufeff").splitlines(keepends=True)
+        # In a block an empty line is `#` without a space.
         return "".join(line[self.indent :] if line.strip() != "#" else "\n" for line in lines)
 
     def offset(self, line: int, column: int) -> int:
@@ -102,6 +104,7 @@ class TooDeepError(tomllib.TOMLDecodeError):
     """The text is nested too deeply."""
 
     def __init__(self) -> None:
+        # Not that of the class, which from Python 3.14 on takes the text and the place.
         ValueError.__init__(self, "it is nested too deeply")
 
 
@@ -202,6 +205,7 @@ def _line_of_quote(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
 
 def _open_text(text: str, at: int, _: re.Match[str]) -> TomlMistake | None:
     """Return the last opening quote of a text that is not closed by the end of the file."""
+    # Three quotes first, because they would count as single ones, too.
     for quote in ('"""', "'''", "'", '"'):
         opened_at = text.rfind(quote)
         if opened_at >= 0 and text.count(quote) % 2:

@@ -214,6 +214,7 @@ def _add_file(walk: _Walk, entry: _Entry, status: os.stat_result) -> None:
         return
     data = _read(entry.real)
     mode = permissions(status, is_program=begins_as_program(data))
+    # One of ALWAYS_READ may be left out and read.
     kept = walk.unpacked if entry.path in walk.left_out else walk.files
     if entry.path.endswith(ENDINGS):
         data = in_utf8(data)
@@ -278,6 +279,7 @@ def _collisions(paths: Iterable[str]) -> list[Diagnostic]:
     files = set(paths)
     folders = {str(folder) for file in files for folder in PurePosixPath(file).parents}
     for path in sorted(files | folders):
+        # Composed again, because folding the case may decompose a character.
         other = seen.setdefault(normalize("NFC", normalize("NFC", path).casefold()), path)
         if other != path and (other in files or path in files):
             message = f"`{path}` and `{other}` are the same file on case-insensitive disks"

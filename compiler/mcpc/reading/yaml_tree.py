@@ -302,6 +302,7 @@ class _FastLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
 
 for _tag, _pattern, _first in CORE:
     for _loader in (_CoreLoader, _FastLoader):
+        # Without first characters a pattern is tried for every scalar: that of null matches an empty one.
         _loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list(_first) if _first else None)
 
 
@@ -338,6 +339,7 @@ def read_large_yaml(text: str, path: str) -> Node:
     try:
         node = yaml.compose(text, Loader=_FastLoader)
     except (yaml.YAMLError, ValueError):
+        # Read again by the parser that says what is wrong.
         return read_yaml(text, path, most=MAX_LARGE_NODES)
     if node is None:
         return Node(None, path, 0, 0)
@@ -362,6 +364,7 @@ class _Reading:
     def node(self, node: yaml.Node) -> Node:
         """Return a node of YAML as one of JSON."""
         self.nodes += 1
+        # An anchor may contain its own alias; nodes are compared by identity.
         if self.nodes > self.most or len(self.above) > self.deepest or node in self.above:
             raise self.refusal(node, "it is too large, or contains itself")
         kind = node.tag.removeprefix("tag:yaml.org,2002:")

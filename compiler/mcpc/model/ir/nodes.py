@@ -51,6 +51,7 @@ class Schema:
             replace(member, node=implied_node({}, member.node.span)) if member.key in self.unchecked else member
             for member in declared.members
         )
+        # Of two members with one key the last one is used, so this one takes the place of the written one.
         properties = Member("properties", declared.start, declared.start, object_node(anything, declared.span))
         return replace(self, node=object_node((*self.node.members, properties), self.node.span), unchecked=frozenset())
 

@@ -77,9 +77,11 @@ class ProgramTarget:
 def program_target(data: bytes) -> ProgramTarget | None:
     """Return the target of a self-contained file or a program for Windows; None for a file that any Python runs."""
     if data.startswith(ELF):
+        # `e_machine` of the header.
         machine = ELF_MACHINES.get(int.from_bytes(data[18:20], "little"))
         return ProgramTarget(LINUX, machine) if machine else None
     if data.startswith(PE):
+        # This field has the offset of the header of PE, in which the machine follows a signature of four bytes.
         header = int.from_bytes(data[0x3C:0x40], "little")
         machine = PE_MACHINES.get(int.from_bytes(data[header + 4 : header + 6], "little"))
         return ProgramTarget(WINDOWS, machine, needs_python=not has_interpreter(data)) if machine else None
@@ -296,6 +298,7 @@ def skill_files(skill: Item, blob: bytes) -> Iterator[tuple[str, bytes]]:
 
 def stored_contents(uri: str, text: str) -> Iterator[bytes]:
     """Yield what the blob may have as the content of a resource: an answer of `resources/read` that begins with it."""
+    # Without the closing `}]`, behind which the other members follow.
     beginning = compact_json([{"uri": uri}])[:-2].decode("latin-1") + ',"mimeType":'
     place = text.find(beginning)
     while place >= 0:

@@ -115,7 +115,9 @@ def programs_by_system(programs: tuple[bytes, ...]) -> dict[str, bytes]:
 
 def python_form(server: BuiltServer, environment: Item, by_system: Mapping[str, bytes]) -> BundleForm:
     """Return the form in which the machine's Python starts the file, and on Windows a program if there is one."""
+    # The installer of Python for Windows brings no `python3`.
     windows: Item = {"command": f"{HERE}/server.exe", "args": []} if WINDOWS in by_system else {"command": "python"}
+    # Isolated, so that neither the working folder nor the user's variables change what is imported.
     config = {"command": "python3", "args": ["-I", f"{HERE}/{FILE}"], "env": environment}
     config["platform_overrides"] = {WINDOWS: windows}
     program = tuple(CarrierFile("server.exe", EXECUTABLE, data) for data in by_system.values())

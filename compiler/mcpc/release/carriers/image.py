@@ -194,6 +194,7 @@ def image_layout(servers: tuple[BuiltServer, ...], options: ImageOptions) -> tup
     else:
         blobs.append(canonical_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}))
         entry = descriptor(INDEX, blobs[-1])
+    # A tag has at most 128 of these characters, and begins with neither a dot nor a hyphen (OCI distribution-spec).
     tag = re.sub(r"[^\w.-]", "-", server.version, flags=re.ASCII)[:128].lstrip(".-") or "latest"
     entry["annotations"] = {REF_NAME: tag, "io.containerd.image.name": f"docker.io/library/{server.slug}:{tag}"}
     index = canonical_json({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]})
@@ -239,6 +240,7 @@ def one_image(
     server: BuiltServer, machine: str, base: BaseImage | None, options: ImageOptions
 ) -> tuple[Item, list[bytes]]:
     """Return the descriptor of one processor's image, and its blobs."""
+    # An image from nothing has no folder for temporary files.
     needs_tmp = base is None and server.target is not None
     file = CarrierFile("server" if server.target else "server.pyz", EXECUTABLE, server.data)
     layer = tar_bytes([file], [("tmp", 0o1777)] if needs_tmp else [])
@@ -280,9 +282,11 @@ def one_image(
 
 def run_config(server: BuiltServer, inherited: Item, options: ImageOptions) -> Item:
     """Return what a container runs: what the base says, with the server as the program."""
+    # What was meant for the program of the base.
     replaced = ("Cmd", "Healthcheck", "OnBuild", "ArgsEscaped", "Image", "Hostname", "Domainname", "StopSignal")
     config = {
         **{key: value for key, value in inherited.items() if key not in replaced},
+        # Not root; the number is that of `nonroot` in distroless images.
         "User": "65532:65532",
         "WorkingDir": "/",
         "Env": inherited.get("Env") or ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
