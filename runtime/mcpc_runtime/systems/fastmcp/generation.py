@@ -52,6 +52,7 @@ class Selection:
 
 def select(name: str, version: str = "") -> Generation:
     """Select the generation of this process; `version`: digits and dots, the latest if it is empty."""
+    # Parts such as `0rc1` are left out: a version before a release is like the release.
     numbers = tuple(int(part) for part in version.split(".") if part.isdecimal())
     Selection.generation = generation = Generation(name, numbers or LATEST[name])
     return generation

@@ -100,6 +100,7 @@ def found_while_growing(found: dict[FunctionType, None]) -> Iterator[FunctionTyp
     """Yield the keys of a dictionary that grows meanwhile."""
     done = 0
     while done < len(found):
+        # Quadratic, in a number that MAX_FUNCTIONS bounds.
         yield list(found)[done]
         done += 1
 

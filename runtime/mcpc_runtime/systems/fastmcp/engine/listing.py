@@ -160,6 +160,7 @@ def meta_of(component: Component, version: SchemaRules) -> Object | None:
     if version.meta_key:
         own: Object = {"tags": sorted(component.tags)}
         given = meta.get(version.meta_key) or {}
+        # Keys that begin with `_` are FastMCP's own, which clients do not see.
         kept = {key: value for key, value in given.items() if not key.startswith("_")}
         meta[version.meta_key] = {**kept, **own}
     return meta or None
@@ -271,6 +272,7 @@ def deduplicated(components: Sequence[Any]) -> list[Any]:
     """
     by_key: dict[Any, Any] = {}
     for place, each in enumerate(components):
+        # An object of the protocol has no key of its own: its place is one that no other has.
         key = str(each.identifier) if hasattr(each, "kind") else place
         if key not in by_key or behaviour().mounted_first:
             by_key[key] = each
@@ -283,6 +285,7 @@ async def find(server: Host, kind: str, key: str) -> Any:
     if component is None:
         return None
     rules = await server.mcpc_session_rules()
+    # The rules of the session come last, so that they decide.
     (component,) = with_visibility([*server.mcpc_rules, *rules], [component])
     return component if server.mcpc_shows(component) else None
 

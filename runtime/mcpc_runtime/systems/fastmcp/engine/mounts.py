@@ -61,6 +61,7 @@ class Middleware:
 
     async def __call__(self, context: MiddlewareContext, call_next: CallNext) -> object:
         """Run the methods for a message: `on_message`, then `on_request`, then the one of its method."""
+        # Built from the inside to the outside.
         chain = call_next
         if context.method in HOOKS:
             chain = partial(getattr(self, HOOKS[context.method]), call_next=chain)
@@ -144,6 +145,7 @@ class Prefix:
         """Return a name or an address without the prefix, None if it has another one."""
         if kind in ("resource", "template"):
             return without_prefix(key, self._prefix)
+        # Removing a prefix that is not there changes nothing, which tells that it is another one.
         name = key.removeprefix(f"{self._prefix}_")
         return None if name == key else name
 

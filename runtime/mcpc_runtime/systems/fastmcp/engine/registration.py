@@ -64,6 +64,7 @@ class Registry(Generic[Kind]):
         return self.items.get(key)
 
     def __iter__(self) -> Iterator[Kind]:
+        # Over a copy: code of the project may register components meanwhile.
         return iter(list(self.items.values()))
 
     def __len__(self) -> int:
@@ -207,6 +208,7 @@ def make(cls: Any, function: Any, name: str | None, options: Object) -> Any:
     if cls.kind == "template":
         given["uri_template"] = given.pop("uri")
     found = cls(name=chosen, **given)
+    # In the body of a class it is not yet the function that it stands for.
     found.function = function.__func__ if isinstance(function, staticmethod) else function
     found.injected = injected_parameters(found.function)
     found.description = description_of(options.get("description"), found.function, cls.kind, selected())

@@ -135,6 +135,7 @@ class Message:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and other.to_wire() == self.to_wire()
 
+    # Equal messages would need equal hashes, and a block is a dictionary.
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

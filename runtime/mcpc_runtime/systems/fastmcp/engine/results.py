@@ -198,6 +198,7 @@ def converted(tool: Tool, result: object) -> ToolResult:
 def structured_result(tool: Tool, result: object, structure: Structure) -> ToolResult:
     """Return a function's result as FastMCP makes it."""
     version = behaviour()
+    # Empty at first: the constructor refuses None, which a function may return.
     made = ToolResult([])
     made._blocks = content_of(result)
     if isinstance(result, bytes) and version.opaque_bytes:

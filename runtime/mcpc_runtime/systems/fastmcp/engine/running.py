@@ -240,6 +240,7 @@ def check_path(server: Host, component: Component, uri: str, values: Object) -> 
     """Raise NotFoundError if a value of an address would leave a folder, and the version minds."""
     policy = component.options.get("security", INHERITED)
     policy = server.mcpc_path_policy if policy is INHERITED else policy
+    # A refusal looks like an unknown address: nobody learns which rule it has met.
     if behaviour().path_security and policy is not None and policy.validate(values) is not None:
         raise ResourceSecurityError(UNKNOWN_RESOURCE.format(uri=uri))
 
@@ -262,6 +263,7 @@ async def input_problem(server: Host, name: str, arguments: Object) -> str:
     if not behaviour().checks_input:
         return ""
     tool = await listing.find(server, "tool", name)
+    # What needs no conversion is valid by the schema, too, and `jsonschema` need not be imported.
     if tool is None or (tool.function is not None and plan_of(tool).reader.fits(arguments)):
         return ""
     try:

@@ -111,6 +111,7 @@ class OwnAliases(GenerateJsonSchema):
 
     def model_schema(self, schema: core_schema.ModelSchema) -> Object:
         with_alias = bool(schema["cls"].model_config.get("serialize_by_alias"))
+        # Models are within models: afterwards the rule of the outer one holds again.
         previous, self.by_alias = self.by_alias, with_alias
         try:
             return super().model_schema(schema)

@@ -55,6 +55,7 @@ def unwrapped(annotation: object) -> tuple[object, tuple[object, ...]]:
 
 def unaliased(annotation: object) -> object:
     """Return the value of an alias (`type X = ...`), and any other annotation as it is."""
+    # By its name: there is one of Python (from 3.12 on), and one of `typing_extensions`.
     while type(annotation).__name__ == "TypeAliasType":
         annotation = annotation.__value__  # type: ignore[attr-defined]
     return annotation
@@ -171,6 +172,7 @@ def dereferenced(schema: Object, discriminators: str) -> Object:
     """Return a schema without references and definitions.  `discriminators`: what becomes of them (the rules)."""
     definitions = schema.get("$defs", {})
     try:
+        # Definitions that nothing refers to are looked at, too: any that refers to itself keeps all references.
         for name in definitions:
             inlined({"$ref": LOCAL + name}, definitions, ())
         result: Any = inlined({key: value for key, value in schema.items() if key != "$defs"}, definitions, ())
@@ -193,6 +195,7 @@ def inlined(node: object, definitions: Object, inside: tuple[str, ...]) -> Any:
     if name in inside:
         raise SelfReferenceError(name)
     rest = {key: value for key, value in node.items() if key != "$ref"}
+    # What stands beside a reference overrides what it refers to, such as a description.
     return {**inlined(definitions[name], definitions, (*inside, name)), **rest}
 
 

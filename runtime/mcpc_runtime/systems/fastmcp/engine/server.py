@@ -148,6 +148,7 @@ def claims_of(token: str) -> Object:
     if len(parts) != PARTS:
         return {}
     try:
+        # Tokens have no padding (RFC 7515, section 2), but the decoder wants it.
         found = json.loads(urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except ValueError:
         return {}

@@ -42,6 +42,7 @@ class UriTemplate:
                 continue
             name = parameter(variable)
             names.append(name)
+            # In a query that is written out a value ends at `&`, in a path at a slash unless it has a `*`.
             values = "[^&]*" if self.has_literal_query else ".+" if variable.endswith("*") else "[^/]+"
             pattern += f"(?P<{name}>{values})"
         self.has_literal_query = self.has_literal_query or "?" in text[position:]
@@ -103,6 +104,7 @@ def query_pairs(variable: str, values: Object) -> list[str]:
 
 def parameter(variable: str) -> str:
     """Return the name of a variable as a function's parameter: `_` for what no identifier has."""
+    # A variable may have characters that no parameter has, such as a hyphen.
     name = re.sub(r"\W", "_", variable.removesuffix("*").strip())
     name = name if name.isidentifier() else re.sub(r"[^A-Za-z0-9_]", "_", name)
     return f"_{name}" if not name or name[0].isdigit() else name
@@ -180,6 +182,7 @@ def leaves_folder(path: str) -> bool:
     """Tell whether a path leads out of the folder in which it begins."""
     depth = 0
     for part in path.replace("\\", "/").split("/"):
+        # A folder on the way may be left again: only what is above the first one counts.
         depth += -1 if part == ".." else 0 if part in ("", ".") else 1
         if depth < 0:
             return True

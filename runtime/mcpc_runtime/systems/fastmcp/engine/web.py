@@ -47,6 +47,7 @@ class ServedApplication:
     def add_middleware(self, middleware_class: object, *arguments: object, **options: object) -> None:
         """Let middleware run around the program's own routes."""
         note_middleware([middleware_class])
+        # The middleware that is added last is outermost, as in Starlette.
         self.user_middleware.insert(0, (middleware_class, arguments, options))
 
     def add_route(self, path: str, route: Function, methods: list[str] | None = None, *_: object, **__: object) -> None:
@@ -222,6 +223,7 @@ class Incoming:
         """Return the body; then wait."""
         body, self._body = self._body, None
         if body is None:
+            # An application waits for more to learn that the client has left, which does not happen here.
             await asyncio.Event().wait()
         return {"type": "http.request", "body": body or b"", "more_body": False}
 

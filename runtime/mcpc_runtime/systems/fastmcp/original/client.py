@@ -108,6 +108,7 @@ class ProgramClient:
         if self._envelope:
             params = {**params, "_meta": self._envelope}
         meta = params.get("_meta")
+        # By the number, `_notify` finds the request; the tokens of several clients may be equal.
         if type(meta) is dict and "progressToken" in meta:
             params = {**params, "_meta": {**meta, "progressToken": number}}
         sent = self._sent[number] = SentRequest(asyncio.get_running_loop().create_future(), listener)
@@ -131,6 +132,7 @@ class ProgramClient:
         try:
             while pipe is not None and (line := await pipe.readline()):
                 self._receive(line)
+        # `readline` raises it for a line over the limit, after which the next message cannot be found.
         except ValueError:
             self._reason = f"the program sent a message of more than {LINE_BYTES >> 20} MiB"
             self._process.kill()
@@ -158,6 +160,7 @@ class ProgramClient:
             self._take_answer(message)
         elif "id" in message:
             task = asyncio.create_task(self._answer(message["id"], method, params))
+            # The event loop itself refers to its tasks only weakly.
             self._answering.add(task)
             task.add_done_callback(self._answering.discard)
         else:

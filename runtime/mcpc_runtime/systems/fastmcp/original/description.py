@@ -51,6 +51,7 @@ class Describer:
 def main(folder: str, descriptor: str, place: str, *paths: str) -> None:
     """Describe the program of the request file `place`, whose files are in `folder`; write to a descriptor, and end."""
     replies = int(descriptor)
+    # A process of the program would keep the reply open, and the compiler waiting.
     os.set_inheritable(replies, False)
     report = f"{place}.failure"
     with open(place, encoding="utf-8") as file:
