@@ -147,6 +147,7 @@ current_program = RunningProgram()
 
 def made_server(servers: Sequence[ProgramServer]) -> ProgramServer:
     """Return the server that is not part of another one; raise an exception if there are several, or none."""
+    # By identity: a class of the project may define when its servers are equal.
     parts = {id(part) for server in servers for part in server.mcpc_parts()}
     whole = [server for server in servers if id(server) not in parts]
     if not whole:

@@ -58,6 +58,7 @@ def syntax_of(function: FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef 
     """Return a function's definition, with the line numbers of its file; None if it is not to be had."""
     try:
         lines, first = inspect.getsourcelines(function)
+        # The lines of a method are indented.
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError, ValueError):
         return None

@@ -38,8 +38,10 @@ PATH = "path"
 MAX_PATH = 4096
 OWN_HEADERS = frozenset({b"connection", b"content-length", b"keep-alive", b"transfer-encoding", b"upgrade", b"date"})
 """Headers that are the server's to decide."""
+# A name of the characters of tokens (RFC 9110, section 5.6.2), and a value that cannot begin another header.
 is_valid_header = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [^\x00\r\n]*").fullmatch
 FAILED, LATE = 502, 504
+# Responses without content (RFC 9110, sections 15.3.5 and 15.4.5).
 NO_BODY = (204, 304)
 
 
@@ -49,6 +51,7 @@ def http_routes(app: Application, driver: HttpDriver) -> Callable[[str], Route |
     routes = {pattern: ProgramRoute(app, driver, pattern).route for pattern, _ in rows}
 
     def find_route(path: str) -> Route | None:
+        # Bounds the time of patterns with several variables.
         if len(path) > MAX_PATH:
             return None
         return next((routes[pattern] for pattern, compiled in rows if compiled.fullmatch(path)), None)
@@ -165,6 +168,7 @@ class RouteResponse:
             return found
         error = message.get("error") if type(message) is dict else None
         text = str(error.get("message")) if type(error) is dict else "the program returned no response"
+        # The words of `RunningCalls._expire`: a timeout has no code of its own.
         return refuse(LATE if "its timeout is" in text else FAILED, text)
 
     def send(self, line: bytes) -> None:

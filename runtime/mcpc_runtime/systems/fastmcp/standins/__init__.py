@@ -43,6 +43,7 @@ class StandInLoader:
     def exec_module(self, module: ModuleType) -> None:
         """Leave the stand-in as it is: it was run when it was imported under its own name."""
         if not isinstance(module, PlaceholderModule):
+            # The import has given it that of its second name.
             module.__spec__ = self._spec
 
 
@@ -65,6 +66,7 @@ class StandInFinder:
             return None
         if any(name == absent or name.startswith(f"{absent}.") for absent in ABSENT[selected().name]):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        # Whether it has modules in it is not known before they are asked for, so each may have some.
         return ModuleSpec(name, StandInLoader(), is_package=True)  # type: ignore[arg-type]
 
 

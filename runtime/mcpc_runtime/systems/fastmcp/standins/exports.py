@@ -31,6 +31,7 @@ class PlaceholderMeta(type):
 
     def __getattr__(cls, name: str) -> object:
         """Return a placeholder for a nested name, so that a module body that only mentions it works."""
+        # Python itself asks for special names, and takes what it gets for their meaning.
         if name.startswith("__"):
             raise AttributeError(name)
         return placeholder(f"{cls.feature}.{name}")

@@ -137,6 +137,7 @@ class Context(BaseContext):
         self._own_session = session
         self._tokens: list[Token[BaseContext | None]] = []
         if isinstance(parent, Context) and behaviour().state_is_asynchronous:
+            # The same object: what a mounted server keeps is seen in the whole call.
             self._state = parent._state
 
     async def __aenter__(self) -> Context:
@@ -260,6 +261,7 @@ class Context(BaseContext):
         if not serializable:
             self._state[key] = value
             return
+        # A value of the call would hide that of the session.
         self._state.pop(key, None)
         try:
             self._session_state()[key] = json_value(value)
@@ -306,6 +308,7 @@ class Context(BaseContext):
 
 def session_state(session: str) -> Object:
     found = _sessions.pop(session, {})
+    # At the end: the first one is that which was used least recently.
     _sessions[session] = found
     if len(_sessions) > MAX_SESSIONS:
         del _sessions[next(iter(_sessions))]

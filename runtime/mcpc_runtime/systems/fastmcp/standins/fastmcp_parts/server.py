@@ -161,6 +161,7 @@ class FastMCP(ServerContent):
     ) -> object:
         with self.mcpc_entered():
             texts = all(isinstance(each, str) for each in (arguments or {}).values())
+            # The type of the message refuses arguments that are not texts, also where there is no middleware.
             if not run_middleware or (not self.middleware and texts):
                 return await self.mcpc_run_prompt(name, arguments)
 
@@ -202,6 +203,7 @@ class FastMCP(ServerContent):
 
     def mount(self, server: Any, prefix: Any = None, *_: object, namespace: str | None = None, **options: Any) -> None:
         """Mount a server: its components become this one's, under a prefix."""
+        # Both orders are taken: in earlier versions of FastMCP the prefix comes first.
         if isinstance(server, str) or server is None:
             server, prefix = prefix, server
         if server is self:

@@ -21,6 +21,7 @@ class Fields:
         vars(self).update(fields)
 
     def __getattr__(self, name: str) -> Any:
+        # Python itself asks for special names, for example to copy a record, and must not get None.
         if name.startswith("_"):
             raise AttributeError(name)
         return None

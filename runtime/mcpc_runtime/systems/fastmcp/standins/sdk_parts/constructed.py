@@ -161,6 +161,7 @@ class Server(LowLevelServer, Generic[LifespanResultT]):
             handle = wrapped(middleware, handle)
         with raised_as(lambda problem: error_of(problem, call), ProtocolError):
             result = result_of(await handle(context))
+        # The empty name stands for methods whose results need no field.
         if "resultType" not in result and RESULTS.get(method, "") not in {"", *result}:
             raise ProtocolError(INTERNAL_ERROR, "Handler returned an invalid result")
         return result
@@ -209,6 +210,7 @@ def error_of(problem: Exception, call: Call) -> ProtocolError:
         return ProtocolError(problem.code, problem.message, problem.data)
     if type(problem).__module__.startswith("pydantic"):
         return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
+    # Revisions are dates, so they compare as texts.
     if call.protocol_version >= STATELESS_SINCE:
         return ProtocolError(INTERNAL_ERROR, "Internal server error")
     return ProtocolError(0, str(problem))
