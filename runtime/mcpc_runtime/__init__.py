@@ -115,6 +115,7 @@ class RuntimeFinder:
         """Return the code of a module of the start path from the bytecode of `__main__`; None for other modules."""
         if self._bundle is None:
             try:
+                # The header of a `.pyc` file has 16 bytes (PEP 552).
                 start = marshal.loads(self._loader.get_data(f"{self._loader.archive}/__main__.pyc")[16:])
             except OSError:
                 self._bundle = {}
@@ -138,6 +139,7 @@ def select_bytecode(archive: str) -> None:
     tag = f".{sys.implementation.cache_tag}"
     if BYTECODE.replace("/", zipimport.path_sep) + tag not in files:  # type: ignore[attr-defined]
         return
+    # A list, because the loop changes the table.
     for name, (path, *rest) in [row for row in files.items() if row[0].endswith(tag)]:
         files[name[: -len(tag)]] = (path[: -len(tag)], *rest)
 

@@ -97,6 +97,7 @@ def compile_source(source: bytes, file: str) -> "CodeType":
 def modules_entry(magic: bytes, bodies: "Mapping[str, bytes]") -> bytes:
     """Return modules as one entry of bytecode (see `mcpc_runtime.RuntimeFinder`); the compiler writes it so, too."""
     # The table's length does not depend on the offsets: marshal writes every number in five bytes.
+    # Version 2 of marshal, because later ones write references, which depend on who else holds an object.
     length = len(marshal.dumps(modules_table(bodies, 0), 2))
     table = marshal.dumps(modules_table(bodies, len(magic) + 4 + length), 2)
     return b"".join((magic, length.to_bytes(4, "little"), table, *bodies.values()))

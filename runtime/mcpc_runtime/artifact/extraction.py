@@ -70,6 +70,7 @@ def extract_files(image: Image) -> str:
         except OSError as problem:
             refusals.append(f"{folder}: {problem.strerror}")
             continue
+        # Noted before anything is written, so that it is removed however the server ends.
         TEMPORARY_FOLDERS.append(target)
         try:
             write_files(target, files, read_file)
@@ -132,6 +133,7 @@ def folded_files(image: Image, digests: dict[str, str]) -> Callable[[str], bytes
 
 def verified_entry(image: Image, name: str, digests: dict[str, str]) -> bytes:
     """Return an entry's content; raise ExtractionError if it differs from the build."""
+    # As `sha256sum` writes such names: escaped, and with a backslash in front of the digest.
     escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     data = image.entry(name)
     digest: str = sha256(data).hexdigest()

@@ -86,6 +86,7 @@ def given_value(name: str, environ: Mapping[bytes, bytes], known: Mapping[str, o
         return variable.decode("utf-8", "surrogateescape")
     path = environ.get((name + FILE_SUFFIX).encode())
     if path:
+        # Editors and `echo` end a file with a line end, which is not a part of a secret.
         return read_file(name + FILE_SUFFIX, path).decode("utf-8", "surrogateescape").rstrip("\r\n")
     value = known.get(name)
     return str(value).lower() if type(value) is bool else "" if value is None else str(value)
@@ -111,6 +112,7 @@ def read_file(variable: str, path: bytes) -> bytes:
     """Return the content of a file that a variable names; raise SettingError."""
     try:
         with open(expanduser(path), "rb") as file:
+            # One byte more than allowed tells that the file is larger.
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
@@ -164,6 +166,7 @@ def put_variable(environ: Values, name: str, value: str) -> None:
         raise SettingError(f"{name} contains a zero byte")
     if environ.get(name.encode()) != encoded:
         environ[name.encode()] = encoded
+        # `os` copies the variables when it is imported; before that there is no copy to change.
         if "os" in sys.modules:
             sys.modules["os"].environ[name] = value
 

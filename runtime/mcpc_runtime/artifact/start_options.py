@@ -53,6 +53,7 @@ OPTIONS: dict[str, tuple[str, tuple[str, ...], str]] = {
 """What follows each option, the values of a flag and of its variable, and its meaning."""
 LIST = "tools/list"
 MAX_LISTED = 8
+# The exit status for wrong options, which argparse has, too.
 USAGE = 2
 HOW = "options of serving follow the file, which then serves standard input and output, or its command `serve`"
 
@@ -106,6 +107,7 @@ def read_start_options(arguments: Iterable[str], environment: Mapping[str, str])
         elif name == MAX_RESULT:
             values[name] = checked(name, value if equals else next(words, ""))
         else:
+            # An option that is repeated adds names.
             values[name] = f"{values.get(name, '')},{value if equals else next(words, '')}"
     for name in OPTIONS:
         text = environment.get(variable_of(name), "")
@@ -158,6 +160,7 @@ def apply_start_options(images: Collection[Image], options: StartOptions) -> Non
     if not options.chooses:
         return
     entries = [[*compiled_tools(image)] for image in images]
+    # The names of tools that are made at run time are not known yet.
     if not any("tools" in image.run_time_kinds for image in images):
         check_names(images, [tool["name"] for listed in entries for tool in listed], options)
     for image, listed in zip(images, entries, strict=True):

@@ -66,6 +66,7 @@ def matches_linux(platform: str) -> bool:
     if not platform.endswith(f"_{machine()}"):
         return False
     libc = glibc_version()
+    # A tag without a C library: the wheel was built for machines like that of the build.
     if kind == "linux":
         return True
     if kind == "musllinux":

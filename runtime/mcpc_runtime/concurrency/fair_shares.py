@@ -143,6 +143,7 @@ class FairQueue:
         for principal, items in self._queues.items():
             if admits is None or admits(principal):
                 item, _ = items.popitem(last=False)
+                # The loop ends here, so that the queue may change.
                 self._queues.move_to_end(principal)
                 self._count_removed(principal, items)
                 return principal, item

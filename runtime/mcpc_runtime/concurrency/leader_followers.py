@@ -149,6 +149,7 @@ class LeaderFollowers:
                     work()
             except LeadershipLost:
                 pass
+            # An idle thread would keep all that its last work refers to.
             del work
             if len(self._followers) >= MAX_IDLE_THREADS and not is_permanent:
                 return
@@ -180,6 +181,8 @@ class LeaderFollowers:
             if idle >= IDLE_TICKS:
                 idle = 0
                 self._rest_token.append(None)
+                # Work that has begun meanwhile may not have seen the token, so that it is taken back. Where that fails,
+                # the leader has it, and rings the alarm.
                 if self._running is None or not take_token(self._rest_token):
                     self._alarm.acquire()
 
@@ -188,6 +191,7 @@ class LeaderFollowers:
         follower = self._find_follower()
         if follower is None:
             return
+        # Before the turn is taken: the leader reads it as soon as it finds the turn gone.
         self._demoted_at = monotonic()
         try:
             key = turn.pop()

@@ -70,6 +70,7 @@ class CallBinding:
     __slots__ = ("build_invocation", "expired", "extended", "limit", "parse_result", "runner")
 
     def __init__(self, module_name: str, runner: Runner[Any, Any] | None) -> None:
+        # Without `fromlist` the package at the top would be returned.
         module = __import__(module_name, fromlist=["build_invocation"])
         contract: Contract[Any, Any] = module
         self.build_invocation = contract.build_invocation

@@ -100,12 +100,14 @@ class WatchedVariables(type(os.environ)):  # type: ignore[misc]
             return super().__getitem__(key)
         except KeyError:
             if isinstance(key, str) and self.is_asked():
+                # Taken out and put back, so that it comes last.
                 _absent.pop(key, None)
                 _absent[key] = None
             raise
         finally:
             if isinstance(key, str) and self.is_asked():
                 known = _read.setdefault(key, Lookup())
+                # Only what the project asks for directly: `get` and `os.getenv` come through other code.
                 known.needed |= sys._getframe(1).f_code.co_filename.startswith(self.folder)
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -131,6 +133,7 @@ def watch_variables(folder: str) -> None:
     for records in (_absent, _own, _read):
         records.clear()
     WatchedVariables.folder = f"{folder}/"
+    # Not another object: packages may hold the mapping already.
     os.environ.__class__ = WatchedVariables
 
 
@@ -159,6 +162,7 @@ _hosts: dict[str, None] = {}
 def watch_connections() -> None:
     """Record from now on what Python looks up, or connects to."""
     _hosts.clear()
+    # Python has no way to remove a hook: it stays until the process ends.
     sys.addaudithook(record_connection)
 
 

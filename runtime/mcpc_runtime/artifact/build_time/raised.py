@@ -87,6 +87,7 @@ def place_facts(traceback: TracebackType | None, folder: str) -> Facts:
     if traceback is None:
         return {"path": "", "line": 0, "column": -1, "end_line": 0, "end_column": -1}
     code = traceback.tb_frame.f_code
+    # `tb_lasti` is in bytes; `co_positions` has a row for each code unit, of two bytes.
     span = next(islice(code.co_positions(), traceback.tb_lasti // 2, None), (None, None, None, None))
     line, end_line, column, end_column = span
     whole = None not in span and line == traceback.tb_lineno

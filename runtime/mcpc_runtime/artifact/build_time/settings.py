@@ -80,6 +80,7 @@ def class_rows(kind: Any, prefix: str = "", config: Any = None) -> Iterator[Fact
                 yield from class_rows(info.annotation, f"{names[0]}{delimiter}", config)
             continue
         said = property_facts(schema.get("properties", {}).get(field, {}), schema.get("$defs", {}))
+        # Of several names any will do, so that none is needed by itself.
         needed = info.is_required() and len(names) == 1
         for name in names:
             yield {"name": name if config.get("case_sensitive") else name.upper(), "needed": needed, **said}

@@ -74,6 +74,7 @@ class PackageFinder:
 
     def find_distributions(self, context: DistributionFinder.Context) -> Iterator[BundledDistribution]:
         """Yield the metadata of the packages that match `context`."""
+        # As PEP 503 normalises names, but for runs of these characters.
         requested = None if context.name is None else context.name.lower().replace("_", "-").replace(".", "-")
         for name, folder in self._metadata.items():
             if requested in (None, name):

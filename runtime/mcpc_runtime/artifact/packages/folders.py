@@ -61,6 +61,7 @@ def cache_roots() -> Iterator[tuple[str, tuple[str, ...]]]:
     cache = configured if os.path.isabs(configured) else os.path.expanduser("~/.cache")
     if os.path.isabs(cache):  # a user who is unknown to the system has no home folder
         yield cache, ("mcpc", "native")
+    # All users may write there, so that the name has the user in it.
     yield os.environ.get("TMPDIR") or "/tmp", (f"mcpc-{os.geteuid()}", "native")
 
 
@@ -93,6 +94,7 @@ def extract_folder(root: str, files: Files, read: Read) -> str:
     """
     path = os.path.join(root, digest_name(files))
     for before in range(MAX_TRIES):
+        # The first two tries come at once: one that writes, and one that verifies.
         time.sleep(PAUSE_SECONDS * max(before - 1, 0))
         try:
             descriptor = open_verified(path, files)
@@ -148,6 +150,7 @@ def open_folder(path: str, below: str, opened: dict[str, int]) -> int:
 
 def has_digest(above: int, name: str, digest: str) -> bool:
     """Tell whether a file is regular, private, and has a digest."""
+    # O_NONBLOCK, because opening a FIFO in place of the file would wait for a writer.
     with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above), "rb") as file:
         status = os.fstat(file.fileno())
         check_private(name, status)
@@ -278,6 +281,7 @@ def write_memory_file(data: bytes, name: str) -> str:
     if not hasattr(os, "memfd_create"):
         raise UnusableFolderError("this system does not support files in memory")
     descriptor = os.memfd_create(name)
+    # Left open while the process lives: the path leads through the descriptor.
     with os.fdopen(descriptor, "wb", closefd=False) as file:
         file.write(data)
     return f"/proc/self/fd/{descriptor}"

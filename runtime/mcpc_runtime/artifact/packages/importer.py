@@ -96,6 +96,7 @@ class PackageImporter(_LoaderBasics):
         file, _ = self._file(name)
         data = self._files.read_bytecode(f"{file}c")
         if data is not None and data.startswith(MAGIC_NUMBER):
+            # A view, because a slice of bytes would be a copy.
             code: CodeType = marshal.loads(memoryview(data)[PYC_HEADER:])
             return code
         return compile(self._files.read_file(file), f"{self.archive}/{file}", "exec", dont_inherit=True)
@@ -163,5 +164,6 @@ def namespace_spec(name: str, files: PackageFiles, path: list[str]) -> ModuleSpe
 
 def add_packages(files: PackageFiles) -> None:
     """Make the packages importable, after everything that is on the path."""
+    # First, because the hook of `zipimport` takes every path in an archive.
     sys.path_hooks.insert(0, PackageImporter.path_hook(files))
     sys.path.append(files.root)

@@ -42,12 +42,14 @@ def read_archive(packed: bytes, places: Places) -> dict[str, bytes]:
     position, data = 0, packed
     while position < end and not decompressor.eof:
         try:
+            # The first call gets all input; the limit is what is decompressed at a time.
             chunk = decompressor.decompress(data, CHUNK_BYTES)
         except LZMAError as problem:
             raise ImportError(f"the server's file is damaged: {problem}") from None
         for path, (offset, length) in places.items():
             parts[path] += chunk[max(offset - position, 0) : max(offset + length - position, 0)]
         position, data = position + len(chunk), b""
+        # The archive is cut short: files that miss something are found by their digests.
         if decompressor.needs_input:
             break
     return {path: bytes(part) for path, part in parts.items()}

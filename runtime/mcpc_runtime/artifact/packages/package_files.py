@@ -25,6 +25,7 @@ BYTECODE, SOURCES, EXTRACTED = "bytecode.zip", "sources.zip", "extracted.zip"
 """The inner archives: modules as bytecode, everything beside it, and what is extracted before it is imported."""
 EXTRACTED_FOLDER = ".extracted/"
 """What the names of the files in the last one begin with, outside of it."""
+# The window of 32 KiB, negative because entries of archives have no zlib header.
 RAW_DEFLATE = -15
 
 

@@ -124,6 +124,7 @@ class PackagePath:
 
     def read_text(self, encoding: str | None = None) -> str:
         """Return the content of the file as text."""
+        # Metadata is in UTF-8, whatever the locale says.
         with self.open(encoding=encoding or "utf-8") as file:
             text: str = file.read()
             return text

@@ -95,6 +95,7 @@ def write_folder(path: str, files: Files, read: Read) -> None:
             make_private_folders(os.path.join(new, folder))
         for_each(files, lambda name: write_file(os.path.join(new, name), read(name)))
         try:
+            # Windows renames nothing to a name that exists.
             os.rename(new, path)
         except OSError:
             if not is_intact(path, files):

@@ -20,6 +20,7 @@ from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse, quote
 from mcpc_runtime.protocol.traces import trace_variables
 
 UNSUPPORTED_TEXT = "a null character or an unpaired surrogate"
+# That of ASCII; `strip` by itself removes all white space of Unicode.
 WHITE_SPACE = " \t\n\r\v\f"
 
 

@@ -86,6 +86,7 @@ class Libraries:
         if index.get("unpack"):  # a library uses its own path
             folder = shell_path(extracted_folder(self._host.image))
             return [*texts, *(b"source -- " + quote_word(f"{folder}/{path}".encode()) for path in index["shell"])]
+        # Bash would take a byte order mark for the beginning of the first command.
         return [*texts, *(self._entry(f"handlers/{path}").removeprefix(BYTE_ORDER_MARK) for path in index["shell"])]
 
     def name_sources(self, completed: ProcessResult) -> ProcessResult:

@@ -95,6 +95,7 @@ class StandardStreamsJob(ShellJob):
         if self.call.merged:
             self._notes, self._errors, self.streams[errors] = errors, None, notes
         else:
+            # 96 random bits between record separators, which a function can neither guess nor write by chance.
             prefix = b"\x1e%b\x1e" % system.urandom(12).hex().encode()
             self._errors = PrefixedNotes(prefix, notes, self.capture.add_errors)
             self.streams[errors] = self._errors.feed

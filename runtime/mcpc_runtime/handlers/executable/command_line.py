@@ -158,6 +158,7 @@ def parse_result(call: Call, completed: ProcessResult) -> Ending:
     printed = output_text(completed.printed)
     cut = with_dropped_count(printed, completed.dropped)
     try:
+        # Cut lines, JSON or CSV may be other values than those that were printed.
         if completed.dropped and kind != "text":
             raise UnfitValueError("it is too long")
         outcome = Outcome([text(cut)], READERS[kind](printed) if kind in READERS else ABSENT)

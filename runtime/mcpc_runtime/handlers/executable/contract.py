@@ -75,6 +75,7 @@ def parse_tool_result(call: Call, completed: ProcessResult) -> Ending:
 
 def parse_successful_output(completed: ProcessResult, is_structured: bool) -> Outcome | Failure:
     """Return the result of a program with status 0."""
+    # A search is quick, and most outputs are texts that need not be parsed.
     value = parse_single_value(completed.printed) if is_structured or b'"content"' in completed.printed else None
     if value is not None and is_result(value[0]):
         return outcome_of_result(value[0])
