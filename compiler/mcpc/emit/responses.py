@@ -321,6 +321,7 @@ def list_row(listing: Listing, blob: Blob, pages: ListPages, end: bytes) -> tupl
     places = [pages.add(listing.method, number, items) for number, items in enumerate(split)]
     table = b"".join(offset.to_bytes(4, "little") + length.to_bytes(4, "little") for offset, length in places)
     texts = b"\n".join(b",".join(map(item_text, items)) for items in split)
+    # Part of each cursor: one of another build, or of a list that has changed, is refused.
     fingerprint = hashlib.sha256(texts).hexdigest()[:12].encode()
     return listing.key.encode(), len(split), blob.add(table)[0], fingerprint, end
 

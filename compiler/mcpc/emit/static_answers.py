@@ -66,6 +66,7 @@ def _handler(handler: Handler, shown: Callable[[Json], Json], blob: Blob) -> Han
         return handler
     whole = encode_result(handler)
     value = json.loads(whole)
+    # A message of a prompt has its block in `content`; an item of a tool's result is one itself.
     all_kinds = {str(item["content"]["type"] if "content" in item else item["type"]) for item in value}
     kinds = tuple(sorted(all_kinds - COMMON))
     forms = [(kinds, *blob.add(whole))]

@@ -196,16 +196,19 @@ def select_frontends(tree: SourceTree, options: Options) -> tuple[tuple[Frontend
     """Return the front ends that read `tree`: the one the options name, else those that recognise something."""
     if options.format or options.kb:
         return _frontend_named(options.format or "blueprints")
+    # Without what any other format owns: a list of tools of one may look like a definition of another.
     frontends = tuple(frontend for frontend in FRONTENDS if frontend.recognises(tree_for(frontend, tree, FRONTENDS)))
     is_unread = _names_unread_file(tree, options, frontends)
     if frontends and not is_unread:
         return frontends, ()
     marked = _decorated_elsewhere(tree)
+    # No entry begins with a space: without a marked file it is the entry that is reported.
     if is_unread and not options.entry.startswith(marked or " "):
         hint = "name the folder, or the file with `FastMCP(...)`, `Server(...)` or functions with `@tool`"
         place = Span(options.entry.partition(":")[0])
         problem = diagnose("MCP009", place, f"`{options.entry}` makes no server", "", hint)
         return (), (misspelt_library(tree) or problem,)
+    # A text: only with its quotes a name is a whole one in it.
     if f"`{marked}`" in DEFINITION_FILES:
         message = f"no project found here: the decorators of `{marked}` are not those of a `Server` that it makes"
         return (), (diagnose("MCP009", Span(marked), message, "", MAKE_A_SERVER),)

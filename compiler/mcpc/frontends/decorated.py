@@ -218,6 +218,7 @@ def _definitions(
             continue  # the file before it ended the process
         if answer.failure:
             problems += import_failure(file.source.path, answer.failure, tree)
+        # A file that failed has no marks; any other one has described each of its decorators.
         for decorator, row in zip(file.marks, answer.marks, strict=bool(answer.marks)):
             wrong = tuple(with_meant_name(problem, file.source) for problem in _row_problems(decorator, row))
             problems += wrong

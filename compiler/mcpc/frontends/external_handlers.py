@@ -91,6 +91,7 @@ def _attach_handlers(
 def identity(kind: str, node: Node) -> str:
     """Return the key of a definition among others of its kind."""
     members = (node.get(key) for key in KINDS[kind])
+    # Sorted: the reference of a completion is an object, and its members may be written in any order.
     return json.dumps([value.value if value is not None else None for value in members], sort_keys=True)
 
 
@@ -121,6 +122,7 @@ def static_answer_handler(node: Node) -> ExternalHandler | None:
     for key in STATIC_RESULT_KEYS:
         answer = member_of(options, key, "array")
         if answer is not None:
+            # Encoded below: `backslashreplace` writes a lone surrogate as `\ud800`, which is its escape in JSON, too.
             text = json.dumps(answer.value, ensure_ascii=False, separators=(",", ":"))
             contract = "static" if key == "contents" else "known"
             return ExternalHandler(answer.path, answer.span, contract, (text.encode("utf-8", "backslashreplace"),))

@@ -38,6 +38,7 @@ def import_failure(path: str, failure: ImportFailure, tree: SourceTree) -> Diagn
         hint = PROCESS_ENDED if raised is None else explained(raised, tree, IMPORTED).text
         return (cannot_be_imported(path, failure.message, span, hint),)
     if raised.type in ("SyntaxError", "IndentationError", "TabError"):
+        # The reader of Python files reports a syntax error at its exact place.
         problems = LANGUAGES["python"](source)[1]
         if problems:
             return problems

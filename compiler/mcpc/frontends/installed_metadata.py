@@ -70,6 +70,7 @@ def metadata_files(package: InstalledPackage, folder: str = "") -> Iterator[Sour
         texts["entry_points.txt"] = "\n".join(filter(None, groups))
     if package.files:
         names = sorted((*package.files, *(f"{base}/{name}" for name in texts), f"{base}/RECORD"))
+        # Path, digest and size; nobody verifies these files, so that the last two are empty.
         texts["RECORD"] = "".join(f"{_field(path)},,\n" for path in names)
     for file, text in texts.items():
         yield Source(f"{folder}{base}/{file}", text.encode("utf-8", "backslashreplace"))
@@ -166,6 +167,7 @@ def with_version_files(tree: SourceTree) -> tuple[SourceTree, Diagnostics]:
     missing = [file for file in _files(tables, source) if file.path not in tree.files] if source is not None else []
     if source is None or not missing:
         return tree, ()
+    # Lazily: git is asked only if no variable says the version.
     version = next(filter(None, _versions(tree, tables, missing)), None)
     message = f"`{missing[0].path}` is written when the project is installed, and its version is not known"
     unknown = diagnose("MCP209", missing[0].span, message, "a tag such as `v1.2.3`", HOW)
@@ -213,6 +215,7 @@ def _parsed(text: object) -> Version | None:
 
 def _described(folder: Path) -> Version | None:
     """Return the version of a clone: that of the tag of its commit, else the next one's development version."""
+    # In a worktree and a submodule it is a file.
     if not (folder / ".git").exists():
         return None
     try:

@@ -53,6 +53,7 @@ FORMAT = "bash-sdk"
 LOOKS_FOR = f"a Bash script, in the project's folder or one below it, that reads `{NAME}` and calls `run_mcp_server`"
 JQ = "jq"
 MERGED = "merged"
+# `shopt -s` with `inherit_errexit`, perhaps among other options, in one command.
 INHERITS = re.compile(r"\bshopt\s+-\w*s\w*\s[^\n;]*\binherit_errexit\b")
 
 
@@ -144,6 +145,7 @@ class _Reading:
     def tools(self) -> tuple[ToolDefinition, ...]:
         """Return the tools of the script's list."""
         node = self._read(settings.TOOLS)
+        # Read in any case: this reports a file of the SDK that is missing or unknown.
         style = self._style
         if node is None:
             return ()

@@ -81,9 +81,11 @@ def with_hook(source: Source) -> Source:
 
 ENDINGS = (".sh", ".bash")
 SHEBANG = re.compile(rb"#![^\n]*\bbash\b")
+# The name as a whole word: not that of a variable, not a part of a longer name, and not followed by `()`.
 CALLS_MAIN = re.compile(rf"(?<![\w$-]){MAIN}\b(?![\w-]|[ \t]*\()")
 MAX_DEPTH = 1
 """Folders above a server script that is found without being named."""
+# A path at the end of what is written, perhaps before quotes, that does not begin within a word or a variable.
 TAIL = re.compile(r"""(?<![\w$])[\w.@+,-]+(?:/[\w.@+,-]+)*(?=["']*[ \t]*\Z)""")
 VARIABLE = re.compile(r"\$\w+")
 FUNCTION_PREFIX = "tool_"

@@ -32,6 +32,7 @@ TOOLS, CONFIG = "MCP_TOOLS_LIST_FILE", "MCP_CONFIG_FILE"
 KINDS = {TOOLS: "the list of tools", CONFIG: "the description of the server"}
 DEFAULTS = {TOOLS: ("assets/tools_list.json", "tools.json"), CONFIG: ("assets/mcpserverconfig.json", "config.json")}
 """The files of a script that names none, relative to the SDK's file or to the script."""
+# A line that sets, exports or declares the variable, or that gives it a default: `: "${NAME:=…}"`.
 ASSIGNED = r"^[ \t]*(?:export[ \t]+|readonly[ \t]+|declare[ \t]+-\w+[ \t]+|:[ \t]+\"\$\{{)?{0}:?=(?P<value>[^\n]*)"
 JSON_PATH = re.compile(r"[\w.@+,-]+(?:/[\w.@+,-]+)*\.json\b")
 

@@ -74,6 +74,7 @@ class ToolReader:
         members = [member for member in node.members if member.key not in (OLD_SCHEMA, SCHEMA, "_meta")]
         members += [self._schema(node), self._meta(node)]
         order = [OLD_SCHEMA if member.key == SCHEMA and SCHEMA not in fields else member.key for member in members]
+        # In the author's order, also where a schema has its new name; implied members come last.
         written = {member.key: number for number, member in enumerate(node.members)}
         ranked = sorted(zip(order, members, strict=True), key=lambda row: written.get(row[0], len(written)))
         tool = object_node([member for _, member in ranked], node.span)
@@ -138,5 +139,6 @@ class ToolReader:
         own = meta.get(HANDLER_KEY)
         if own is not None and own.node.kind != "object":
             return Member("_meta", node.start, node.end, object_node(meta.values(), node.span))
+        # Of two members with one key the last one counts.
         merged = object_node([*options.members, *(own.node.members if own is not None else ())], node.span)
         return member_at_value("_meta", object_node([*meta.values(), member_at_value(HANDLER_KEY, merged)], node.span))

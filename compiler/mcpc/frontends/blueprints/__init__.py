@@ -146,6 +146,7 @@ def read_custom_features(reader: KnowledgeBaseReader, wanted: Iterable[tuple[str
     for key, entry in _by_kind_and_name(decorated):
         functions.setdefault(key, []).append(entry)
     ids = dict.fromkeys((kind, str(node.value)) for kind, node in listed)
+    # A file with an error may have the function, so that none can be said to be missing.
     for kind, node in listed if not has_errors(problems) else ():
         if (kind, str(node.value)) not in functions:
             _report_missing(reader, kind, node, [name for other, name in functions if other == kind])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcpc.reading import Json, Node, Source, SourceTree
 
 SERVERS = "servers.json"
+# The beginning of a JSON array, perhaps after a byte order mark.
 LISTED = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
 FEATURES_KEY = b'"features"'
 HINT = "build the folder that contains both: a knowledge base below it is found"
@@ -302,6 +303,7 @@ def _with_uri(item: dict[str, Json], uri: str, mime: str) -> Json:
     """Return resource contents with the resource's URI and type, unless they have their own URI."""
     if "uri" in item:
         return item
+    # A blob whose declared type is textual has bytes that are no text: its own type says more.
     said = mime if "text" in item or not is_textual(mime) else ""
     kind: Json = said or item.get("mimeType")
     typed: dict[str, Json] = {"mimeType": kind} if kind else {}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LISTS = ("tools", "resources", "prompts", "custom_tools", "custom_resources", "custom_prompts")
 SERVER_FIELDS = ("name", "path", "features")
+# Segments of unreserved characters (RFC 3986, section 2.3), which no client has to escape; or the empty path.
 VALID_PATH = re.compile(r"(?:[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+)*)?")
 RESERVED_PATHS = frozenset({"healthz", "readyz", "metrics", "sse", "messages", ".well-known"})
 """Paths that every HTTP server has besides its endpoints."""

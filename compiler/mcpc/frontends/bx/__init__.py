@@ -143,10 +143,12 @@ def tool_name(tool: ToolDefinition) -> str:
 
 
 ENDINGS = (".bx", ".bxs", ".bxm", ".boxlang")
+# Possessive, so that a comment without an end takes no more than linear time.
 COMMENT = re.compile(r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+")
 DECORATOR = re.compile(r"@mcp(?P<kind>Tool|Resource|Prompt)\b", re.IGNORECASE)
 REGISTERED = re.compile(r"\bMCPServer\s*\(", re.IGNORECASE)
 FUNCTION = re.compile(r"\bfunction\s+(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^)]*)\)", re.IGNORECASE)
+# `required`, a type, a name and a default, of which all but the name may be missing.
 PARAMETER = re.compile(
     r"(?:required\s+)?(?:(?P<type>[A-Za-z]\w*)\s+)?(?P<name>[A-Za-z_]\w*)\s*(?P<default>=.*)?",
     re.IGNORECASE | re.DOTALL,
@@ -177,6 +179,7 @@ def _search(pattern: re.Pattern[str], source: Source) -> bool:
 
 
 def _spaces(match: re.Match[str]) -> str:
+    # As many, so that the offsets of what follows are those of the file.
     return " " * len(match[0])
 
 

@@ -39,6 +39,7 @@ BUILT_IN: Profiles = {
 IGNORED_SETTINGS = frozenset({"enablepoollatencytracking", "enablestats", "heapdumpdir"})
 IGNORED_PREFIXES = ("slow", "route")
 """Settings that monitor a running JVM."""
+# Strings are matched as well, since `//` in one begins no comment.
 STRING_OR_COMMENT = re.compile(
     r'"(?:[^"\\\n]++|\\.)*+"|(?P<comment>//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z))', re.DOTALL
 )
@@ -72,6 +73,7 @@ class Settings:
 
     def wrong(self, node: Node, name: str, expected: str, hint: str = "") -> None:
         """Report an invalid value."""
+        # A report may be public, so it repeats no token.
         secret = name == "authToken"
         message = f"`{name}` cannot be {f'this {node.kind}' if secret else displayed(node)}"
         self.problems.append(diagnose("MCP261", node.span, message, expected, hint))
@@ -98,6 +100,7 @@ def read_settings(tree: SourceTree) -> tuple[Settings, Diagnostics]:
         apply_settings(settings, said)
         settings.problems += misplaced_settings(module)
         if switch is not None:
+            # Each of the two switches turns it off.
             settings.enabled = read_boolean(settings, switch, "enabled") and settings.enabled
     return settings, (*problems, *settings.problems)
 
@@ -388,6 +391,7 @@ def _tools(members: dict[str, Node], profiles: Profiles, report: TokenProblems) 
     if profile is None:
         message = f"unknown profile `{named.value}`"
         report.problems.append(diagnose("MCP263", named.span, message, f"one of {quoted(profiles)}"))
+    # With an unknown profile a token may call nothing.
     return profile or ((), ())
 
 

@@ -90,6 +90,7 @@ def parsed(value: object, default: object) -> Any:
     if isinstance(default, tuple):
         is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return tuple(value) if is_list and isinstance(value, list) else None
+    # Not `isinstance`: for Python True is an int.
     if type(value) is not type(default):
         return None
     return value if not isinstance(value, int) or -1 <= value < MAX_NUMBER else None

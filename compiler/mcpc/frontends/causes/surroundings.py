@@ -52,6 +52,7 @@ def missing_file(run: FailedRun) -> str:
 def network(run: FailedRun) -> str:
     """A connection or a port."""
     message = f"{run.raised.type}: {run.raised.message}"
+    # An error without a path is not one of a file, but of a socket.
     refused = message == "PermissionError: [Errno 13] Permission denied"
     if run.tree.options.build_network or not (refused or NO_NETWORK.search(message) or run.has(*NETWORK_ERRORS)):
         return ""

@@ -139,6 +139,7 @@ def parse_entry(project: ProgramProject) -> tuple[Definition | None, Diagnostics
     compiled = compile_entry(project, way)
     if way == AUTO and compiled.fault is not None:
         original = compile_entry(project, ORIGINAL, compiled.fault)
+        # Where the framework's packages cannot be installed, what the adapter lacks is the better report.
         compiled = original if original.has_run or not has_errors(compiled.problems) else compiled
     return compiled.definition, compiled.problems
 
@@ -305,6 +306,7 @@ def with_routes(definition: Definition, description: ProgramDescription) -> Defi
     if not description.routes:
         return definition
     known = {item.name for item in definition.requirements or ()}
+    # FastAPI brings Starlette, in a version that it supports.
     known |= {WEB} if "fastapi" in known else set()
     more = tuple(RequestedPackage(name, name) for name in (WEB, FORMS) if name not in known)
     hooks = Traits(

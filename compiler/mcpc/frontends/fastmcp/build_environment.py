@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 VALUE = "mcpc-build-value"
+# No name below `.invalid` is ever resolved (RFC 2606).
 VALUES = (
     (re.compile(r"(?:URLS?|URI|ENDPOINT|HOST|SERVER|ADDR|ADDRESS)$"), f"http://{VALUE}.invalid"),
     (re.compile(r"PORT$"), "1024"),
@@ -153,6 +154,7 @@ def baked_values(description: object, environment: Mapping[str, str], entry: str
 def texts_of(value: object, place: str) -> Iterator[tuple[str, str]]:
     """Yield the texts in a value, each with its place."""
     if isinstance(value, str | bytes):
+        # In Latin-1 each byte is a character, so that bytes can be searched like texts.
         yield place, value if isinstance(value, str) else value.decode("latin-1")
     for name, item in children(value):
         below = f"{place}.{name}" if place else name

@@ -202,6 +202,7 @@ def take_required_properties(schema: Schema) -> None:
 def write_bounds(schema: Schema) -> None:
     """Write an exclusive bound as the number itself, as since draft 6."""
     for key, bound in BOUNDS.items():
+        # `false` says that the bound itself is allowed: the keyword goes, and the bound stays.
         if isinstance(schema.get(key), bool) and schema.pop(key) and bound in schema:
             schema[key] = schema.pop(bound)
 
@@ -237,6 +238,7 @@ def loosened(schema: Schema, span: Span) -> Iterator[tuple[str, str]]:
         return
     properties = schema.get("properties")
     if isinstance(properties, dict) and not fault_of({**schema, "properties": {}}, span):
+        # Each property alone: a compilation for each, but only of schemas that are not valid.
         for name, part in list(properties.items()):
             wrong = fault_of({**schema, "properties": {name: part}}, span)
             if wrong:

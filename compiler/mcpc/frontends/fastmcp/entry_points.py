@@ -133,10 +133,12 @@ def _source_of_json(tree: SourceTree) -> str:
     return f"{path}:{name}" if path and name and ":" not in path else path
 
 
+# A call of what makes a server, perhaps with a type in brackets, or of one of its class methods.
 MAKES_SERVER = re.compile(
     rb"\b(?:FastMCP|FastMCPOpenAPI|FastMCPProxy|MCPServer|Server|LowLevelServer|MCPServerLowLevel|create_proxy)"
     rb"[ \t]*(?:\[[^\]\n]*\])?(?:\.(?:as_proxy|from_client|from_fastapi|from_openapi))?\("
 )
+# A test of `__name__` at the top level, or a call of something that begins with `run`.
 RUNS = re.compile(rb"^if[ \t]+__name__[ \t]*==|^[ \t]*(?:\w+\.)*run\w*\(", re.MULTILINE)
 FILE_NAMES = ("server.py", "main.py", "app.py", "run.py", "__main__.py", "mcp_server.py")
 """The usual names of files with a server, the most usual first."""
@@ -160,6 +162,7 @@ class EntryPoint:
 
 def find_entry(tree: SourceTree, settings: ProjectSettings, named: str) -> tuple[EntryPoint | None, list[Diagnostic]]:
     """Return the entry, or why there is none; `named`: the one that the options name."""
+    # The first that says something decides, also if it is wrong.
     for words in filter(None, (named, settings.entry, settings.source)):
         return _named_entry(words, tree, settings)
     entry = _script(tree, settings) or _main_package(tree, settings)
@@ -222,6 +225,7 @@ def folder_of_module(top: str, tree: SourceTree) -> str | None:
     paths = [path for path in tree.files if path.endswith(ends) and path.partition(top)[0][-1:] in ("", "/")]
     folders = {path[: -len(end)].rstrip("/") for path in paths for end in ends if path.endswith(end)}
     folders |= {path.partition(f"{top}/")[0].rstrip("/") for path in tree.files if _is_below(path, top)}
+    # A folder that is a package itself is not on the search path.
     usable = [folder for folder in folders if tree.get(f"{folder}/__init__.py" if folder else "__init__.py") is None]
     return min(
         usable, key=lambda folder: (is_beside(f"{folder}/x"), folder.count("/"), folder != "", folder), default=None

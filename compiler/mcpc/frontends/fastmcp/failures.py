@@ -55,6 +55,7 @@ def failure_diagnostic(
     failure: ProgramFailure, entry: EntryPoint, tree: SourceTree, *, carried: bool = False
 ) -> Diagnostic:
     """Return the diagnostic of a failure; `entry`: what was run; `carried`: with its original framework."""
+    # The reader of Python files reports a syntax error at its exact place, of which the exception has the line only.
     broken = tree.get(failure.path) if failure.type in SYNTAX_ERRORS else None
     if broken is not None and (problems := LANGUAGES["python"](broken)[1]):
         return problems[0]

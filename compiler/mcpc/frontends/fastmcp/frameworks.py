@@ -74,6 +74,7 @@ def package_of(framework: Framework) -> str:
 def is_recorded(framework: Framework) -> bool:
     """Tell whether what a version answers is known: of its minor version, or of a later and an earlier one."""
     numbers = tuple(int(part) for part in framework.version.split(".")[:2] if part.isdecimal())
+    # A version such as `3` has no minor number: it is compared by as many as it has.
     return OLDEST[framework.generation][: len(numbers)] <= numbers <= LATEST[framework.generation][:2]
 
 
@@ -225,6 +226,7 @@ def rows(server: Server, problems: Diagnostics) -> Iterator[tuple[str, str]]:
     is_original = bool(server.traits.notes)
     yield (
         "program",
+        # `sdk2` and `fastmcp3` without their numbers.
         f"{words}, for {NAMES_OF_PACKAGES[row['generation'][:-1]]} {row['version']} ({CHOSEN[row['chosen']]})",
     )
     yield "the same", SAME_ORIGINAL if is_original else same(row["generation"], row["version"])

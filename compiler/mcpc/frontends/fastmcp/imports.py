@@ -35,6 +35,7 @@ def imported_modules(source: Source) -> frozenset[str]:
 @cache
 def _imported(data: bytes) -> frozenset[str]:
     with warnings.catch_warnings():
+        # Else a string of the project with an unknown escape would print a warning.
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(data)
@@ -61,6 +62,7 @@ def uses_framework(source: Source) -> bool:
     if any(within(name, OWN) for name in imported):
         return False
     named = [name for name in imported if within(name, SERVER_MODULES)]
+    # `from fastmcp import Client` names `fastmcp` and `fastmcp.Client`, of which only the longer one is meant.
     ends = (name for name in named if not any(other.startswith(f"{name}.") for other in named))
     return any(not within(name, OTHER_MODULES) for name in ends)
 

@@ -42,6 +42,7 @@ def missing_imports(source: Source, tree: SourceTree, packages: frozenset[str]) 
     own = {path.rpartition("/")[2].removesuffix(".py") for path in tree.files if path.endswith(".py")}
     own |= {part for path in tree.files if path.endswith(".py") for part in path.split("/")[:-1]}
     known = own | packages | STAND_INS | sys.stdlib_module_names
+    # Reversed, so that the first place of each name is the one that stays.
     missing = {name: span for name, span in reversed(imports(source)) if name not in known}
     for name, span in sorted(missing.items(), key=lambda item: item[1]):
         yield name, span, missing_module_hint(name, (*sorted(own), *sorted(packages), *sorted(sys.stdlib_module_names)))
@@ -67,6 +68,7 @@ def _imported_files(source: Source, entry: EntryPoint, tree: SourceTree) -> Iter
     for name in imported_modules(source):
         dots = len(name) - len(name.lstrip("."))
         parents = folder.split("/") if folder else []
+        # One dot is the file's own folder, each further one the folder above.
         base = "/".join(parents[: len(parents) - dots + 1]) if dots else ""
         roots = (base,) if dots else (*entry.paths, folder)
         parts = name[dots:].split(".")

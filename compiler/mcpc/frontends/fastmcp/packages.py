@@ -151,6 +151,7 @@ def program_packages(
     needless = {unpinned_message(item) for item in declared if item not in kept}
     problems = tuple(problem for problem in problems if problem.code != "MCP404" or problem.message not in needless)
     requirements = sorted((*kept, *added), key=lambda item: item.text)
+    # Constraints bind all packages of the environment, so that one requirement is enough to have them.
     requirements = [
         replace(item, constraints=(*item.constraints, *constraints)) for item in requirements[:1]
     ] + requirements[1:]
@@ -251,6 +252,7 @@ def _run(body: Sequence[ast.stmt], *, is_guarded: bool) -> Iterator[tuple[ast.st
     for node in body:
         yield node, is_guarded
         if isinstance(node, ast.If):
+            # Also as `typing.TYPE_CHECKING`, or in a longer condition.
             typing = "TYPE_CHECKING" in ast.dump(node.test)
             yield from _run((*(() if typing else node.body), *node.orelse), is_guarded=is_guarded)
         elif isinstance(node, ast.Try):

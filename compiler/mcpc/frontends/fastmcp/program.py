@@ -187,11 +187,13 @@ def describe_program(
         boot = BOOT_ORIGINAL if row["calls"] == CALLS_ORIGINAL else BOOT
         words = [sys.executable, *ISOLATED, "-c", boot, str(folder), str(REPLIES), str(request), *paths]
         connecting = variables_like(NETWORK) if network else {}
+        # A list that is made of a set has the same order in every build.
         variables = {**connecting, **environment, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
         job = ConfinedProgram(
             words,
             root,
             folder,
+            # The process itself reports when its time is over, for which it gets some more.
             SECONDS + GRACE_SECONDS,
             variables,
             [str(request), *paths, *([os.path.realpath(RESOLVER)] if network and Path(RESOLVER).exists() else [])],
@@ -199,6 +201,7 @@ def describe_program(
             is_whole=lambda data: data.endswith(b"\n"),
         )
         outcome = confinement.run_confined(job)
+        # The temporary folder has another name in each build, and a description may contain it, as JSON writes it.
         written, place = (json.dumps(text)[1:-1].encode() for text in (str(root), PLACES["elsewhere" in row]))
         answer = outcome.answer.replace(written, place)
         return parse_outcome(replace(outcome, answer=answer), folder)
@@ -306,6 +309,7 @@ def text_of(row: Mapping[str, Any], name: str) -> str:
 def line_of(row: Mapping[str, Any]) -> int:
     """Return the line number of an object, 0 for none."""
     value = row.get("line")
+    # Not `isinstance`: for Python True is an int.
     return value if type(value) is int and 0 <= value < 1 << 31 else 0
 
 

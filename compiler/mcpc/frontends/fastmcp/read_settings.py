@@ -43,6 +43,7 @@ def settings_read(
     `main`: the file that a setting is in whose place is not known.
     """
     sources = [source for path in files for source in [tree.get(path)] if source is not None]
+    # Reversed, so that of several places in a file the first one stays.
     places = {each.name: each.span for source in sources for each in reversed(read_variables(source))}
     told = {name: row for row in rows if is_setting(name := str(row.get("name", "")))}
     names = [name for name in dict.fromkeys((*told, *sorted(needed), *sorted(places))) if is_setting(name)]
@@ -79,6 +80,7 @@ def is_plain(value: object) -> bool:
     """Tell whether a value can be shown as a default or a choice."""
     if isinstance(value, str):
         return len(value) <= MAX_TEXT
+    # JSON has no infinity.
     return isinstance(value, int | float) and isfinite(value)
 
 

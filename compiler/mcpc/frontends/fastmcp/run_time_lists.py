@@ -137,6 +137,7 @@ def may_depend_on_machine(description: ProgramDescription, sources: Sequence[Sou
     ran = {*(description.imported or (source.path for source in sources if source.path.endswith(".py")))}
     own = {part.removesuffix(".py") for path in ran for part in path.split("/")}
     modules = {name for source in sources if source.path in ran for name in imported_modules(source)}
+    # The first part of a relative import is empty.
     return any(name.partition(".")[0] not in CONSTANT | own | {""} for name in modules)
 
 

@@ -109,6 +109,7 @@ def required_variables(start: ProgramStart, needs: StartNeeds, result: Result) -
         return certain | {*doubtful}
     for name in doubtful[:MAX_RUNS]:
         others = {known: value for known, value in needs.variables.items() if known != name}
+        # One run without each: a program that starts by a token, or else by a name and a password, needs none for sure.
         without = run_to_serve(replace(start, environment={**others, **start.environment}))[1]
         if isinstance(without.result, ProgramFailure):
             certain |= {name}
@@ -149,6 +150,7 @@ def run_once(start: ProgramStart) -> ProgramRun:
         return ProgramRun(None, packages, problems)
     if not packages.has_framework:
         whole = with_late_packages(packages, program_scripts(tree, start.entry.file), staged)
+        # Ends: each time a package is added, of a table of some dozens.
         if whole is not packages:
             return run_once(replace(start, packages=whole))
     versions = {package.name: package.version for package in staged.distributions}
