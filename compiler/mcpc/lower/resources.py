@@ -51,6 +51,7 @@ KNOWN = ("text", "blob", "file")
 """Fields with static content."""
 SOURCES = (*KNOWN, "root")
 """Fields that name a source of content."""
+# A type and a subtype of at most 127 characters each (RFC 6838, section 4.2), and parameters.
 MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(?: *;.{1,200})?")
 NO_MATCH = "(?!)"
 MAX_NAMED = 3
@@ -112,6 +113,7 @@ def lower_template(
 ) -> ResourceTemplate | None:
     """Return the template, or None if a required field is missing."""
     name, template = member_of(node, "name", "string"), parsed_template(node)
+    # What a program's framework accepts is listed, even where no URI can be matched with it.
     template = template or (listed_template(node) if is_program(handler) else None)
     root = None if handler or template is None else _template_root(node, template)
     if name is None or template is None or (handler is None and root is None):
@@ -329,6 +331,7 @@ def _check_root(root: Node, expected: str, *, needs_path: bool) -> Iterator[Diag
     elif needs_path and not path:
         yield diagnose("MCP129", root.span, "`root` lacks the path of a file below it", expected)
     elif needs_path and (invalid_path_reason(path) or "\0" in path):
+        # The reason is worded for paths in the project.
         message = f"`{path}` {invalid_path_reason(path) or 'names no file'}".replace("the project", "the root")
         yield diagnose("MCP129", root.span, message, expected)
 

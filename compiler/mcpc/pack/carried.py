@@ -55,6 +55,7 @@ GATES: dict[str, Callable[[Server], bool]] = {
     "mcpc_runtime.handlers.python.inline_runner": lambda server: any(
         definition.running.inline for definition in server.definitions
     ),
+    # A lambda, because the function is defined below.
     "mcpc_runtime.http": lambda server: serves_http(server),
     "mcpc_runtime.artifact.packages": lambda server: server.layer is not None or server.serving is not None,
     "mcpc_runtime.artifact.wheel_tags": lambda server: server.layer is not None or server.serving is not None,

@@ -85,6 +85,7 @@ def bill_of_materials(server: Server, source: str) -> Object:
                 "component": server_component(server, source),
             },
             "components": [runtime_component(), *(package_component(by_url[url]) for url in sorted(by_url))],
+            # A package may require itself, with an extra.
             "dependencies": [graph_row(name, needs[name] - {name}) for name in needs],
         }
     )
@@ -96,6 +97,7 @@ def placed_packages(folder: str, layer: Layer | None) -> list[PlacedPackage]:
         return []
     owners = {path: package.name for package in layer.packages for path in package.paths}
     for package in layer.packages:
+        # The folder of extracted files has one of the tags of its wheel in its name.
         owners.update({f"{EXTRACTED_FOLDER}{package.name}-{tag}/": package.name for tag in package.tags})
     files: dict[str, dict[str, str]] = {package.name: {} for package in layer.packages}
     named: dict[str, frozenset[str]] = {}

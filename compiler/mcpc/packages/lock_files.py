@@ -118,6 +118,7 @@ class LockFile:
 
     def place_of(self, name: str) -> Span:
         """Return where it names a package; its first line if it does not."""
+        # Locks of both kinds write the name of a package like this.
         line = f'name = "{name}"'
         start = self.source.text.find(line) if name else -1
         end = start + len(line) if start >= 0 else len(self.source.text.partition("\n")[0])

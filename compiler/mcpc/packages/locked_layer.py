@@ -114,6 +114,7 @@ def packages_from_lock(
     if has_errors(unhashed):
         return LockInstallation(problems=unhashed)
     notes = tuple(built_of_sources(item, lock) for item in ordered if not item.file.endswith(WHEEL))
+    # A file without a digest was not verified, so nothing is recorded of it.
     known = tuple(item for item in ordered if item.sha256)
     return LockInstallation(installation, (*unhashed, *notes), LockRecord(lock.path, lock.digest), known)
 
@@ -236,6 +237,7 @@ def _key(wanted: Sequence[RequestedPackage], target: Target, lock: LockFile) -> 
         "lock": (lock.digest, lock.extras, lock.groups),
         "wanted": [(item.text, item.hashes, item.from_source, repr(item.repository)) for item in wanted],
         "local": {item.name: item.local.digest() for item in wanted if item.local is not None},
+        # Without a platform the target is this machine, and wheels are built with this Python.
         "target": (target.platform, target.python, sys.platform, sys.version),
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()

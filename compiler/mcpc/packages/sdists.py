@@ -59,6 +59,7 @@ DEFAULT_REQUIRES = ("setuptools>=40.8", "wheel")
 SECONDS = 600
 # The first moment of 1980, the earliest that a wheel can express, as it is a zip archive.
 FIXED = {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
+# No site packages, no folder of the script, no bytecode. Not `-I`, which would ignore PYTHONPATH.
 ISOLATED = ("-S", "-P", "-s", "-B", "-W", "ignore")
 MAX_BYTES, MAX_FILES = 512 << 20, 50_000
 """Limits of unpacked sources."""
@@ -139,6 +140,7 @@ def _tar_files(data: bytes) -> Iterable[tuple[str, bytes]]:
 def _zip_files(data: bytes) -> Iterable[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
+            # Compared before it is inflated, which could fill the memory.
             if not member.is_dir() and member.file_size <= MAX_BYTES:
                 yield member.filename, archive.read(member)
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 """Increased whenever the same request would be staged differently."""
+# The first folder of a path, or a module that is in none, without the tag of a Python.
 IMPORTABLE = re.compile(r"(?P<name>[^\W\d]\w*)(?:/|(?:\.[\w-]+)?\.(?:py|so)$)")
 MAX_BUILT = 30
 """Maximum number of packages without a wheel that one installation builds."""
@@ -72,6 +73,7 @@ class PackageRequest:
             "constraints": _constraints(self.wanted),
             "elsewhere": [(item.registry, repr(item.origins), repr(item.repository)) for item in self.wanted],
             "goal": (self.goal.platform, self.goal.python, sys.platform, sys.version),
+            # RECORD has the digests of all files of a package.
             "beside": [hashlib.sha256((item.read_text("RECORD") or "").encode()).hexdigest() for item in self.beside],
             "known": [*self.known],
             "exclude newer": self.exclude_newer(),

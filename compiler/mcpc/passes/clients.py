@@ -207,6 +207,7 @@ def _long_list(server: Server) -> Iterator[Diagnostic]:
 KEYWORD = "x-mcp-header"
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 TYPES = ("string", "integer", "boolean")
+# The largest integer up to which a double has all.
 SAFE = (1 << 53) - 1
 BOUNDS = ("default", "const", "enum", "minimum", "maximum", "examples")
 ALLOWED = "letters, digits and ``!#$%&'*+.^_`|~-``"
@@ -217,6 +218,7 @@ def check_headers(server: Server) -> Diagnostics:
     problems: list[Diagnostic] = []
     for tool in server.tools:
         for schema in filter(None, (tool.input, tool.output)):
+            # Most schemas have none, and a text is searched faster than subschemas.
             if f'"{KEYWORD}"' in json.dumps(schema.value) and compile_of(schema)[0] is not None:
                 is_input = schema is tool.input
                 problems += _check_schema(schema, set(_reachable(schema.node)) if is_input else set())
@@ -263,6 +265,7 @@ def _unfit(node: Node, header: Node) -> Iterator[Diagnostic]:
         )
     for keyword in BOUNDS:
         written = node.get(keyword)
+        # A list of values, or a single one.
         for value in () if written is None else written.items or (written,):
             number = value.value
             if isinstance(number, int | float) and abs(number) > SAFE:

@@ -121,6 +121,7 @@ class _Reader:
     def enter(self, start: int) -> Expected:
         """Begin an array or an object."""
         self.at = start + 1
+        # The file ends with brackets open then, and so without a tree.
         if len(self.open) == MAX_DEPTH:
             message = f"brackets are nested more than {MAX_DEPTH} deep"
             self.report(JsonError(start, start + 1, message, code="MCP008"))

@@ -104,6 +104,7 @@ class Package:
     licence: str
     is_spdx: bool
     tags: tuple[str, ...]
+    # They depend on the other packages of its layer, and a package that two layers have counts once.
     paths: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -185,6 +186,7 @@ class Layer:
     targets: tuple[LayerTarget, ...] = ()
     lock: LockRecord | None = None
     resolved: tuple[ResolvedPackage, ...] = ()
+    # A place on this machine, which makes no layer different from another.
     staged: str = field(default="", compare=False)
 
 

@@ -176,6 +176,7 @@ def _source(item: Resource | ResourceTemplate) -> Iterator[str]:
 
 def _read(item: Resource | ResourceTemplate) -> dict[str, Json]:
     """Return the fields of a resource or a template that are printed beside the common ones."""
+    # The size of static content is printed with it.
     known = item.content.size if isinstance(item.content, StaticContents) else None
     size: dict[str, Json] = {"size": item.size} if isinstance(item, Resource) and item.size != known else {}
     return {"annotations": item.annotations.fields(), **size}
@@ -227,6 +228,7 @@ def _file(file: HandlerFile) -> str:
 
 
 def _handler(handler: Handler) -> str:
+    # A stand-in for a missing handler has no file.
     if not handler.file and not isinstance(handler, ExternalHandler):
         return "none"
     return f"{CALLED[type(handler)](handler)}, contract {handler.contract}"

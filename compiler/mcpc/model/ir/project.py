@@ -65,6 +65,7 @@ class Traits:
             suspends_errexit=self.suspends_errexit or other.suspends_errexit,
             whole_packages=tuple(sorted({*self.whole_packages, *other.whole_packages})),
             notes=(*self.notes, *other.notes),
+            # Hooks are called in this order; one that both have is called once.
             hooks=(*self.hooks, *(hook for hook in other.hooks if hook not in self.hooks)),
         )
 
