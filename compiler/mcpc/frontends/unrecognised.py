@@ -136,6 +136,7 @@ def misspelt_library(tree: SourceTree) -> Diagnostic | None:
             continue
         for written, meant in misspelt_modules(source):
             top = written.partition(".")[0]
+            # A module of the project may have such a name.
             if top not in own:
                 span = next((span for name, span in imports(source) if name == top), Span(path))
                 message = f"no project found here: `{path}` imports `{written}`"
@@ -146,6 +147,7 @@ def misspelt_library(tree: SourceTree) -> Diagnostic | None:
 def misspelt_modules(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the modules that a file imports and that look like a library of servers, each with that."""
     names = sorted(imported_modules(source))
+    # `imported_modules` also yields each imported name, as `module.name`.
     modules = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]
     for name in modules:
         imported = [other.removeprefix(f"{name}.") for other in names if other.startswith(f"{name}.")]

@@ -45,6 +45,7 @@ def interpreter_of(source: Source) -> str:
     line = source.data.partition(b"\n")[0]
     words = line.removeprefix(SHEBANG).decode("utf-8", "replace").split() if line.startswith(SHEBANG) else []
     names = [word.rpartition("/")[2] for word in words]
+    # `env` may have options, such as `-S`, and variables before the program.
     if names[:1] == ["env"]:
         names = [name for name in names[1:] if not name.startswith("-") and "=" not in name]
     return names[0] if names else ""

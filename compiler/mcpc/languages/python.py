@@ -71,7 +71,9 @@ def newer_syntax_hint(line: str, message: str, running: tuple[int, int] = sys.ve
 
 BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\r|\n")
+# Bytes that are no UTF-8, as `surrogateescape` decodes them.
 WRONG_BYTES = re.compile("[\udc80-\udcff]+")
+# The encoding that one of the first two lines declares (PEP 263).
 COOKIE = re.compile(r"^(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BEFORE_NAME = re.compile(r"(?:(?:async(?:\s|\\)+)?(?:def|class)|from)(?:\s|\\)+")
 """The beginning of a definition or an import."""
@@ -113,6 +115,7 @@ class PythonText:
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a line, counted from 1, and a column in bytes."""
         start = self.starts[min(max(line, 1), len(self.starts)) - 1]
+        # Columns of the first line do not count the byte order mark.
         if start == 0 and self.text.startswith(BYTE_ORDER_MARK):
             start = 1
         if not self.ascii:
@@ -185,6 +188,7 @@ def _loaded(node: ast.AST) -> Iterator[str]:
         case ast.ImportFrom(str() as module, _, 0):
             yield module.partition(".")[0]
         case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [ast.Constant(str() as text), *_]) if name in DYNAMIC:
+            # The name of a package has hyphens where that of its module has underscores.
             yield re.split(r"[.:]", text, maxsplit=1)[0].replace("-", "_")
         case ast.Constant(str() as text) if len(text) <= MAX_ANNOTATION_LENGTH and (match := DOTTED.fullmatch(text)):
             yield match[1]

@@ -55,6 +55,7 @@ def lower(definition: Definition, options: Options) -> tuple[Server | None, Diag
         and not any(isinstance(handler, ExternalHandler) and handler.unpacks for handler in unpacked)
     )
     problems = (*check_definitions(definition), *check_resources(definition), *unbundled, *wrong)
+    # Not earlier: what is wrong with the definitions is reported without a server, too.
     if definition.server is None:
         return None, problems
     problems += (*check_settings(definition.server.node), *check_toolsets(definition.server.node))

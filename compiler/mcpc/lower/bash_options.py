@@ -122,6 +122,7 @@ def unknown_variables(used: Mapping[str, Span], known: Iterable[str]) -> Iterato
     """Yield the variables that libraries use and no definition sets."""
     there = sorted(set(known))
     for variable, span in used.items():
+        # The prefix alone is the beginning of a name that is composed, as in `mcpc_arg_$name`.
         if variable != PREFIX and variable not in there:
             hint = did_you_mean(variable, there, "an argument has a variable if its schema names it", 0.7)
             yield diagnose("MCP226", span, f"`{variable}` does not match an argument of any tool or prompt", "", hint)
@@ -151,6 +152,7 @@ def _relative(source: Source, paths: set[str]) -> Iterator[Diagnostic]:
     for start in sorted(scan_library(source.text).begun):
         match = STARTED.match(source.text, start)
         path = posixpath.normpath(match["path"]) if match is not None else ""
+        # A program without a folder is looked for on PATH, and not in a folder.
         if match is None or not (match["reader"] or "/" in match["path"]):
             continue
         is_there = path in paths and path != source.path
@@ -179,9 +181,11 @@ def bind_bash_options(server: Server, definition: Definition) -> tuple[Server, D
     places = [places_of_errexit(source) for source in libraries]
     is_suspended = definition.traits.suspends_errexit
     analysis = BashAnalysis(
+        # Bash would take a byte order mark for a part of the first word.
         outline_libraries([source.text.removeprefix(BYTE_ORDER_MARK) for source in libraries]),
         used_variables(libraries),
         server,
+        # `e`: set when the file is read, for all functions; `f`: only for those that set it themselves.
         "" if is_suspended else "e" if any(when_read for when_read, _ in places) else "f",
     )
     whole = replace(

@@ -39,6 +39,7 @@ BESIDE = ("stdin", "output")
 MEMBERS = ("argument", "setting", "flag", "joined", "repeat", "join")
 A_WORD = '`"a word"`, or a place: `{"argument": "path"}`, `{"flag": "--count", "argument": "count"}`'
 A_PROGRAM = '`["git", "log", {"argument": "path"}]`'
+# One hyphen or two, then neither a blank, `=` nor NUL.
 FLAG = re.compile(r"--?[^\s=\0-][^\s=\0]*")
 NO_MORE_FLAGS = "--"
 SHELLS = frozenset({"ash", "bash", "cmd", "cmd.exe", "dash", "fish", "ksh", "powershell", "pwsh", "sh", "zsh"})
@@ -124,6 +125,7 @@ def _program(node: Node, definition: Definition) -> tuple[str, str, Diagnostics]
     if "/" in node.value or any(source.path == node.value for source in definition.beside):
         path, problems = named_program(node, definition)
         return "", path, problems
+    # Windows gives a batch file to `cmd`, which acts on characters in its arguments.
     if PROGRAM_NAME.fullmatch(node.value) is None or node.value.lower().endswith(BATCH_FILES):
         hint = "each word is an item of its own" if " " in node.value.strip() else ""
         message = f"`{node.value}` is not the name of a program"
@@ -322,5 +324,6 @@ def _word(node: Node, position: int, nodes: tuple[Node, ...], inputs: Inputs) ->
         str(flag.value) if flag is not None else "",
         is_joined,
         str(join.value) if join is not None else None,
+        # Such a value is refused if it begins with a hyphen: the program would take it for a flag.
         not is_joined and not is_operand,
     )

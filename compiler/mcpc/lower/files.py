@@ -62,6 +62,7 @@ def named_program(named: Node, definition: Definition) -> tuple[str, Diagnostics
 def _words(command: Node) -> tuple[Node | None, tuple[str, ...]]:
     """Return the node that names the file, and the arguments after it; None if they are not a list of strings."""
     nodes = command.items if command.kind == "array" else (command,)
+    # No argument of a program can contain NUL.
     words = tuple(node.value for node in nodes if isinstance(node.value, str) and "\0" not in node.value)
     return (nodes[0], words[1:]) if words and len(words) == len(nodes) else (None, ())
 
@@ -152,6 +153,7 @@ def definition_variables(definition: Definition) -> tuple[tuple[str, str], ...]:
     )
 
 
+# What finds a module's own place, the resources of packages, or the source of a function (`inspect`).
 FINDS_FILES = re.compile(
     rb"\b(?:MCPC_FILES|__file__|__path__|__spec__|pkg_resources|importlib[._](?:resources|metadata)|pkgutil)\b"
     rb"|\bfrom[ \t]+importlib[ \t]+import\b[^\n]*\b(?:resources|metadata)\b"
@@ -170,6 +172,7 @@ def files_on_disk(files: Sequence[HandlerFile], handlers: Sequence[Handler]) -> 
     reached = {file.source.path: file.source for file in waiting}
     while waiting:
         for name in loads(waiting.pop().source) or ():
+            # Taken out, so that each module is followed once.
             reached_files = [file for file in owned.pop(name, ()) if file.source.path not in reached]
             reached |= {file.source.path: file.source for file in reached_files}
             waiting += reached_files

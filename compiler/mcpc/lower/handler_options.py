@@ -53,6 +53,7 @@ def read_client_requests(options: Node | None) -> Asks:
         if method is not None and method.value in REQUEST_CHECKS:
             value: Json = params.value if params is not None and params.kind == "object" else {}
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            # Half of a surrogate pair becomes `\udXXX`, which is its escape in JSON, too.
             requests.append((member.key, str(method.value), text.encode("utf-8", "backslashreplace")))
     return tuple(requests)
 
@@ -228,6 +229,7 @@ def lower_handler_options(handler: Handler | None, own: Node | None, general: No
         inline=_inline(own),
         isolated=_is_true(own, "isolated"),
         environment=_environment(handler, own, general),
+        # Of several rows for a program the last one counts, which is the definition's own.
         requires=tuple({item.command: item for item in _all_requirements(handler, own, general)}.values()),
         task=next((task for task in map(_task, (own, general)) if task is not None), ""),
         asks=read_client_requests(own),
@@ -300,6 +302,7 @@ def _environment(handler: Handler, own: Node | None, general: Node | None) -> En
         return default_options(handler).environment
     if not isinstance(policies[0], list):
         return Environment(inherit=policies[0] == "inherit")
+    # The first one is the definition's, and decides; lists of both are joined, the server's names first.
     named = [name for names in reversed(policies) if isinstance(names, list) for name in names]
     return Environment(names=tuple(dict.fromkeys(name for name in named if isinstance(name, str))))
 

@@ -395,6 +395,7 @@ def _shared(
         if not isinstance(handler, BashFunction | PythonFunction):
             continue
         owner = owners.setdefault((handler.file, handler.function), claim)
+        # A stand-in has no file, and shares no function.
         if handler.file and (owner.kind, owner.name) != (claim.kind, claim.name):
             message = f"`{handler.function}` would implement {claim} and {owner}"
             hint = f"the other one is at {owner.span.place_in(definition.sources)}; rename one of them"

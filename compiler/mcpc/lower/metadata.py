@@ -58,6 +58,7 @@ def lower_metadata(node: Node | None, known: Collection[str], hidden: Collection
     meta: dict[str, Json] | None = None
     if written is not None and isinstance(written.value, dict):
         public = {key: value for key, value in written.value.items() if not key.startswith(COMPILER_PREFIX)}
+        # An author's own empty `_meta` stays; one that had options of the compiler only is left out.
         meta = public if public or not written.value else None
     return Metadata(
         title=string_member(node, "title"),

@@ -134,6 +134,7 @@ def mentioned_models(files: Iterable[HandlerFile], known: Catalog) -> tuple[str,
     for file in files:
         source = file.source
         if source.path.endswith(".py") and not is_models_file(source):
+            # By its words first: most files name no model, and need not be parsed.
             words = {word for word in WORD.findall(source.text) if INPUT in word or OUTPUT in word}
             candidates = {name: tool for name in words if (tool := owning_tool(name, known.owners))}
             names = mentions(source) if candidates else frozenset[str]()

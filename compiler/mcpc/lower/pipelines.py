@@ -110,6 +110,7 @@ class PipelineReader(StepValues):
         values = self.values(member_of(node, "with", "object"))
         row["with"] = tuple((name, value.row) for name, (_, value) in values.items())
         call, result = self._tool_call(node, values) if kinds == ["tool"] else self._inline(node, kinds[0], values)
+        # `item` is there only in its own step.
         self.scope.pop("item", None)
         return {**row, **call, **self._name(node, listed(result, node) if each is not None else result)}
 
@@ -186,6 +187,7 @@ class PipelineReader(StepValues):
         for name, (member, value) in values.items():
             place, fault = member_at(described, name)
             if fault is not None and fault.certain:
+                # The fault says "has no `name`"; a tool has arguments and no members.
                 message = f"the tool `{named.value}` {fault.message.replace('no', 'no argument', 1)}"
                 self.refuse(member.key_span, message, fault.expected, fault.hint)
             self.check_fit(member.node, value, place)
@@ -245,6 +247,7 @@ class PipelineReader(StepValues):
 
     def _check_unused(self) -> None:
         for name, span in names_in(self.arguments.schema).items():
+            # Not beside other problems: a step that could not be read may be the one that uses it.
             if name not in self.used and not self.problems:
                 hint = "give it to a step, or remove it"
                 self.refuse(span, f"the argument `{name}` is nowhere in the pipeline", "", hint)

@@ -18,6 +18,7 @@ from mcpc.reading.json_tree import compact_json, implied_node
 if TYPE_CHECKING:
     from mcpc.reading import Json, Node
 
+# Without zeros in front (RFC 6901, section 4).
 INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 COMBINED = ("$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies")
 MAX_REFERENCES = 16
@@ -69,6 +70,7 @@ def resolve(value: Described) -> Node | None:
         if reference is None:
             return schema if schema is not None and is_plain(schema) else None
         schema = value.root
+        # A reference to an anchor, or to the whole, is not followed: no schema has a member `#`.
         for token in tokens_of(str(reference.value).removeprefix("#")) or ("#",):
             schema = member_of(schema, token)
     return None

@@ -349,6 +349,7 @@ def check_fields(node: Node, field: Field, label: str) -> Iterator[Diagnostic]:
     if field.one_of and node.value not in field.one_of:
         wanted = quoted(field.one_of)
         yield diagnose("MCP107", node.span, f"{label} is `{node.value}`", f"one of {wanted}")
+    # The case of letters in the scheme of a URI does not matter (RFC 3986, section 3.1).
     if field.begins and not str(node.value).lower().startswith(field.begins):
         wanted = quoted(field.begins, " or ")
         yield diagnose(
@@ -369,6 +370,7 @@ def _check_members(node: Node, shape: ObjectShape) -> Iterator[Diagnostic]:
             continue
         if member.key in shape.fields:
             yield from check_fields(member.node, shape.fields[member.key], f"`{member.key}`")
+        # Every name begins with the empty prefix: then all fields of the object are options of the compiler.
         elif shape.reserved is not None and member.key.startswith(shape.reserved):
             yield _unknown_option(member, node, shape)
         elif not shape.others:

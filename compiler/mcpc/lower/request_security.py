@@ -52,6 +52,7 @@ class SecurityReader:
     def _scheme(self, node: Node) -> Scheme | None:
         keys = {member.key for member in node.members}
         scheme: Scheme | None = None
+        # Any of several keys, in no order: it is used only where there is one.
         kind = next(iter(keys - {"setting"}), "")
         if kind in KEYS and keys == {kind, "setting"}:
             scheme = (kind, self._text(node, kind), self._settings(node, "setting"))

@@ -192,6 +192,7 @@ REQUIRED_EXPORTS = {
     "prompts": ("listPromptsHandler", "getPromptHandler"),
     "resources": ("listResourcesHandler", "readResourceHandler"),
 }
+# The beginning of a text that is a URI with a `${…}` in it: its scheme, and up to three slashes.
 URI = re.compile(r"""[`"']([a-z][a-z0-9+.-]*:/{0,3})[^`"'\s]*\$\{""", re.IGNORECASE)
 ANY_URI = "{+uri}"
 

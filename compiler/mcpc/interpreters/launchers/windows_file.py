@@ -90,12 +90,14 @@ def record(choice: PythonChoice, interpreter: BundledInterpreter | None, place: 
         choice.required,
         *(interpreter_fields(interpreter, place) if interpreter else ("", "", "")),
     ]
+    # The launcher calls functions of Windows, which take UTF-16.
     text = "".join(f"{field}\0" for field in fields).encode("utf-16-le")
     return MAGIC + LENGTH.pack(len(text)) + text
 
 
 def interpreter_fields(interpreter: BundledInterpreter, place: int) -> tuple[str, str, str]:
     """Return the fields about a bundled interpreter: its digest, the code that unpacks it, and its files."""
+    # Blanks in front, not zeros: Python reads no number with zeros in front.
     unpack = f"import sys;f=open(sys.argv[1],'rb');f.seek({place:{WIDTH}});exec(f.read({len(interpreter.script)}))"
     rows = zip(interpreter.files, file_places(interpreter, place), strict=True)
     lines = (f"{file.name}\t{file.size}\t{0 if file.is_deflated else start:0{WIDTH}}\n" for file, start in rows)
@@ -136,8 +138,10 @@ def file_places(interpreter: BundledInterpreter, place: int) -> list[int]:
     return places
 
 
+# The end of the directory (APPNOTE, 4.3.16): signature, entries, the directory's length and place, length of a comment.
 END = struct.Struct("<4s6xH2LH")
 END_SIGNATURE = b"PK\5\6"
+# A row of the directory (APPNOTE, 4.3.12): lengths of name, extra field and comment, and the place of the entry.
 ROW = struct.Struct("<28x3H8xL")
 ROW_LENGTH, OFFSET_PLACE = 46, 42
 LIMIT = 1 << 32

@@ -142,6 +142,7 @@ def distributed_files(place: Path) -> Files:
 def machine_of(program: bytes) -> str:
     """Return the machine of a program for Windows."""
     try:
+        # At 0x3C is the place of the PE header, in which the machine follows a signature of four bytes.
         (header,) = struct.unpack_from("<L", program, 0x3C)
         (code,) = struct.unpack_from("<H", program, header + 4)
     except struct.error:

@@ -117,6 +117,7 @@ FOLDER = "META-INF/licenses/"
 DOCUMENTATION = Path("/usr/share/doc")
 C_LIBRARY_PACKAGE = "libc6"
 INSTALLED = Path("/var/lib/dpkg/status")
+# A package and its version in the list of dpkg: between both are only other fields, and lines that continue them.
 VERSION = re.compile(r"^Package: (\S+)\n(?:(?:\S+:| ).*\n)*?Version: (\S+)$", re.MULTILINE)
 COMMON = re.compile(r"/usr/share/common-licenses/([A-Z][A-Za-z]*-[\d.]*\d)")
 """How a text of a package names a licence that is a file of its own."""
@@ -155,6 +156,7 @@ def package_of(file: str) -> str:
     if match is None:
         return ""
     library, version = match.groups()
+    # Debian puts a hyphen only behind a name that ends with a digit.
     joined = f"{library}-{version}" if library[-1].isdigit() else library + version
     return OTHER_NAMES.get(library, OTHER_NAMES.get(joined, joined))
 

@@ -135,6 +135,7 @@ def build_executable(interpreter: StaticInterpreter, symbols: Iterable[str]) -> 
 
 def cache_name(interpreter: StaticInterpreter, sources: Mapping[str, bytes]) -> str:
     """Return the digest of all that decides an executable."""
+    # In the language C, since the text would be another one in each language.
     compiler = programs.run_program("linker", ["cc", "--version"], SECONDS, more={"LC_ALL": "C"}).stdout
     summary = hashlib.sha256(repr((FLAGS, LINK, SMALLER, interpreter, interpreter.starts_early)).encode() + compiler)
     for name, data in (*sources.items(), ("libpython", interpreter.library.read_bytes())):
@@ -170,6 +171,7 @@ def run_tool(words: list[str], folder: str) -> None:
 
 def generated_source(interpreter: StaticInterpreter, symbols: list[str]) -> str:
     """Return the C source of the tables: frozen modules, code of the start, and exported symbols."""
+    # Without the `__future__` imports of this module, which would change the bytecode.
     start = dump_code(
         compile(template_text("self_contained.py"), "server/start.py", "exec", dont_inherit=True, optimize=2)
     )

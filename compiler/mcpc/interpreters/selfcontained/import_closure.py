@@ -203,9 +203,11 @@ def named_modules(source: bytes, package: str, known: Collection[str], *, has_ro
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = absolute_name(node, package)
+            # What is imported from a package may be a module in it.
             names = [module, *(f"{module}.{alias.name}" for alias in node.names)]
         elif has_rows:
             names = named_by_text(node)
+        # A module is optional only if every import of it is.
         modules.update({name: is_optional and modules.get(name, True) for name in names if name in known})
     return modules
 
@@ -247,6 +249,7 @@ def absolute_name(node: ast.ImportFrom, package: str) -> str:
     """Return the module from which names are imported."""
     if not node.level:
         return node.module or ""
+    # One dot is the package itself, each further one its parent.
     parts = package.split(".")
     base = ".".join(parts[: len(parts) - node.level + 1])
     return f"{base}.{node.module}" if node.module else base

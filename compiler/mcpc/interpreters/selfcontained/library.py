@@ -93,6 +93,7 @@ def find_modules(folder: Path, package: str) -> Iterator[tuple[str, tuple[bool, 
 def library_code(label: str, path: Path) -> CodeType:
     """Compile a module of the library without docstrings, asserts and columns, as `python -OO` does."""
     with warnings.catch_warnings():
+        # What Python warns of in its own library, no author can change.
         warnings.simplefilter("ignore")
         return without_columns(compile(path.read_bytes(), label, "exec", dont_inherit=True, optimize=2))
 
@@ -105,6 +106,7 @@ def module_label(name: str, is_package: bool) -> str:
 def cached_library(modules: Mapping[str, tuple[bool, Path]], stored: Collection[str]) -> bytes:
     """Return the entry, from the cache if these files were compiled before."""
     summary = hashlib.sha256(repr((sys.version, LEVEL, sorted(stored))).encode())
+    # The source of what writes bytecode, too: the same modules become other bytes if it changes.
     summary.update(Path(bytecode.__file__).read_bytes())
     for name, (is_package, path) in modules.items():
         summary.update(f"{name}\0{is_package:d}\0".encode() + hashlib.sha256(path.read_bytes()).digest())

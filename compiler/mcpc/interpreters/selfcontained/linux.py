@@ -166,6 +166,7 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     """
     bundle, extensions = start
     deflated = DEFLATED | {entry.name for entry in entries if entry.name.startswith((FOLDER, VALIDATOR_SOURCES))}
+    # Built alone first, to know where its entries are; the table in front of it moves them all by `shift`.
     archive = build_archive(entries, "", deflated=deflated)
     directory = archive_directory(archive)
 
@@ -179,6 +180,7 @@ def with_start_table(executable: bytes, entries: list[ArchiveEntry], start: tupl
     start_table = table(shift)
     place = executable.index(MARKER) + len(MARKER)
     patched = bytearray(executable)
+    # Behind the marker the executable has room for two numbers: where the table is, and how long.
     patched[place : place + 16] = len(executable).to_bytes(8, "little") + len(start_table).to_bytes(8, "little")
     return build_archive(entries, bytes(patched) + start_table, deflated=deflated)
 
@@ -201,12 +203,14 @@ def archive_directory(archive: bytes) -> dict[str, tuple[int, ...]]:
 
 def data_offset(archive: bytes, header: int) -> int:
     """Return where the data of an entry begins, by the place of its header."""
+    # A header has 30 bytes (APPNOTE, 4.3.7), the last four for the lengths of name and extra field.
     lengths = archive[header + 26 : header + 30]
     return header + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
 
 
 def start_bundle(start: bytes) -> bytes:
     """Return the modules of the start path, from the bytecode of `__main__`."""
+    # The first 16 bytes are the header of a `.pyc` (PEP 552).
     code: CodeType = marshal.loads(start[16:])
     bundle = next(value for value in code.co_consts if isinstance(value, tuple) and value and type(value[0]) is tuple)
     return dump_code(bundle)

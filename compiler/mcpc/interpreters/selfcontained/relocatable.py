@@ -96,6 +96,7 @@ def unpack(place: Path, folder: Path) -> None:
             return
         with tarfile.open(plain_tar(place, folder)) as packed:
             check_size(sum(member.size for member in packed))
+            # The filter refuses members that lead out of the folder, devices, and links to elsewhere.
             packed.extractall(folder, filter="data")
     except (OSError, EOFError, ValueError, tarfile.TarError, zipfile.BadZipFile) as problem:
         raise CannotEmbedError("MCP430", f"{place} cannot be read: {problem}", HINT) from None
@@ -154,6 +155,7 @@ def included_files(root: Path, name: str) -> Iterator[Path]:
             yield path
     for path in library.rglob("*"):
         parts = path.relative_to(library).parts
+        # A symlink may lead to a file of this machine, which is no part of the interpreter.
         if path.is_file() and is_included(parts) and path.resolve().is_relative_to(root.resolve()):
             yield path
 
@@ -196,6 +198,7 @@ def is_provided(library: str, names: set[str], facts: ProgramFacts) -> bool:
         return library.startswith((*SYSTEM_FOLDERS, *RELATIVE))
     if name in names:
         return any(text.startswith(RELATIVE) for text in facts.search)
+    # `C_LIBRARY` also matches the library of Python, which no system need have.
     return bool((C_LIBRARY.fullmatch(name) and not INTERPRETER_LIBRARY.fullmatch(name)) or MUSL.fullmatch(name))
 
 
@@ -243,6 +246,7 @@ def read_program(data: bytes) -> ProgramFacts | None:
 
 def read_elf(data: bytes) -> ProgramFacts:
     """Return the facts of a 64-bit little-endian ELF file."""
+    # Offsets in the header of ELF-64: the machine, the place of the program headers, their size and their number.
     (machine,) = struct.unpack_from("<H", data, 18)
     (table,) = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
@@ -253,6 +257,7 @@ def read_elf(data: bytes) -> ProgramFacts:
         return ProgramFacts(target)
     rows = list(dynamic_rows(data, dynamic[1], dynamic[4]))
     address = dict(rows)[STRINGS]
+    # The texts are known by their address in memory, which a loaded segment maps to a place in the file.
     place = next(
         offset + address - start
         for kind, offset, start, _, length, _ in segments

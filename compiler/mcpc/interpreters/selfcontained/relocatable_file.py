@@ -142,6 +142,7 @@ def unpacking_file(archive: bytes, files: dict[str, bytes], python: RelocatableP
 def placed_script(script: str) -> str:
     """Return the script with the place of what follows it, which depends on the script's own length."""
     place = ""
+    # The place has digits of its own, and `tail -c +N` counts from 1: repeated until both numbers agree.
     while place != (place := str(len(script) - len("START") + len(place) + 1)):
         pass
     return re.sub(r"\bSTART\b", place, script)
@@ -151,6 +152,7 @@ def packed_files(files: Mapping[str, bytes]) -> bytes:
     """Return a compressed tar of files, the same for the same files."""
     buffer = io.BytesIO()
     with (
+        # Without time and name in the header, the same files make the same bytes.
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=9, mtime=0, filename="") as compressed,
         tarfile.open(fileobj=compressed, mode="w", format=tarfile.USTAR_FORMAT) as packed,
     ):

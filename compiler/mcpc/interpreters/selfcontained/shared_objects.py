@@ -183,6 +183,7 @@ def static_symbols(interpreter: StaticInterpreter) -> frozenset[str]:
     paths = [str(interpreter.library)]
     for name in STATIC_LIBRARIES:
         path = tool_output("cc", f"-print-file-name={name}").strip()
+        # The compiler prints the name alone if it has no such library.
         if Path(path).is_file() and path != name:
             paths.append(path)
         elif name == "libc.a":
@@ -195,6 +196,7 @@ def static_symbols(interpreter: StaticInterpreter) -> frozenset[str]:
 def linked_archives(path: str) -> list[str]:
     """Return the archives of a static library, which may be a script of the linker that names others."""
     data = Path(path).read_bytes()
+    # The `libm.a` of glibc may be such a script.
     return [path] if data.startswith(b"!<arch>") else re.findall(r"/\S+\.a\b", data.decode(errors="replace"))
 
 

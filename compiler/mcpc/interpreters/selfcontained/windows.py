@@ -104,6 +104,7 @@ def machine_code(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def libraries_of(data: bytes, files: Mapping[str, bytes]) -> list[str]:
     """Return the libraries that an extension module loads, of those that are not loaded anyway: it names them."""
+    # Machine code has the names of the libraries that it loads as plain texts, in any case of letters.
     others = (name for name in files if name.endswith(DLL) and not name.startswith(RUNTIME_DLLS))
     return [name for name in others if name.lower().encode() in data.lower()]
 

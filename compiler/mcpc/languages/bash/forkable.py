@@ -80,6 +80,7 @@ def is_forkable(source: Source, beside: Mapping[str, Sequence[Source]] = NO_FILE
 def script_closure(source: Source, beside: Mapping[str, Sequence[Source]]) -> list[Source] | None:
     """Return a script and the files that it reads, None if they cannot be determined."""
     files: list[Source] = [source]
+    # The list grows while it is read: what a file reads may read others.
     for item in files:
         for name in read_files(item):
             sources = () if name in SDK else beside.get(name)
@@ -106,6 +107,7 @@ def without_comments(text: str, scanned: Scan) -> str:
     pieces, last = [], 0
     for start, end in sorted(scanned.literal):
         if text.startswith("#", start) and start >= last and text.find("\n", start, end) < 0:
+            # As many blanks, so that places in the result are places in the script.
             pieces += [text[last:start], " " * (end - start)]
             last = end
     return "".join([*pieces, text[last:]])

@@ -114,6 +114,7 @@ def without_substitutions(source: Source, closure: Iterable[Source]) -> bytes:
     reader = SubstitutionLexer(text)
     scanned = reader.run()
     certain = {chunk.start for chunk in scanned.chunks} & scanned.begun
+    # Above this line the functions of the SDK do not exist.
     start = next((line.end() for line in SOURCES_SDK.finditer(text) if line.start() in certain), -1)
     if start < 0 or not reader.is_certain:
         return b""
@@ -165,6 +166,7 @@ def _rewritten(line: str) -> str:
     names = dict.fromkeys(_variables(call["words"]))
     if DIFFERS_IN_SUBSHELL & names.keys():
         return ""
+    # A variable without a value may end the script (`set -u`), which is left to the original text.
     guards = "".join(f"[[ ${{{name}+x}} ]] && " for name in names)
     return f"if {guards}__mcpc_to_{call['function']}{call['words']}; then {direct}; else {command}; fi{rest}"
 

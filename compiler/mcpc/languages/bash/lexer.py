@@ -116,6 +116,7 @@ class Lexer(WordLexer):
             subscript = frame.word < 0
         else:
             assignable = frame.state in BEFORE_COMMAND or frame.state is LexerState.ASSIGNED
+            # Of a long word nothing is compared, since this happens at each `[` in it.
             assignable = assignable and frame.word >= max(0, self.at - MAX_WORD_LENGTH) and not frame.redirection
             subscript = assignable and IDENTIFIER.fullmatch(self.text, frame.word, self.at) is not None
         self.begin_word(frame)

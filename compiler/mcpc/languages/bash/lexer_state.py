@@ -171,6 +171,7 @@ class QuotedTextLexer:
 
     def push(self, kind: FrameKind, start: int, hidden: bool = True) -> None:
         top = self.frames[-1]
+        # A substitution has here-documents of its own; any other construct shares those of the line.
         pending: list[Heredoc] = [] if kind is FrameKind.SUBSTITUTION else top.pending
         self.frames.append(Frame(kind, start, hidden, FIRST_STATE.get(kind, LexerState.START), pending))
 
@@ -228,6 +229,7 @@ class QuotedTextLexer:
             if whole == heredoc.delimiter:
                 return
             goes_on = not heredoc.quoted and (len(line) - len(line.rstrip("\\"))) % 2 == 1
+            # One character more than the delimiter shows that the line is another; the rest is not kept.
             carried = whole[:-1][: len(heredoc.delimiter) + 1] if goes_on else ""
 
     def _end_arithmetic(self, frame: Frame) -> None:
@@ -269,6 +271,7 @@ class QuotedTextLexer:
         self.at += len(token)
 
     def _ansi_quote(self) -> None:
+        # Between double quotes, `$'` is a dollar sign and an apostrophe.
         if self.frames[-1].kind is FrameKind.DQUOTE:
             self.at += 1
             return

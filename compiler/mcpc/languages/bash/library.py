@@ -82,6 +82,7 @@ def _letters_and_names(command: list[Word]) -> tuple[set[str], list[str]]:
 def _exports(command: list[Word]) -> list[str]:
     wanted = {"export": {"f"}, "declare": {"f", "x"}, "typeset": {"f", "x"}}.get(command[0].text)
     letters, names = _letters_and_names(command)
+    # `export -nf` takes the export back.
     return names if wanted is not None and wanted <= letters and "n" not in letters else []
 
 

@@ -112,6 +112,7 @@ def misspelt_functions(libraries: Sequence[Source]) -> dict[str, Span]:
 
 def _commands(text: str, places: list[int]) -> Iterator[tuple[str, int]]:
     for place in places:
+        # COMMAND matches only names, and `.` reads a file as `source` does.
         if text.startswith(". ", place):
             yield ".", place
         match = COMMAND.match(text, place)

@@ -89,6 +89,7 @@ class Outline:
         if self.is_open:
             return ""
         kept: set[str] = set()
+        # What is not removable runs whenever the libraries are read, so that it needs what it mentions.
         rest = {function}.union(*(part.words & self.defined.keys() for part in self.parts if not part.removable))
         while rest:
             name = rest.pop()
@@ -134,6 +135,7 @@ def parts_of(text: str) -> tuple[LibraryPart, ...]:
         names = tuple(word.text for word in inside)
         words = frozenset(WORD.findall(piece))
         parts.append(LibraryPart(piece, names, is_definition(text, chunk), words, chunk.traps, dynamic))
+    # The next library must not go on in the last line of this one.
     return (*parts, LibraryPart("\n", (), False, frozenset(), False, False))
 
 

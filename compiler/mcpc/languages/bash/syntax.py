@@ -200,6 +200,7 @@ def _problems(source: Source, output: str, unclosed: list[Word]) -> Diagnostics:
         if matched is None or matched[2].startswith("`"):
             continue
         problem = _problem(source, int(matched[1]), matched[2], unclosed)
+        # After another error, that the file ends too early says nothing more.
         if problem.message != CONSEQUENCE or all(earlier.severity is Severity.WARNING for earlier in problems):
             problems.append(problem)
     return tuple(problems)
@@ -225,6 +226,7 @@ def _place(source: Source, line: int, token: str) -> Span:
     """Return the span of `token` in `line` as Bash counts lines, or of the whole line; at the end, of the last one."""
     lines = source.text.split("\n")
     line = min(line, len(lines)) - 1
+    # At the end of a file, Bash names a line behind the last one that has a text.
     while line > 0 and not lines[line].strip():
         line -= 1
     text = lines[line]

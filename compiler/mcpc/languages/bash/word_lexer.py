@@ -67,6 +67,7 @@ class WordLexer(QuotedTextLexer):
         if frame.state in BEFORE_COMMAND:
             frame.state = LexerState.ASSIGNED
         if operator in ("<<", "<<-"):
+            # With any part of its delimiter quoted, a here-document is literal (POSIX, Shell Command Language, 2.7.4).
             bare = QUOTING.sub(lambda quote: quote[1] or "", word.text)
             frame.pending.append(Heredoc(bare, bare != word.text, operator == "<<-"))
 
@@ -143,6 +144,7 @@ class WordLexer(QuotedTextLexer):
     def _opens(self, frame: Frame, word: Word) -> None:
         hidden = frame.hidden or frame.state is LexerState.BODY
         frame.state = LexerState.START
+        # Bash also takes `for …; { …; }`, with braces in place of `do` and `done`.
         if word.text == "{" and frame.kind is FrameKind.FOR:
             frame.kind = FrameKind.GROUP
         else:
@@ -150,6 +152,7 @@ class WordLexer(QuotedTextLexer):
 
     def _closes(self, frame: Frame, word: Word) -> None:
         frame.state = LexerState.START
+        # One that closes nothing here is a mistake, which Bash itself reports.
         if frame.kind is CLOSES[word.text]:
             self.pop()
 

@@ -82,6 +82,7 @@ def bundle_modules(tree: SourceTree, entries: Sequence[str]) -> Bundle:
         folder = Path(made).resolve()
         write_project(tree, folder)
         bundler = esbuild_module(offline=tree.options.offline)
+        # The first run leaves packages outside: it shows which of them the modules import.
         scanned = run_esbuild(folder, entries, bundler, external=True)
         # Node's built-in modules and files are not packages.
         paths = {
@@ -182,6 +183,7 @@ def declared_packages(tree: SourceTree) -> Iterator[tuple[str, str]]:
         said = json.loads(source.data) if source else {}
     except ValueError:
         return
+    # In a dictionary the last row of a package counts, that of `dependencies`.
     for key in ("devDependencies", "optionalDependencies", "dependencies"):
         rows = said.get(key) if isinstance(said, dict) else None
         for name, spec in (rows if isinstance(rows, dict) else {}).items():
@@ -195,6 +197,7 @@ def parse_error(error: dict[str, Any]) -> BundleError:
     path = str(where.get("file", "")).replace(f"{ORIGINAL_SUFFIX}.", ".")
     unresolved = re.match(r'Could not resolve "([^"./][^"]*)"', error["text"])
     package = package_name(unresolved[1]) if unresolved else package_of(path)
+    # esbuild counts columns from 0.
     line, column = int(where.get("line", 0)), int(where.get("column", 0)) + 1
     return BundleError(error["text"], path, line, column, package)
 

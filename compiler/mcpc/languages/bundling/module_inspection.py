@@ -61,6 +61,7 @@ def describe_modules(
 
     A module that ends the process is not run again, and the modules after it run in another one.
     """
+    # NUL is in no path, so that no tool has the name of a handler.
     asked = _Inspection(dict(tools), {f"\0{kind}": path for kind, path in others.items()})
     with tempfile.TemporaryDirectory(prefix="mcpc-") as made:
         folder = Path(made).resolve()
@@ -103,6 +104,7 @@ def describe_remaining(folder: Path, asked: _Inspection) -> str:
         elif "end" not in row and begun in still:
             asked.found[begun] = checked_description(row)
             begun = ""
+    # What began without an answer has ended the process; if nothing began, the first one counts, so that this ends.
     begun = begun if begun in still else next((name for name in still if name not in asked.found), "")
     if begun:
         asked.found[begun] = Description(failure=how)

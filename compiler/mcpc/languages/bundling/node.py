@@ -114,6 +114,7 @@ BUNDLER_FOLDER = Path(__file__).parent / "npm"
 KIND = "npm"
 INSTALLATION_SECONDS = 600
 OPTIONS = (
+    # Packages run nothing of theirs while they are installed.
     "--ignore-scripts",
     "--omit=dev",
     "--no-audit",
@@ -333,6 +334,7 @@ def copy_file(file: Path, place: Path, package: Path) -> None:
     if not file.is_file() or not file.resolve().is_relative_to(package):
         return
     try:
+        # A link takes no time, but is impossible from one file system to another.
         os.link(file.resolve(), place)
     except OSError:
         shutil.copyfile(file, place)
