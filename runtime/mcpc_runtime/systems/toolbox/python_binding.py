@@ -115,6 +115,7 @@ class CallLogEntry:
         try:
             file = system.open(self.log, APPEND_FLAGS, PRIVATE)
             try:
+                # One write with O_APPEND, so that lines of several processes do not mix.
                 system.write(file, line + b"\n")
             finally:
                 system.close(file)

@@ -59,6 +59,7 @@ def parse_tool_result(call: Call, returned: FunctionResult) -> Ending:
     if type(value) is not dict or not all(map(is_block, blocks)):
         return text_outcome(f"{call.definition.name} returned no result: expected {EXPECTED}", is_error=True)
     value["content"] = blocks
+    # A result with further members is passed on whole, unless another tool gets it or its schema has to be checked.
     if value.keys() <= RESULT_FIELDS or call.chain or call.definition.output is not None:
         return outcome_of_result(value)
     value["content"] = [downgrade_content(block, call.request.wire.content) for block in blocks]
@@ -101,6 +102,7 @@ def parse_resource_list(call: Call, value: Json) -> Ending | None:
     ]
     result: dict[str, Json] = {"resources": resources}
     if call.request.wire.stateless:
+        # The handler may return another list at any time, and to any caller.
         result.update(ttlMs=0, cacheScope="private")
     return FinishedResult(result)
 

@@ -59,6 +59,7 @@ def candidate_folders(server: str) -> tuple[str, ...]:
     configured = environment_text(HOME_VARIABLE)
     if configured:
         return (absolute_path(configured),)
+    # Without a dot at the beginning, so that no name is `..` or hidden.
     name = "".join(character if character in SAFE_CHARACTERS else "_" for character in server).lstrip(".") or "server"
     state = environment_text(b"XDG_STATE_HOME")
     user = environment_text(b"HOME")
@@ -85,6 +86,7 @@ def call_log_file(image: Image) -> str:
     inside = "test/log" if environment_text(b"NODE_ENV") == "test" else "log"
     file = absolute_path(configured) if configured else f"{data_folder(image)}/{inside}/ToolBox.log"
     if file not in prepared_logs:
+        # Noted before it is tried, so that a failure is logged once.
         prepared_logs.add(file)
         try:
             make_folder(file.rpartition("/")[0] or "/")

@@ -39,6 +39,7 @@ def read_manifest(image: Image) -> dict[str, str]:
     """Return the digest of each entry at build time, from the manifest in the format of `sha256sum`."""
     digests = {}
     for line in image.entry(MANIFEST).decode().split("\n"):
+        # As in `sha256sum`, a line with an escaped name begins with a backslash.
         escaped = line.startswith("\\")
         checksum, _, name = line.removeprefix("\\").partition("  ")
         if name:
@@ -48,6 +49,7 @@ def read_manifest(image: Image) -> dict[str, str]:
 
 def unescape_name(name: str) -> str:
     """Return a name without the escapes of the manifest."""
+    # Split at escaped backslashes first: in `\\n`, the `n` is a letter.
     return "\\".join(part.replace("\\n", "\n").replace("\\r", "\r") for part in name.split("\\\\"))
 
 

@@ -79,6 +79,7 @@ def following(image: Image, line: str, commands: Iterable[str]) -> list[str]:
 def candidates(image: Image, words: list[str], typed: str, commands: Iterable[str]) -> Iterable[str]:
     """Return the words that may follow others."""
     if not words:
+        # Options are offered only to who has typed a dash.
         return [name for name in (*commands, *START_OPTIONS) if typed or not name.startswith("-")]
     command, *arguments = words
     if command == "serve" or command in START_OPTIONS:
@@ -134,5 +135,6 @@ def values_of(schema: dict[str, Any]) -> list[str]:
 def without_typed(name: str, line: str, breaks: str) -> str:
     """Return what a shell inserts: without the part that it reads as another word, as before `=` and `:` in Bash."""
     typed = line.rpartition(" ")[2]
+    # Bash splits words at these, and replaces only what follows the last one.
     at = max((typed.rfind(character) for character in breaks if character in "=:@"), default=-1)
     return name[at + 1 :]

@@ -63,6 +63,7 @@ def run_command(image: Image, archive: str, arguments: list[str]) -> int:
         helped = "mcpc call" if origin.project else archive
         sys.stderr.write(f"error: {problem}\n{console_text.SEE.format(command=printable(helped))}\n")
         return USAGE
+    # Who reads the output, as `head`, has seen enough.
     except BrokenPipeError:
         return SUCCESS
     except OSError as problem:
@@ -104,6 +105,7 @@ def open_streams() -> None:
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
+            # A program without a console, or one whose streams were closed, has None here.
             setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
         else:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

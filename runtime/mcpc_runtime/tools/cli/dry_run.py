@@ -45,6 +45,7 @@ class StandIns:
             self._names.append(name)
         return f"{self._head}{self._names.index(name):04}"
 
+    # `re.split` returns the captured numbers at odd places, between the texts around them.
     def quoted(self, word: str) -> str:
         """Return a word for a shell, which has the values."""
         if word == PIPE:
@@ -61,6 +62,7 @@ def dry_run(image: Image, line: bytes) -> Object:
         for problem in image_problems(image):
             note(problem)
     for row in image.index.get("settings", ()):
+        # The process ends after this command, so the environment is not restored.
         if row[SECRET] and system.environ.get(row[0].encode()):
             system.environ[row[0].encode()] = stand_ins.of(row[0]).encode()
     for effect in Session(image).receive(line):

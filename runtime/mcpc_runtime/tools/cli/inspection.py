@@ -98,6 +98,7 @@ def check(image: Image, archive: str, arguments: list[str]) -> int:
     results = [(name, run_check(image, verify)) for name, verify in all_checks(image)]
     notes = [(name, run_check(image, look)) for name, look in NOTES]
     wrong = [name for name, problems in results if problems]
+    # If only the project's own checks fail, the file is sound, and this machine is not ready.
     status = SUCCESS if not wrong else NOT_RUNNABLE if wrong == [HEALTHY] else FINDINGS
     if wants_json(arguments):
         checks = [{"name": name, "problems": problems} for name, problems in results]
@@ -130,6 +131,7 @@ def list_definitions(image: Image, archive: str, arguments: list[str]) -> int:
             summary = printable((item.get("description") or item["name"]).partition("\n")[0])
             sys.stdout.write(f"{label} {printable(item[key])}  {summary}\n")
     for row in image.hooks("describe_hidden_tools"):
+        # The note goes to another stream, and belongs below the lists.
         sys.stdout.flush()
         sys.stderr.write(resolve(row)(image, [tool["name"] for tool in lists["tools"]]))
     return SUCCESS

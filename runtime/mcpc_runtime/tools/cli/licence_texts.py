@@ -14,6 +14,7 @@ from typing import Any
 
 OWN_TEXT = re.compile(r"META-INF/licenses/(.+)")
 PACKAGES = re.compile(r"(?:site|serving)/(?:sources|extracted)\.zip")
+# A name in a `.dist-info` folder that begins so, also below `licenses/` (PEP 639).
 PACKAGE_TEXT = re.compile(
     r"(?:.*/)?([^/]+)\.dist-info/(?:.*/)?(?:LICEN[CS]E|COPYING|NOTICE|COPYRIGHT)[^/]*", re.IGNORECASE
 )

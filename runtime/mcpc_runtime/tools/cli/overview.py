@@ -37,6 +37,7 @@ def overview(image: Image, archive: str, commands: Iterable[str]) -> str:
 
 def fitting(words: list[str], label: str, separator: str) -> list[str]:
     """Return words in as many lines as a fact may have, after a label; of more words, how many there are."""
+    # From all words down to none, until the lines are few enough.
     for count in range(min(len(words), WIDTH), -1, -1):  # more words do not fit
         more = OTHERS.format(count=len(words) - count) if separator != " " else " …"
         text = printable(separator.join(words[:count])) + (more if count < len(words) else "")
@@ -62,6 +63,7 @@ def needed_setting(row: Object) -> str:
 def shown_command(archive: str) -> str:
     """Return how a person starts the file here."""
     file = archive if len(archive) <= LONGEST_COMMAND else f".{os.sep}{os.path.basename(archive)}"
+    # A self-contained file is its own interpreter, and is started by its name.
     if os.sep in file or sys.executable == os.path.abspath(archive):
         return printable(file)
     return f"{'python' if os.sep != '/' else 'python3'} {printable(file)}"

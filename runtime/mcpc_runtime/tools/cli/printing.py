@@ -82,6 +82,7 @@ def put_notification(message: Object) -> None:
         try:
             sys.stderr.write(f"{printable(row(message.get('params', {})))}\n")
             sys.stderr.flush()
+        # Standard error is closed, or nobody reads it.
         except OSError:
             pass
 
@@ -127,6 +128,7 @@ def put_contents(result: Object) -> None:
             kind = content.get("mimeType", "application/octet-stream")
             sys.stdout.write(f"({len(data)} bytes of {printable(kind)}: redirect standard output into a file)\n")
         else:
+            # The bytes bypass the text layer, whose buffer comes first.
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
 

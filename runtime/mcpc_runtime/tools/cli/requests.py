@@ -284,6 +284,7 @@ def suggested(word: str, known: list[str], seen: set[str]) -> str:
 
 def parse_value(text: str, allowed: frozenset[str]) -> Json:
     """Return the value of a text where values of these types are allowed."""
+    # A VALUE that may be only a string is never parsed, so that `5` and `true` need no quotes.
     if allowed == {"string"}:
         return text
     try:
@@ -303,6 +304,7 @@ def allowed_types(schema: object, root: Object, depth: int) -> frozenset[str]:
     if type(schema) is not dict or depth == 0:
         return ALL_TYPES
     types = type_keyword(schema.get("type"))
+    # Intersections: a schema allows what all of its keywords allow.
     for values in (schema.get("enum"), [schema["const"]] if "const" in schema else None):
         if type(values) is list:
             types &= {TYPES.get(type(value), "string") for value in values}
@@ -332,6 +334,7 @@ def resolve_reference(reference: str, root: Object) -> Json:
     if path:
         return True
     for part in pointer.split("/")[1:]:
+        # In this order, so that `~01` becomes `~1` (RFC 6901, section 4).
         name = part.replace("~1", "/").replace("~0", "~")
         if type(schema) is not dict or name not in schema:
             return True

@@ -63,6 +63,7 @@ def changed_entries(image: Image) -> list[str]:
     for name, checksum in built.items():
         try:
             same = hashlib.sha256(image.entry(name)).hexdigest() == checksum
+        # What zipimport raises for an entry that is not there.
         except OSError:
             problems.append(f"{name} is missing")
             continue
@@ -100,6 +101,7 @@ def missing_programs(image: Image) -> list[str]:
     for definition in definitions(image):
         for requirement in (*CONTRACT_REQUIREMENTS.get(definition.contract, ()), *definition.requires):
             required.setdefault((definition.environment, requirement), []).append(definition.name)
+    # Libraries of Bash need these programs wherever Bash runs, so the first environment with it is asked.
     for number in [number for number, (program, _) in required if program == "bash"][:1]:
         for program in image.index.get("programs", ()):
             required.setdefault((number, (program, "")), []).append("a Bash library")
@@ -180,6 +182,7 @@ def broken_definitions(image: Image) -> list[str]:
             validators = () if tool is None else (tool.input, tool.output)
             for validator in validators:
                 if validator is not None:
+                    # What is wrong with `{}` does not matter: a validator that is damaged raises an exception.
                     validator.errors({})
             if tool is None:
                 problems.append(f"{entry['name']} is listed but cannot be found")

@@ -70,6 +70,7 @@ def fetch_url(url: str, most: int) -> bytes:
     answers: list[bytes | Exception] = []
     thread = Thread(target=download, args=(url, most, answers), daemon=True)
     thread.start()
+    # A socket's timeout is for one operation, so the whole download has a limit of its own.
     thread.join(MOST_SECONDS)
     if not answers:
         raise RefusedError(f"{url} did not arrive within {MOST_SECONDS:g} s")
@@ -86,6 +87,7 @@ def download(url: str, most: int, answers: list[bytes | Exception]) -> None:
             expected = reply.headers.get("Content-Length")
             while len(data) <= most and (chunk := reply.read1(CHUNK_SIZE)):
                 data += chunk
+        # `read1` does not report a body that is shorter than its declared length.
         if expected is not None and len(data) < min(int(expected), most):
             raise RefusedError(f"it ended after {len(data):,} of {expected} bytes")
         answers.append(within(bytes(data), most, url))
@@ -102,6 +104,7 @@ def check_signature(path: str, signature: bytes, key: str) -> None:
         raise RefusedError("the signature cannot be verified without ssh-keygen, which is not on PATH (OpenSSH)")
     with tempfile.TemporaryDirectory(prefix="mcpc-") as folder, open(path, "rb") as file:
         signers, signed = os.path.join(folder, "signers"), os.path.join(folder, "sig")
+        # The key is a single line of safe characters (KEY), so that it can add no other signer.
         for name, data in ((signers, f"{PRINCIPAL} {key}\n".encode()), (signed, signature)):
             with open(name, "wb") as made:
                 made.write(data)

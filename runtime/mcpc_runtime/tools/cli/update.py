@@ -82,6 +82,7 @@ def replace(place: str, source: str, *, dry_run: bool) -> list[str]:
         check_signature(new, signature, key)
         facts = facts_of(new)
         check_successor(own, facts)
+        # Clients have the command that starts the file, which would not fit the other kind.
         if needs_python(new) != needs_python(place):
             raise RefusedError("one of both files includes Python, and the other one does not")
         title = f"{own['name']} {own['version']} -> {facts['version']}, signed by {fingerprint(key)}"
@@ -128,6 +129,7 @@ def version_key(version: str) -> tuple[object, ...] | None:
         return None
     numbers, more = match[1].split("."), (match[2] or match[3] or "").lower()
     stage = 1 if not more else 2 if more.startswith("post") else 0
+    # Numbers come before words and are compared as numbers, as in SemVer, section 11.
     parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.findall(r"\d{1,9}|[a-z]+", more)]
     return (*[*map(int, numbers), *([0] * 10)][:10], stage, parts)
 

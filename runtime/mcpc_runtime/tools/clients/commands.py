@@ -157,6 +157,7 @@ def run_uninstall(artifact: Artifact | None, options: Options) -> int:
         sys.stderr.write(f"{messages.NOTHING.format(name=name)}\n")
         return FINDINGS
     status = put_outcomes([outcome for outcome in outcomes if outcome.word != ABSENT], options)
+    # The copies go last, when it is known which clients still start them.
     words = [] if options.dry_run else [*map(remove_copy, copies)]
     sys.stdout.write("" if options.is_json else "".join(f"{printable(each)}\n" for each in words))
     return status

@@ -75,6 +75,7 @@ def let_go(place: str) -> None:
     Nothing can be imported from the file then.
     """
     status = os.stat(place)
+    # Numbers that are not open raise an error, which is passed over; so few files are open that the last one is enough.
     for descriptor in range(FIRST_DESCRIPTOR, LAST_DESCRIPTOR) if sys.platform == "win32" else ():
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), status):
@@ -110,6 +111,7 @@ def install_copy(artifact: Artifact, options: Options) -> list[ClientOutcome]:
     try:
         outcomes = install(copied, options)
     finally:
+        # After an exception there is no outcome, and of none all have failed: the folder becomes what it was.
         if all(outcome.word == FAILED for outcome in outcomes):
             if before is None:
                 os.unlink(place)
@@ -135,6 +137,7 @@ def copies_of(name: str, server: str) -> list[str]:
 
 def remove_copy(place: str) -> str:
     """Remove a copy that no client starts any more; return what came of that in words."""
+    # The entry of this name may be gone, and one of another name may start the same copy.
     starting = [target.client.title for target in all_targets(os.getcwd()) if starting_names(target, {place})]
     if starting:
         return messages.STAYS.format(path=place, why=f"{', '.join(starting)} starts it")
@@ -145,6 +148,7 @@ def remove_copy(place: str) -> str:
         os.unlink(place)
     except OSError as problem:
         return messages.STAYS.format(path=place, why=problem.strerror or problem)
+    # The folder is removed with its last copy; while it has others, this fails.
     with suppress(OSError):
         os.rmdir(os.path.dirname(place))
     return messages.REMOVED_COPY.format(path=place)

@@ -47,6 +47,7 @@ def built_name(path: str) -> str:
     """Return the name of the server in a built file; nothing for any other file."""
     try:
         with ZipFile(path) as archive:
+            # A file is not trusted, and its facts are unpacked into memory.
             if archive.getinfo(FACTS).file_size > MAX_FACTS:
                 return ""
             facts = json.loads(archive.read(FACTS))

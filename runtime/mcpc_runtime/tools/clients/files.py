@@ -88,6 +88,7 @@ def decoded(data: bytes) -> str:
 
 def edit_file(path: str, name: str, change: Change) -> bool:
     """Change the text of a file, or make it; return whether it was changed.  `name`: the entry, for the backup."""
+    # A link in the user's configuration stays one: its target is changed.
     place = os.path.realpath(path)
     os.makedirs(os.path.dirname(place), exist_ok=True)
     with lock_of(place):
@@ -98,6 +99,7 @@ def edit_file(path: str, name: str, change: Change) -> bool:
             if new == text and before.status is not None:
                 return False
             if before.status is not None:
+                # Only the first attempt removes old backups, so that a file that keeps changing does not lose them all.
                 keep_backup(place, name, before, new, rotates=attempt == 0)
             if exchanged(place, before, new.encode()):
                 return True
@@ -147,6 +149,7 @@ def read_changeable(place: str) -> Contents:
 def exchanged(place: str, before: Contents, new: bytes | None) -> bool:
     """Put new contents in the place of a file, or remove it, if it is still what it was; tell whether it was."""
     with written_beside(place, new or b"", before.status) as temporary:
+        # Read again as late as possible; between this and the renaming another program's change would be lost.
         if read_contents(place).data != before.data or os.path.exists(place) != (before.status is not None):
             return False
         if new is None:
@@ -193,6 +196,7 @@ def lock_of(place: str) -> Iterator[None]:
         descriptor = opened_lock(lock)
         is_taken = lock_descriptor(descriptor)
         with suppress(OSError):
+            # The process that had it before may have removed the file: then this is the lock of no name.
             if is_taken and os.path.samestat(os.stat(lock), os.fstat(descriptor)):
                 break
         os.close(descriptor)
@@ -203,6 +207,7 @@ def lock_of(place: str) -> Iterator[None]:
     try:
         yield
     finally:
+        # Removed while it is held: one that waits for it finds another file or none of this name, and tries again.
         is_removed = removed(lock)
         os.close(descriptor)
         if not is_removed:  # Windows removes no open file, and so none that another process has the lock of
@@ -237,6 +242,7 @@ def keep_backup(place: str, name: str, before: Contents, new: str, *, rotates: b
     target = backup_path(place, name, new.encode())
     with written_beside(place, before.data, before.status) as temporary:
         replace_file(temporary, target)
+    # All but the newest ones, and never the backup of this change.
     for path in [each for each in backups(place) if each != target][: -(BACKUPS - 1)] if rotates else ():
         with suppress(OSError):
             os.unlink(path)

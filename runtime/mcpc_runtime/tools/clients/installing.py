@@ -121,6 +121,7 @@ def install(artifact: Artifact | None, options: Options) -> list[ClientOutcome]:
     """Add a server to clients; of several clients each is tried."""
     targets = targets_of(options)
     default = server_entry(artifact, options, ())
+    # A value is asked for if at least one client lacks it.
     known = set.intersection(*(names_in(target, default.name) for target in targets))
     settings = artifact.settings if artifact else ()
     variables = variables_of(settings, options, known, [target.form for target in targets])
@@ -139,6 +140,7 @@ def names_in(target: Target, name: str) -> set[str]:
     for value in existing.values():
         if isinstance(value, dict | list):
             names.update(map(str, value))
+        # Some formats give a table in one line as text, which is read here as far as its names.
         elif isinstance(value, str) and value.startswith("{"):
             names.update(part.partition(":")[0].strip() for part in value.strip("{}").split(","))
     return names
@@ -195,6 +197,7 @@ def text_with(target: Target, text: str, server: ServerEntry, entry: ClientEntry
     if existing is not None and is_other(existing, server, entry):
         if not replaces:
             raise CannotWriteEntryError(messages.CONFLICT.format(name=server.name))
+        # Dropped first, so that no field of the other server stays.
         text = target.editor.drop(text, target.entry_place, server.name)
     text = target.editor.put(text, target.entry_place, server.name, entry.fields, entry.owned)
     for item in entry.inputs:
@@ -223,6 +226,7 @@ def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, 
     if existing is not None:
         if is_other(existing, server, entry) and not options.replace:
             raise CannotWriteEntryError(messages.CONFLICT.format(name=server.name))
+        # The program writes an entry whole, so it gets what the user has added to it as well.
         merged = {**existing, **{field: entry.fields[field] for field in entry.owned if field in entry.fields}}
         if merged == existing:
             return ClientOutcome(target, UNCHANGED)
@@ -230,6 +234,7 @@ def install_by_program(target: Target, server: ServerEntry, entry: ClientEntry, 
     words = ["mcp", "add-json", server.name, json.dumps(entry.fields, ensure_ascii=False), "--scope", USER]
     removal = ["mcp", "remove", server.name, "--scope", USER]
     word = ADDED if existing is None else UPDATED
+    # The program refuses to add a name that is there.
     return run_client(target, [removal, words] if existing is not None else [words], word, options)
 
 
@@ -240,6 +245,7 @@ def run_client(target: Target, commands: list[list[str]], word: str, options: Op
     text = "\n".join(shlex.join([name, *words]) for words in commands)
     if options.dry_run:
         return ClientOutcome(target, word, text)
+    # The words have JSON in them, which `cmd.exe` would act on.
     if not program or program.lower().endswith((".cmd", ".bat")):
         why = messages.MISSING_PROGRAM.format(program=name)
         return ClientOutcome(target, BY_HAND, f"{text}\n", (why,), NOT_RUNNABLE)

@@ -64,6 +64,7 @@ class Node:
         return next((element for element in reversed(self.elements) if element.key == key), None)
 
 
+# The text before a change and the one after it are both asked for several times.
 @lru_cache(maxsize=2)
 def read_text(text: str) -> Node | None:
     """Return the value of a text; None if it has nothing but comments."""
@@ -100,6 +101,7 @@ def not_json(constant: str) -> None:
     raise ValueError(constant)
 
 
+# Numbers stay texts: they are passed over, and converting long ones takes quadratic time.
 STRICT = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=not_json)
 MAX_ATTEMPTS = 20
 """How many values that are not strict JSON are tried in a text: each attempt may pass over all of it."""
@@ -121,6 +123,7 @@ class Reader:
                 try:
                     return Node(text, at, STRICT.raw_decode(text, at)[1], kind)
                 except ValueError:
+                    # A container that is not strict is read by its elements, each of which may be strict.
                     self._attempts -= 1
             return self.container(at, kind)
         token = STRING.match(text, at) or SCALAR.match(text, at)
@@ -313,6 +316,7 @@ def added(text: str, node: Node, key: str, value: object) -> list[Splice]:
     if not node.elements:
         return added_first(text, node, element)
     last = node.elements[-1]
+    # `comma` is -1 without a comma, which makes this 0, and the end of the element is taken.
     after = last.comma + 1 or last.node.end
     comma = "," if last.comma >= 0 else ""
     if own_line_start(text, last.start) < 0:

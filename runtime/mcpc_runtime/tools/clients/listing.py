@@ -46,6 +46,7 @@ def server_row(name: str, entry: Entry) -> ServerRow:
         words += value if isinstance(value, list) else [value] if isinstance(value, str) else []
     url = next((str(entry[field]) for field in URLS if entry.get(field)), "")
     texts = [word for word in words if isinstance(word, str)]
+    # The query of a URL may contain a token.
     return ServerRow(name, texts[0] if texts else "", url.partition("?")[0], missing_file(texts))
 
 
@@ -53,6 +54,7 @@ def missing_file(words: list[str]) -> str:
     """Return the program or file of a command that does not exist, or an empty text."""
     if words and not (os.path.exists(words[0]) if os.path.isabs(words[0]) else find_program(words[0], system.environ)):
         return words[0]
+    # Only the arguments that are archives are known to be files: any other may be anything.
     files = [word for word in words[1:] if os.path.isabs(word) and word.endswith(ARCHIVE)]
     return next((word for word in files if not os.path.exists(word)), "")
 

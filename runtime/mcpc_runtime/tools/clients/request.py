@@ -190,6 +190,7 @@ def python_notes(options: Options) -> tuple[str, ...]:
 def name_notes(artifact: Artifact | None, name: str) -> tuple[str, ...]:
     """Return a warning about a tool's name that becomes too long with that of the server."""
     longest = max(artifact.tools, key=len, default="") if artifact else ""
+    # Some clients put this before the name of a tool, and accept no more than 64 characters in all.
     is_long = longest and len(f"mcp__{name}__{longest}") > LONGEST_NAME
     return (messages.TOO_LONG.format(name=name, tool=longest),) if is_long else ()
 
@@ -236,6 +237,7 @@ def variables_of(settings: Settings, options: Options, known: set[str], clients:
     ]
     if options.url:
         return ()
+    # A copy, because items are removed meanwhile.
     for name in missing[:]:
         if declared[name].get("secret") and all(client.inputs or client.keeps_secrets for client in clients):
             variables.append(variable_of(name, None, declared[name]))
@@ -288,6 +290,7 @@ def why_temporary(path: str) -> str:
     what = next((what for part, what in TEMPORARY if part in slashed), "")
     temporary = os.path.realpath(tempfile.gettempdir()).replace("\\", "/")
     if os.path.realpath(path).replace("\\", "/").startswith(f"{temporary}/"):
+        # By the real path: on macOS the temporary folder is behind a link.
         what = "a temporary folder"
     return f"it is in {what}" if what else ""
 
@@ -304,6 +307,7 @@ def lasting_python(minors: Sequence[str]) -> str:
 def candidates(minors: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield Pythons with the minor version that each should be: of the right ones the system's first, and this one."""
     here = "{}.{}".format(*sys.version_info[:2])
+    # In a virtual environment, the Python that it was made of.
     running = getattr(sys, "_base_executable", "") or sys.executable or ""
     others = [f"3.{minor}" for minor in range(NEWEST, OLDEST - 1, -1)]
     for minor in dict.fromkeys((*minors, here, *others)):
@@ -315,6 +319,7 @@ def candidates(minors: Sequence[str]) -> Iterator[tuple[str, str]]:
 def version_of(path: str) -> str:
     """Return the minor version of a Python, or an empty text if it does not start."""
     try:
+        # Isolated, and without `site`: a customization of the user may print something.
         finished = subprocess.run(
             [path, "-ISc", VERSION], stdin=subprocess.DEVNULL, capture_output=True, timeout=START_SECONDS, check=False
         )

@@ -395,6 +395,7 @@ def user_paths(client: Client, system: str, environment: Mapping[str, str], home
         place = expanded(name, environment, home)
         if not place:
             continue
+        # A variable that is set excludes all other places, as it does for the client.
         if path.startswith("$"):
             return [os.path.abspath(place)]
         paths.append(place)
@@ -429,6 +430,7 @@ def is_installed(client: Client) -> bool:
     """Tell whether a client is on this machine: its folder is there, or a file that is directly in the user's home."""
     path = client_file(client, USER)
     home = os.path.expanduser("~")
+    # A folder that is the user's home says nothing about the client.
     return bool(path) and (
         os.path.lexists(path) or (os.path.dirname(path) != home and os.path.isdir(os.path.dirname(path)))
     )

@@ -46,6 +46,7 @@ def splice(text: str, changes: list[Splice]) -> str:
     """Return a text with changes, which do not overlap; of several at one place the first comes first."""
     pieces: list[str] = []
     end = len(text)
+    # From the end to the beginning, so that the places of earlier changes stay valid.
     for start, stop, new in sorted(changes, key=lambda change: change[:2])[::-1]:
         pieces += (text[stop:end], new)
         end = start

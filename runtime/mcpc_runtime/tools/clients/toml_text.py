@@ -25,6 +25,7 @@ from mcpc_runtime.tools.clients.text_edits import (
 Path = tuple[str | int, ...]
 
 
+# Strings of four kinds, comments, line ends, brackets, and runs of anything else; a single character at last.
 TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|\n|[\[{]|[\]}]|[^"\'#\n\[\]{}]+|.',
     re.DOTALL,
@@ -49,6 +50,7 @@ class Line(NamedTuple):
 
 def has_long_key(text: str) -> bool:
     """Tell whether a key has more than MAX_PARTS parts: `tomllib` takes time by the square of their number."""
+    # Counting dots is fast, and the expression is tried only on lines that have enough of them.
     return any(line.count(".") >= MAX_PARTS and LONG_KEY.search(line) for line in text.split("\n"))
 
 
@@ -71,6 +73,7 @@ def read_lines(text: str) -> list[Line]:
     content = -1
     for match in TOKEN.finditer(text + "\n"):
         token = match[0]
+        # A bracket in a string or a comment is part of a longer token.
         depth += (token in "[{") - (token in "]}") if len(token) == 1 else 0
         if token.startswith("#") and not depth:
             content = match.start()
@@ -175,6 +178,7 @@ def replaced(text: str, line: Line, statement: str, end: str) -> Splice:
     indent = value[: len(value) - len(value.lstrip(" \t"))]
     blanks = value[len(value.rstrip()) :] if line.content < line.end and text[line.content] == "#" else ""
     start = line.start + len(indent)
+    # In a file with CRLF the carriage return is part of the line's content.
     return (start, line.content, statement + (blanks or ("\r" if end == "\r\n" else "")))
 
 

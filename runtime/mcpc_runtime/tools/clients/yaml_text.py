@@ -49,6 +49,7 @@ class Statement(NamedTuple):
 
 def read_lines(text: str) -> list[str]:
     """Return the lines of a text with their ends; refuse what is not followed."""
+    # `splitlines` breaks at more characters than YAML 1.2 does; a text that has such ones is refused.
     lines = text.splitlines(keepends=True) if "\x85" not in text else []
     if lines and any(not line.endswith(("\n", "\r\n")) for line in lines[:-1]):
         lines = []
@@ -182,6 +183,7 @@ def start_of(lines: list[str]) -> int:
 
 def at_margin(lines: list[str], start: int) -> list[Statement]:
     """Return the statements at the left margin; the items of a list may be there, too, below their key."""
+    # A byte order mark would count as indentation.
     whole = [line.lstrip("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
     at_left: list[Statement] = []
     for each in statements(whole, start, len(whole)):
@@ -225,6 +227,7 @@ def fields_of(lines: list[str], entry: Statement) -> list[Statement]:
     """Return the fields of an entry."""
     if entry.key:
         return statements(lines, entry.first + 1, entry.last) if entry.last > entry.first + 1 else []
+    # An item's first field is on the line of its dash, which becomes a blank, so that the columns agree.
     plain = [line.replace("-", " ", 1) if n == entry.first else line for n, line in enumerate(lines)]
     return statements(plain, entry.first, entry.last)
 
@@ -322,6 +325,7 @@ def updated(lines: list[str], statement: Statement, entry: Entry, owned: frozens
             line = field_line(field, value)
         if field_value(before.rest) != value and before.rest != quoted_rest(value):
             lead = new[before.first][: before.indent] if not statement.key else " " * before.indent
+            # Lines that are emptied keep the numbers of those below.
             new[before.first : before.last] = [f"{lead}{line}{end}", *[""] * (before.last - before.first - 1)]
     before_added = "".join(new[: statement.last])
     separator = end if added and not before_added.endswith("\n") else ""

@@ -195,6 +195,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
 
         def decorate(function: Function) -> Function:
             self._list_functions[request] = function
+            # Made at the first call: the type needs pydantic, which is not imported while the project registers.
             wrapped = cache(lambda: call_wrapper(function, getattr(types, request)))
 
             async def handler(given: object) -> object:
@@ -212,6 +213,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
         return decorate
 
     def _remember(self, tools: list[Any], whole: bool) -> None:
+        # A whole list replaces what is known; a page only adds to it.
         if whole:
             self._tool_cache.clear()
         self._tool_cache.update({tool.name: tool for tool in tools})
@@ -277,6 +279,7 @@ class Server(LowLevelServer, Generic[LifespanResultT, RequestT]):
             try:
                 return Response(await self._call_tool(function, params, validate_input, looks_up and checks_tools()))
             except McpUrlElicitationRequiredError:
+                # The client has to get it as an error of the request, which has the addresses to visit.
                 raise
             except Exception as problem:  # noqa: BLE001 - whatever a tool raises is an error result
                 return Response(error_result(str(problem)))

@@ -74,6 +74,7 @@ class Definitions:
     @cached_property
     def rows(self) -> dict[str, tuple[str, str, str]]:
         """The definitions of the version by name: kind, bases, body."""
+        # A definition goes on in lines that are indented by two blanks.
         texts = [of_version(text, self.version) for text in TABLE.strip().replace("\n  ", " ").split("\n")]
         return {name: row for text in texts if text for name, row in rows_of(text, self.version)}
 
@@ -119,6 +120,7 @@ class Definitions:
             namespace["model_config"] = config
         if name in self.descriptions:
             namespace["__doc__"] = self.descriptions[name]
+        # `Outer.Inner` is a row of its own, and becomes an attribute of the outer class.
         for inner in self.rows:
             if inner.startswith(f"{name}."):
                 namespace[inner.rpartition(".")[2]] = self.find(inner)
@@ -200,6 +202,7 @@ def own_field(text: str, version: str) -> str:
     if version == "2":
         return text.replace(" =2 ", " = ")
     name, colon, kind = text.partition(" =2 ")[0].partition(": ")
+    # The table has the names of version 2, with underscores; version 1 has those of the protocol.
     return re.sub("_([a-z])", lambda found: found[1].upper(), name) + colon + kind
 
 

@@ -89,6 +89,7 @@ class HighLevelServer(ABC):
         )
         self._prompt_manager = PromptManager(settings["warn_on_duplicate_prompts"])
         self._custom_starlette_routes: list[tuple[str, list[str], Function]] = []
+        # Compared later with the handlers of that time: a project may put its own in their place.
         self._own = {kind: self._handler(method) for kind, method in METHODS.items()}
         for option in NOTED:
             if options.get(option):

@@ -106,6 +106,7 @@ class LowLevelServer(ABC):
             return ()
         entries: list[ListEntry] = []
         params: Object = {}
+        # A handler may return a cursor with every page.
         for _ in range(PAGES):
             result = await self.respond(method, params, NoCall())
             entries += [ListEntry(entry=self.ordered(entry), function=None) for entry in result[field]]

@@ -38,6 +38,7 @@ class HTTPRequest:
         self.headers = Headers(headers)
         self.method = "POST"
         self.path_params: dict[str, str] = {}
+        # Each byte becomes one character; escapes are read as UTF-8.
         self.query_params = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
         self.cookies = cookies_of(self.headers.get("cookie", ""))
         self.client = SimpleNamespace(host=client[0], port=client[1]) if client else None

@@ -43,6 +43,7 @@ def variables(template: str) -> list[str]:
 def match(template: str, uri: str, security: ResourceSecurity) -> dict[str, str] | None:
     """Return the values that a template finds in an address; None if it does not match."""
     if selected().sdk == "sdk1":
+        # As version 1 does: what is between the variables is read as a regular expression, too.
         pattern = template.replace("{", "(?P<").replace("}", ">[^/]+)")
         found = re.fullmatch(pattern, uri)
         return None if found is None else found.groupdict() or None
@@ -58,6 +59,7 @@ def match_encoded(template: str, uri: str, security: ResourceSecurity) -> dict[s
     if found is None:
         return None
     values = {name: unquote(value) for name, value in found.groupdict().items() if value is not None}
+    # Parameters of a query come in any order, and may be missing.
     pairs = [pair.partition("=") for pair in given.split("&") if pair]
     values |= {name: unquote(value) for name, _, value in pairs if name in variables(query)}
     for name, value in values.items():

@@ -67,12 +67,14 @@ class FastMCP(HighLevelServer, Generic[LifespanResultT]):
         self._mcp_server: Any = decorated.Server(
             name or "FastMCP", None, instructions, website_url=website_url, icons=icons, lifespan=lifespan
         )
+        # Before the base notes which handlers are the server's own.
         self._setup_handlers()
         super().__init__(self._mcp_server, settings, options)
 
     def _setup_handlers(self) -> None:
         server = self._mcp_server
         server.list_tools()(self.list_tools)
+        # Tools check their arguments and results themselves, by pydantic.
         server.call_tool(validate_input=False, looks_up=False)(self.call_tool)
         server.list_resources()(self.list_resources)
         server.read_resource()(self.read_resource)

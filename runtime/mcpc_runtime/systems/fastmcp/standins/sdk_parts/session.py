@@ -21,6 +21,7 @@ from mcpc_runtime.systems.fastmcp.generation import selected
 from mcpc_runtime.systems.fastmcp.interfaces import Call, Object
 from mcpc_runtime.systems.fastmcp.standins.sdk_parts.definitions import selected_definitions, types
 
+# The code of MCP revision 2025-11-25 for this error.
 URL_ELICITATION_REQUIRED = -32042
 
 
@@ -112,6 +113,7 @@ McpUrlElicitationRequiredError.__name__ = MCPUrlElicitationRequiredError.__name_
 def coded_error(code: int, message: str, data: object = None) -> CodedError:
     """Return an error as the selected version of the SDK has it."""
     raised = MCPError(code, message, data)
+    # Only version 2 has this base.
     return raised if "MCPModel" in selected_definitions().rows else McpError(raised.error)
 
 
@@ -150,6 +152,7 @@ SAMPLING = {
 def contains(present: object, wanted: object) -> bool:
     """Tell whether a client's capabilities contain others."""
     if isinstance(wanted, dict):
+        # A capability that is wanted as false need not be there.
         return isinstance(present, dict) and all(
             key in present and contains(present[key], value) for key, value in wanted.items() if value is not False
         )
@@ -204,6 +207,7 @@ class ServerSession:
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         if selected().sdk == "sdk1":
+            # Version 1 has floats on the wire.
             progress, total = float(progress), None if total is None else float(total)
         await self._call.progress(progress, total, message)
 

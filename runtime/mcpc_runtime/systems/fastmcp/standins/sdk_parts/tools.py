@@ -110,6 +110,7 @@ def parsed_text(value: Any, field: Any) -> object:
         found = json.loads(value)
     except (ValueError, RecursionError):
         return value
+    # Models write objects and lists as texts; a text that is a number or a boolean stays one.
     return value if isinstance(found, (str, int, float)) else found
 
 
