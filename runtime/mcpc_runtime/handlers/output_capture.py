@@ -110,6 +110,7 @@ class OutputCapture:
         chunks, self._chunks = self._chunks, []
         result.output = b"".join(data for _, data in chunks)
         is_printed = {printed for printed, _ in chunks}
+        # The usual case shares the bytes, in place of joining them again.
         if is_printed == {True}:
             result.printed = result.output
         elif is_printed == {False}:
@@ -138,6 +139,7 @@ class NoteReader:
         for line in lines:
             if line:
                 self._take(line)
+        # The rest of a line that is too long follows a brace: it is dropped as a broken note, and not taken for output.
         self._rest = rest if len(rest) <= NOTE_LIMIT else b"{"
 
     def _take(self, line: bytes) -> None:
@@ -190,4 +192,5 @@ def read_some(descriptor: int) -> bytes | None:
     except (BlockingIOError, InterruptedError):
         return None
     except OSError as problem:
+        # Without memory the data waits in the pipe: this is not its end.
         return None if problem.errno == ENOMEM else b""

@@ -122,6 +122,7 @@ class RequirementCheck:
         command = Command([path, "--version"], self._number, {})
         command.stdin, command.merged = b"", True
         cancel = self._requirements.run(command, lambda completed: self._take(item, completed, rest))
+        # The turn is over if the command has ended before `run` returned.
         if self._turn == turn:
             self._cancel = cancel
             self._requirements.after(VERSION_SECONDS, lambda: self._give_up(item, turn))

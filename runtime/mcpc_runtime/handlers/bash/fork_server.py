@@ -81,6 +81,7 @@ class ForkServer:
         opened += (self._calls, self._unbegun)
         self._ready, ready = incoming()
         opened += (self._ready, ready)
+        # The first spare child is forked as soon as the libraries are read, before any call.
         system.write(self._spares, SPARE)
         argv = ["bash", "--norc", "--noprofile", "-c", libraries.program(SCRIPT), libraries.name]
         environment = {**libraries.environment(self.environment), CALL_VARIABLE.encode(): self.mark.encode()}
@@ -111,6 +112,7 @@ class ForkServer:
         try:
             job.write_texts(join_texts(pieces + encode_variables(call)))
             self._ask_for_spare()
+            # Shorter than PIPE_BUF, so that a pipe takes the line whole (POSIX); each child reads LINE_LENGTH bytes.
             system.write(self._calls, call_line(head, ends))
         except OSError:
             self._passing.forget(job.descriptor_set)
@@ -187,6 +189,7 @@ class ForkServer:
         self._lost(self)
 
 
+# Numbers of processes and descriptors are padded with `/`, which a path may repeat: `/proc/////1234/fd/////45`.
 NUMBER_WIDTH, FIELD_WIDTH, PROCESS_WIDTH = 10, 6, 8
 """The widths of a line's fields: the call's number, each of its descriptors, and the process that holds them."""
 PASSED_DESCRIPTORS = (TEXTS_FD, OUTPUT_FD, ERRORS_FD, NOTES_FD, REPLIES_FD)
@@ -246,6 +249,7 @@ class DescriptorPassing:
         self._ready: list[CallDescriptors] = []
         self._forgotten: list[bytes] = []
         self.on_ready: Callable[[], None] = lambda: None
+        # SOCK_SEQPACKET keeps the bounds of messages, so that descriptors arrive with the numbers of their sets.
         self._socket, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         argv = [sys.executable or "python3", "-I", "-S", "-c", PROGRAM]

@@ -173,6 +173,7 @@ class ShellJob:
 
     def close_shell_ends(self) -> None:
         """Close the shell's descriptors here: else the ends of its outputs would not be noticed."""
+        # A set, because merged outputs are one descriptor.
         for descriptor in {*self.shell_ends.values()}:
             close(descriptor)
         self.shell_ends.clear()
@@ -190,6 +191,7 @@ class ShellJob:
         """Send a reply to the function, once per request, with its status digit."""
         if self._replies >= 0 and self._calls.get(reply):
             self._calls[reply] = ""
+            # A null byte ends a reply, so that its text cannot have one.
             self._feed_later(self._replies, b"%d %d %b\0" % (reply, status, text.replace(b"\0", b"")))
 
     def end(self, status: int, problem: str = "") -> None:

@@ -69,6 +69,7 @@ LATE_SECONDS = 1.0
 FRESH_SHELL_SECONDS = 30.0
 """Seconds for which fresh shells are used after the libraries could not be read; each prints the reason."""
 JOB_KIND = ShellJob if SHELLS_INHERIT_PIPES else StandardStreamsJob
+# It has 10 digits, as NUMBER_LENGTH has room for.
 MAX_CALL_NUMBER = 10**9
 
 

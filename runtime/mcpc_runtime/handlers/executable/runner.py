@@ -79,6 +79,7 @@ class ProcessRunner:
             return None
         self._number += 1
         job = ProcessJob(f"{system.getpid()}.p{self._number}", done, note, command.account)
+        # The child's ends are closed here in any case: else the ends of its outputs would not be noticed.
         with OpenDescriptors() as ours, OpenDescriptors(always=True) as theirs:
             descriptors = self._connect(job, command, ours, theirs)
             environment = {**self._environment(command), CALL_VARIABLE.encode(): job.mark.encode()}
@@ -193,6 +194,7 @@ class ProcessRunner:
 
     def _finish(self, job: ProcessJob, problem: str = "") -> None:
         """Close everything, kill the rest of the process group, and deliver the result."""
+        # The timer of LINGER_SECONDS also comes if the outputs were closed before.
         if job.child is None:
             return
         drain(job.streams, partial(self._drop, job))

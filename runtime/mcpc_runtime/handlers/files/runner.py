@@ -88,6 +88,7 @@ def open_below(folder: str, path: str) -> int:
         raise FileRefusedError(ENOENT, "its path leads out of its folder")
     file = open_file_below(folder, parts, refuse_irregular)
     with Rollback(lambda: system.close(file)):
+        # Once more, of what was opened: the first look was at what the name meant before.
         refuse_irregular(system.fstat(file))
     return file
 

@@ -16,6 +16,7 @@ from mcpc_runtime.handlers.http.addresses import refuse_address
 from mcpc_runtime.handlers.http.request import Origin
 from mcpc_runtime.transports.platforms.pipes import socket_is_ready
 
+# More than a TLS record has (16 KiB, RFC 8446, section 5.1): none of it waits where the system does not see it.
 CHUNK = 1 << 16
 CONNECT_SECONDS = 10.0
 MAX_IDLE = 64
@@ -98,6 +99,7 @@ class CallSocket:
             self._stopped.release()
             if self._socket is not None:
                 try:
+                    # Not the method of an SSLSocket, which drops the TLS state that the other thread may be using.
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
                 except OSError:  # it is not connected, or is no socket any more
                     return
@@ -145,6 +147,7 @@ class Connections:
             place.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if origin.scheme == "https":
                 context = self._context(origin.certificate)
+                # The handshake begins below, when `hold` has named the socket: it can be interrupted, too.
                 place = context.wrap_socket(place, server_hostname=origin.host, do_handshake_on_connect=False)
                 call.hold(place)
                 place.settimeout(call.remaining())
@@ -192,6 +195,7 @@ def connected(origin: Origin, call: CallSocket) -> socket.socket:
 def is_open(place: socket.socket) -> bool:
     """Tell whether a kept connection can be used: it is not closed, and holds nothing unexpected."""
     try:
+        # Below TLS, because an SSLSocket takes no flags; whatever is there already means that the server ends it.
         socket.socket.recv(place, 1, socket.MSG_PEEK)
     except BlockingIOError:
         return True

@@ -92,6 +92,7 @@ class Credentials:
         if kind == "header":
             request.set_header(name, values[0])
         elif kind == "query":
+            # The request for a next page may have the pair already.
             request.query += [pair for pair in query_pairs(name, values[0], {}) if pair not in request.query]
         elif kind == "cookie":
             request.cookies += [pair for pair in query_pairs(name, values[0], {}) if pair not in request.cookies]
@@ -113,6 +114,7 @@ class Credentials:
         if not token.lock.acquire(timeout=exchange.call.remaining()):
             raise RequestRefused("another call was fetching the token until this one's time was over")
         try:
+            # Another call may have renewed the refused token while this one waited for the lock.
             if not token.text or token.text == refused or monotonic() >= token.end:
                 self._renew(token, scheme, exchange, secrets)
             secrets.add("token", token.text)
@@ -139,6 +141,7 @@ class Credentials:
             request.set_header("Authorization", basic(client, secret, secrets))
         pairs = [pair for name, value in fields.items() for pair in query_pairs(name, value, {})]
         request.body = "&".join(pairs).encode()
+        # The use of a refresh token may end it (RFC 6749, section 6): a second request would be refused.
         request.repeatable = kind == "clientCredentials"
         answer = exchange.answer(request)
         try:

@@ -34,11 +34,13 @@ def curl_command(call: Call, settings: dict[str, str], agent: str, stand_in: Sta
     head = [["curl"], *method, ["--compressed", "--header", f"Accept-Encoding: {ENCODINGS}"]]
     if "user-agent" not in map(str.lower, request.headers):
         head.append(["--user-agent", agent])
+    # A semicolon is how curl is asked to send a header without a value.
     head += [["--header", f"{name}: {value}" if value else f"{name};"] for name, value in request.headers.items()]
     head += [["--header", f"Cookie: {'; '.join(request.cookies)}"]] if request.cookies else []
     if request.body is not None:
         body = text_in(request.body)
         if body is not None:
+            # Not `--data`, which reads a file if the text begins with `@`.
             return [*head, *words, ["--data-raw", body], [address]], notes
         return [piped(request.body), *head, *words, ["--data-binary", "@-"], [address]], notes
     if request.method in WITH_LENGTH:

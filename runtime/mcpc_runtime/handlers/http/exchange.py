@@ -28,6 +28,7 @@ PATIENCE = 5.0
 REDIRECTS = (301, 302, 303, 307, 308)
 BUSY = (429, 503)
 FAILING = (502, 503, 504)
+# The low four bits of the first byte of a zlib stream (RFC 1950, section 2.2).
 ZLIB_METHOD = 8
 EVENTS = "text/event-stream"
 LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
@@ -196,6 +197,7 @@ def retry_after(answer: HttpAnswer) -> float | None:
     """Return the seconds after which the server asks to come back."""
     text = answer.header("retry-after").strip()
     if text.isascii() and text.isdigit():
+        # Nine digits are longer than any call waits.
         return float(text[:9])
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time()) if text else None

@@ -17,6 +17,7 @@ from mcpc_runtime.handlers.http.request import OutgoingRequest
 from mcpc_runtime.handlers.http.wire import HttpAnswer, NoAnswer
 from mcpc_runtime.protocol.jsonrpc import Json, ParseError, encode, parse
 
+# RFC 8288: an address in angle brackets, and its parameters up to the next one.
 LINK = re.compile(r"<([^<>]*)>([^<]*)")
 NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";,]*\s)?next[\s";,]', re.IGNORECASE)
 Plan = dict[str, Any]
@@ -57,6 +58,7 @@ def next_page(request: OutgoingRequest, answer: HttpAnswer, paging: Plan) -> tup
     if cursor in (None, "", False) and not place:
         return None, value
     if "query" in paging and not place:
+        # `name=`, with which the pair of the cursor begins.
         name = query_pairs(paging["query"], "", {})[0]
         following = moved(request, request.path)
         kept = [pair for pair in request.query if not pair.startswith(name)]

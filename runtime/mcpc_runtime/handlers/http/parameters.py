@@ -64,6 +64,7 @@ def query_pairs(name: str, value: Json, row: Row) -> list[str]:
         return []
     if "content" in row:
         return [f"{key}={escape(text_of(value) if row['content'] == 'text/plain' else encode(value).decode())}"]
+    # OpenAPI: `explode` is true by default for `form`, and false for all other styles.
     style, explode = row.get("style", "form"), row.get("explode", row.get("style", "form") == "form")
     if style == "deepObject":
         return [f"{escape_by('')(path)}={escape(text)}" for path, text in deep_members(name, value)]

@@ -26,8 +26,10 @@ from mcpc_runtime.handlers.http.parameters import (
 from mcpc_runtime.protocol.jsonrpc import Json, encode
 
 ABSENT: Any = object()
+# RFC 9110, section 9.2.2.
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 MAX_DECODINGS = 3
+# All control characters but the tab, which the value of a field may have (RFC 9110, section 5.5).
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 ACCEPT = "application/json, */*;q=0.5"
 BYTES = "application/octet-stream"
@@ -207,6 +209,7 @@ def refuse_dots(path: str) -> None:
     """Refuse a path with a part that means another folder, however often it is decoded."""
     for _ in range(MAX_DECODINGS if "." in path or "%" in path else 0):
         decoded = unquote(path)
+        # Some servers take a backslash for a slash, and drop what follows a semicolon before they look for dots.
         if any(part.partition(";")[0] in (".", "..") for part in decoded.replace("\\", "/").split("/")):
             raise RequestRefused("a value of the path is, or contains, `.` or `..` as a part, which leads elsewhere")
         if decoded == path:
@@ -239,6 +242,7 @@ def bytes_body(values: Any, rows: Any) -> tuple[bytes, str]:
 
 def multipart_body(values: Any, rows: Any) -> tuple[bytes, str]:
     """Return values as parts; of a list each item is one."""
+    # Random, so that no value contains it.
     boundary = urandom(16).hex()
     parts = [
         multipart_section(boundary, name, row, item)

@@ -77,10 +77,12 @@ def text_of_body(answer: HttpAnswer) -> str:
 def events_of(kind: str, body: str) -> list[Json]:
     """Return the data of the events of a stream, or its lines; JSON where it is JSON."""
     if kind != EVENTS:
+        # A record separator begins each text of `application/json-seq` (RFC 7464).
         return [value_of(line) for line in body.replace("\x1e", "\n").splitlines() if line.strip()]
     events = []
     for block in re.split(r"\r\n\r\n|\n\n|\r\r", body):
         lines = [line[5:].removeprefix(" ") for line in block.splitlines() if line.startswith("data:")]
+        # With this event some APIs end a stream; it has no data.
         if lines and lines != ["[DONE]"]:
             events.append(value_of("\n".join(lines)))
     return events

@@ -26,6 +26,7 @@ class SecretTexts:
     def copy(self) -> SecretTexts:
         """Return the same, to which a call adds its own."""
         copied = SecretTexts(())
+        # Shared until `add`, which makes a new list.
         copied._rows = self._rows
         return copied
 

@@ -108,6 +108,7 @@ class AnswerReader:
                 raise NoAnswer(f"the answer is sent in an unknown way (`{coding[:40]}`)")
             yield from self._chunks()
         elif lengths:
+            # Lengths that differ are refused: the rest could be read as another answer (RFC 9112, section 6.3).
             if len(lengths) > 1 or not length.isascii() or not length.isdigit():
                 raise NoAnswer("the answer does not say how long it is")
             yield from self._piece(int(length[:18]))  # more than is ever read
@@ -130,6 +131,7 @@ class AnswerReader:
                 raise NoAnswer("the answer is not HTTP")
             if len(lines) > MAX_LINES:
                 raise NoAnswer(f"the head of the answer has more than {MAX_LINES} fields")
+            # An answer of 1xx is followed by another one (RFC 9110, section 15.2).
             if not status[2].startswith("1"):
                 break
         self.answer = HttpAnswer(int(status[2]), fields_of(lines))
@@ -140,6 +142,7 @@ class AnswerReader:
         """Return what comes before a separator."""
         start = 0
         while (place := end.search(self._bytes, start)) is None:
+            # A separator of four bytes may have begun in the last three.
             start = max(0, len(self._bytes) - 3)
             if start > MAX_HEAD:
                 raise NoAnswer("the head of the answer is too long")

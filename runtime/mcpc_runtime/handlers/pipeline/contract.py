@@ -40,6 +40,7 @@ class PipelineInvocation:
         self.call = call
         self.plan: dict[str, Any] = call.definition.handler[1]
         for step in self.plan["steps"]:
+            # The plan is shared by all calls: the first one replaces each record by its definition.
             if "record" in step:
                 step["definition"] = Definition(image, step["name"], step.pop("record"))
 

@@ -105,6 +105,7 @@ class PipelineJob:
         value, total = number_or_none(note.get("progress")), number_or_none(note.get("total"))
         if value is None:
             return note
+        # Without a total each value comes nearer to 1, and none reaches it.
         part = value / total if total is not None and total > 0 else value / (1 + abs(value))
         part = min(max(part, 0.0), 1.0)
         whole = self.at + (len(self.results) + part) / max(len(self.items), 1)
