@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcpc.diagnostics import Diagnostic, Diagnostics
     from mcpc.schema.resources import Remotes
 
+# As `json.dumps` writes a reference that does not begin with `#`; inside a string its quotes would be escaped.
 OUTWARD = re.compile(r'"\$(?:ref|dynamicRef)": "(?!#)')
 OWN_NAME = re.compile(r"[^A-Za-z0-9_]+")
 NAMING = frozenset(("$id", "$schema", "$anchor"))
@@ -39,6 +40,7 @@ def self_contained(root: Node, remotes: Remotes) -> tuple[Node, Diagnostics]:
     search = SubschemaCollector(root, CompileRequest(remotes=remotes))
     search.run()
     if not search.foreign or has_errors(search.problems):
+        # Those of the schema itself are reported when it is compiled.
         return root, tuple(problem for problem in search.problems if problem.span and problem.span.path != root.path)
     problems = tuple(_unbundled(search))
     return (root, problems) if problems else (_Bundle(search).whole(), ())
@@ -84,6 +86,7 @@ class _Bundle:
         """Yield the pointer from the new root to every value of every document, as a fragment of a URI."""
         documents = {self.root: "#", **{node: f"#/{self.keyword}/{name}" for node, name in self.names.items()}}
         for document, start in documents.items():
+            # In a fragment `%` begins an escape.
             yield from ((node, pointer.replace("%", "%25")) for node, pointer in document.pointers(start))
 
     def whole(self) -> Node:

@@ -58,6 +58,7 @@ def indented(levels: int, text: PythonCode) -> PythonCode:
 
 
 def _written(value: object, room: int) -> str:
+    # By the exact type: a subclass could have a `repr` of its own.
     write = _WRITERS.get(type(value))
     if write is None:
         raise TypeError(f"a {type(value).__name__} cannot be written as a literal")

@@ -88,6 +88,7 @@ def _first(problems: Diagnostics) -> Diagnostics:
 
 
 def _compiled(source: str) -> CodeType:
+    # As in a packed file: without docstrings, and without the `__future__` of this module.
     return builtins.compile(source, LABEL, "exec", dont_inherit=True, optimize=2)
 
 

@@ -74,6 +74,7 @@ def _bound(conditions: tuple[Condition, ...], bond: str) -> Condition:
     if len(parts) < 2:
         return parts[0] if parts else neutral
     dual = _DUAL[bond]
+    # Enclosed in both texts, because the negation exchanges `and` and `or`.
     return Condition(
         join_code(_JOINT[bond], [_part(part.yes, part.bond == dual) for part in parts]),
         join_code(_JOINT[dual], [_part(part.no, part.bond == dual) for part in parts]),

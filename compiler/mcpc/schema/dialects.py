@@ -61,6 +61,7 @@ _SINCE_2019_09 = (
     "$recursiveRef",
     "$recursiveAnchor",
 )
+# Up to this draft `$id` may be a fragment, as `#name`.
 _KEYWORDS_07 = {**_without(_KEYWORDS_2019_09, *_SINCE_2019_09), "$id": Keyword(STRING)}
 
 DRAFT_2020_12 = Dialect("draft 2020-12", "https://json-schema.org/draft/2020-12/schema", KEYWORDS)

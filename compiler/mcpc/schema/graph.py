@@ -25,6 +25,7 @@ class _Tarjan(Generic[Vertex]):
         self.edges = edges
         self.order: dict[Vertex, int] = {}
         self.low: dict[Vertex, int] = {}
+        # A set and a stack at once: `popitem` takes the node that was entered last.
         self.open: dict[Vertex, None] = {}
         self.path: list[tuple[Vertex, Iterator[Vertex]]] = []
         self.found: list[tuple[Vertex, ...]] = []
@@ -35,6 +36,7 @@ class _Tarjan(Generic[Vertex]):
             self.enter(start)
         while self.path:
             node, successors = self.path[-1]
+            # The iterator continues where it was left when a successor was entered.
             following = next((successor for successor in successors if self.is_new(node, successor)), None)
             if following is None:
                 self.leave()

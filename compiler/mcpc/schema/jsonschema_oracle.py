@@ -114,6 +114,7 @@ def panics_named() -> Iterator[None]:
     """Raise RecursionError where the native part of the library meets the end of the stack, by an unnamed exception."""
     try:
         yield
+    # The exception of Rust's panics derives from BaseException, and no module has it.
     except BaseException as problem:
         if type(problem).__name__ != "PanicException":
             raise
@@ -133,6 +134,7 @@ class ReferenceValidator:
         What the library cannot validate at all is accepted.
         """
         _ReferenceBudget.left = MAX_REFERENCES
+        # A pointer in a fragment is percent-encoded (RFC 6901, section 6).
         schema = {"$ref": "#" + quote(pointer, safe="/~")}
         try:
             with panics_named():

@@ -99,6 +99,7 @@ def _positive(keyword: str, node: Node) -> Iterator[Diagnostic]:
 
 def _count(keyword: str, node: Node) -> Iterator[Diagnostic]:
     value = node.value
+    # JSON Schema takes `2.0` for an integer.
     if type(value) is float and value.is_integer():
         value = int(value)
     if type(value) is not int or value < 0:
@@ -223,6 +224,7 @@ def _schema_or_schemas(keyword: str, node: Node) -> Iterator[Diagnostic]:
 def _identifier(keyword: str, node: Node) -> Iterator[Diagnostic]:
     if type(node.value) is not str:
         yield invalid_value(keyword, node, "a URI in a string")
+    # An empty fragment is allowed.
     elif node.value.removesuffix("#").count("#"):
         yield invalid_value(keyword, node, "a URI without a fragment", "a name for a place is `$anchor`")
 
@@ -358,6 +360,7 @@ BY_NAME = frozenset(
 
 def without_texts(schema: Json) -> Json:
     """Return a schema in which no schema has its texts, which judge nothing; all else is kept, in its order."""
+    # The list is the place in which the root's copy is put; the given schema stays as it is.
     whole = [schema]
     waiting: list[tuple[Any, Any]] = [(whole, 0)]
     while waiting:
@@ -367,6 +370,7 @@ def without_texts(schema: Json) -> Json:
             around[key] = list(value)
             waiting += ((around[key], place) for place in range(len(value)))
         elif isinstance(value, dict):
+            # A text that is no string is a problem to be reported, so it stays.
             smaller = around[key] = {
                 name: part for name, part in value.items() if not (name in TEXTS and isinstance(part, str))
             }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcpc.schema.dialects import Dialect
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+# RFC 6901, section 4: no leading zeros.
 INDEX = re.compile(r"0|[1-9][0-9]*")
 ESCAPE = re.compile("~([01])")
 UNESCAPED = {"0": "~", "1": "/"}
@@ -77,6 +78,7 @@ def resolve_uri(base: str, reference: str) -> tuple[str, str]:
     reference, _, fragment = reference.partition("#")
     if not reference:
         return base, unquote(fragment)
+    # `urljoin` would normalise an absolute URI, which is only a name here.
     return (reference if SCHEME.match(reference) else urljoin(base, reference)), unquote(fragment)
 
 
@@ -129,6 +131,7 @@ class Files:
         """Return the schema that has this URI."""
         if uri in self._sources:
             return self._parsed(uri)
+        # Only for a reference that is no path are all files parsed.
         if self._named is None:
             nodes = [node for node in map(self._parsed, self._sources) if node is not None]
             self._named = {name: node for node in nodes if (name := _own_name(node))}

@@ -41,6 +41,7 @@ def _longest(keywords: Mapping[str, Node]) -> int | None:
     bound, constant, constants = (keywords.get(keyword) for keyword in ("maxLength", "const", "enum"))
     values = [constant.value] if constant is not None else [item.value for item in constants.items] if constants else []
     if values:
+        # Without a text among the values, no text at all is accepted.
         return max((len(value) for value in values if isinstance(value, str)), default=0)
     value = bound.value if bound is not None else None
     if isinstance(value, float) and value.is_integer():

@@ -177,6 +177,7 @@ class SubschemaCollector:
             if self.suits(member, row) and self.counts(member.key, node, home):
                 self._waiting += ((child, height + 1, home) for child in row.shape.children(member.node))
         keywords = canonical(written, home.dialect)
+        # As an annotation, or unknown, it judges nothing.
         if not home.asserts or getattr(keywords.get("format"), "value", "") not in FORMATS:
             keywords.pop("format", None)
         self.schemas[node] = keywords
@@ -300,6 +301,7 @@ class SubschemaCollector:
 
     def close(self) -> None:
         """Make the root refuse unnamed properties."""
+        # The schema `false`, in the place of the root.
         refusal = replace(self.root, value=False, members=(), items=())
         self.homes[refusal] = self.homes[self.root]
         self.schemas[refusal] = {}
@@ -334,6 +336,7 @@ def _elsewhere(key: str) -> str:
 @lru_cache(maxsize=4096)
 def _similar_keyword(key: str) -> str:
     """Return the keyword of which `key` may be a misspelling, or an empty string."""
+    # Short names are near to too many words.
     by_folded = {name.lower().strip("$"): name for name in KEYWORDS if len(name) > 3}
     folded = key.lower().replace("_", "").replace("-", "").strip("$")
     return by_folded.get(nearest(folded, by_folded, 0.8), "")

@@ -46,6 +46,7 @@ def write_items(place: ValuePlace, schema: Node) -> None:
         return
     item = walk.fresh("v")
     rest = fill("%s[%s:]", place.value, start) if prefix else place.value
+    # The predicate reports no place, so it needs no index.
     if walk.ends_early:
         with walk.section(fill("for %s in %s:", item, rest)):
             walk.apply(place.child(schema, item, ()))
@@ -61,6 +62,7 @@ def write_contains(place: ValuePlace, schema: Node) -> None:
     walk = place.walk
     least, most = place.schema.keywords.get("minContains"), place.schema.keywords.get("maxContains")
     least_number = whole(least) if least else 1
+    # Any number of accepted items is right, even none.
     if least_number == 0 and most is None:
         return
     item, number = walk.fresh("v"), walk.fresh("n")
@@ -174,6 +176,7 @@ def _has_only(place: ValuePlace, known: list[str]) -> Condition:
     """Return the condition that an object has no property but `known`."""
     if not known:
         return atom("not %s", "%s", place.value)
+    # `required` was checked before: all of these are there, so that any other one shows in the number.
     if set(known) <= set(names_in(place, "required")):
         return atom("len(%s) == %s", "len(%s) != %s", place.value, literal(len(known)))
     return holds(fill("%s.issuperset(%s)", _set(place, known), place.value))

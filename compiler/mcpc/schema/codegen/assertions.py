@@ -140,6 +140,7 @@ def _member(program: GeneratedModule, value: PythonCode, constants: tuple[Json, 
         return equals(program, value, constants[0])
     written = literal(constants)
     if len(constants) > FEW or len(written) > SHORT:
+        # The type comes first: asking a set for a list or an object raises TypeError.
         return every(
             (has_type, atom("%s in %s", "%s not in %s", value, program.constant(fill("frozenset(%s)", written))))
         )

@@ -112,6 +112,7 @@ class _Search:
         for schema in named:
             try:
                 if self.find(schema) is not None:
+                    # Only to find out whether it can be written, while problems can be reported.
                     literal(self.complete(schema))
             except (RecursionError, ValueError) as problem:
                 # What was being filled in when the error came is not open any more.
@@ -243,6 +244,7 @@ class _Writer:
 
     def call(self, schema: Subschema, value: PythonCode) -> PythonCode:
         """Return the call that fills in `value`."""
+        # A schema that only leads to another one needs no function.
         while not self.fills_parts(schema) and len(others := self.others_filling(schema)) == 1:
             schema = others[0]
         if schema.node not in self.names:
@@ -279,6 +281,7 @@ class _Writer:
     def property(self, member: Member) -> Iterator[PythonCode]:
         """Yield the lines that put in a property, or fill it in if it is there."""
         child, name = self.survey.at(member.node), self.program.text(member.key)
+        # `self` stands for no default, because a default may be null.
         value = self.defaults.values.get(child.node, self)
         if self.fills(member.node):
             yield indented(2, fill("if %s in x:", name))
@@ -310,6 +313,7 @@ class _Writer:
                 lines += self.unnamed(schema, self.survey.at(node))
         if not lines:
             return []
+        # What `properties` has put into `new` is filled in further.
         first = [indented(2, fill("for k, v in x.items():")), indented(3, fill("v = w = new.get(k, v)"))]
         return [*first, *lines, indented(3, fill("if w is not v:")), indented(4, fill("new[k] = w"))]
 

@@ -90,9 +90,11 @@ def _constants(schema: Subschema) -> tuple[Json, ...]:
 
 def _tag(alternatives: Sequence[Alternative]) -> str | None:
     """Return the property that most alternatives give constants to, none of which another gives; None if none does."""
+    # A property with constants in one alternative only tells none of them apart.
     best, most = None, 1
     for name in dict.fromkeys(name for alternative in alternatives for name in alternative.constants):
         given = [alternative.constants[name] for alternative in alternatives if name in alternative.constants]
+        # By their texts, since 1 and True are equal.
         values = [value for group in given for value in dict.fromkeys(map(repr, group))]
         if len(given) > most and len(set(values)) == len(values):
             best, most = name, len(given)
@@ -117,6 +119,7 @@ def tag_of(survey: SchemaAnalysis, schemas: Sequence[Node]) -> tuple[str, tuple[
 
 def _itself(survey: SchemaAnalysis, schema: Subschema) -> Subschema:
     """Return the target of a schema that is only a reference."""
+    # It ends: references that lead back to themselves have been refused.
     while len(schema.keywords) == 1 and "$ref" in schema.keywords:
         schema = survey.at(schema.keywords["$ref"])
     return schema

@@ -155,6 +155,7 @@ def _entry(program: GeneratedModule, entry: EntryFunction) -> Iterator[PythonCod
         walk.line(fill("LEFT[0] = %s", program.allowance(entry.kind)))
     is_bounded = any(searching(pattern).guard is not None for pattern in _patterns(survey))
     with walk.section(fill("try:") if is_guarded or is_bounded else None):
+        # The root is called from inside as well, so it has a function.
         if survey.root in survey.shared:
             walk.line(fill("return %s", walk.call(entry.kind, root, *entry.arguments)))
         else:
@@ -164,11 +165,13 @@ def _entry(program: GeneratedModule, entry: EntryFunction) -> Iterator[PythonCod
             walk.line(output.result)
     if is_guarded:
         with walk.section(fill("except RecursionError:")):
+            # Both limits raise this error; the counter tells which of them it was.
             if survey.recursive and entry.kind == "errors":
                 walk.line(fill("if LEFT[0] < 0:"))
                 walk.line(fill("    return [('', 'work', None)]"))
             walk.line(entry.too_deep)
     if is_bounded:
+        # The next value has the whole fund again, even if this one has ended with an error.
         for line in (*entry.too_long, fill("finally:"), fill("    STEPS[0] = %s", program.fund())):
             walk.line(line)
     yield entry.head

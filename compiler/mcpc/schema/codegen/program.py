@@ -165,6 +165,7 @@ class GeneratedModule:
 
     def __init__(self, survey: SchemaAnalysis) -> None:
         self.survey = survey
+        # Between two calls that count depth there are at most as many frames as the schema has levels.
         self.depth_limit = literal(max(16, FRAMES // survey.height))
         self._units: list[Unit] = []
         self._names: dict[tuple[str, Node], PythonCode] = {}
@@ -207,6 +208,7 @@ class GeneratedModule:
 
     def allowance(self, kind: str) -> PythonCode:
         """Return how often recursive functions may be called for one value; the module counts it in `LEFT`."""
+        # A list, so that functions change the number in it without `global`.
         self._constants[fill("[0]")] = fill("LEFT")
         return fill("%s(x)", self.support("allowance")) if kind == "accepts" else literal(CALLS)
 

@@ -93,6 +93,7 @@ def evaluates_parts(survey: SchemaAnalysis, schema: Subschema) -> bool:
     """Tell whether a schema, or one that it applies to the same value, evaluates any part of it."""
     if any(keyword in schema.keywords for group in EVALUATING.values() for keyword in group):
         return True
+    # It ends: references of the same value that lead back to themselves have been refused.
     return any(evaluates_parts(survey, applied) for applied in _applied(survey, schema, APPLYING))
 
 
@@ -233,6 +234,7 @@ def _seen(place: ValuePlace, group: str) -> PythonCode:
 def _certain(survey: SchemaAnalysis, schema: Subschema, *, is_asking: bool = False) -> list[str] | None:
     """Return the names that a schema evaluates in every value; None if that depends on the value."""
     others = [keyword for keyword in EVALUATING["object"][1:] if keyword in schema.keywords]
+    # The schema's own `unevaluatedProperties` is what asks, and evaluates nothing yet.
     if others and not (is_asking and others == ["unevaluatedProperties"]):
         return None
     sometimes = tuple(keyword for keyword in APPLYING if keyword not in UNCONDITIONAL)

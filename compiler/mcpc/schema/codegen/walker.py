@@ -141,6 +141,7 @@ class Walker(ABC):
     def forget(self, assignments: range) -> None:
         """Take back those of the lines `assignments` whose variable no later line names."""
         later = "\n".join(self.lines[assignments.stop :])
+        # From the last one to the first, so that the numbers of the others stay right.
         for number in reversed(assignments):
             variable = self.lines[number].strip().partition(" ")[0]
             if not re.search(rf"\b{variable}\b", later):
@@ -199,6 +200,7 @@ class Walker(ABC):
                     return False
                 if value in self.survey.targets and not self.is_called(value):
                     return False
+                # A tag selects one alternative in lines, where an expression would try all of them.
                 if keyword in ("anyOf", "oneOf") and tag_of(self.survey, value.items):
                     return False
                 weight += emitter.weight(value)
@@ -213,6 +215,7 @@ class Walker(ABC):
         """Return the call of the function of `kind` for `schema`."""
         name = self.program.function(kind, schema)
         if schema.node in self.survey.recursive:
+            # Depth is counted where it is compared: in functions of shared schemas.
             further = fill("depth + 1") if schema.node in self.survey.shared else fill("depth")
             arguments = (*arguments, further if self.is_deep else literal(0))
         return fill("%s(%s)", name, join_code(", ", arguments))

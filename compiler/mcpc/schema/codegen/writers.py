@@ -169,6 +169,7 @@ class Collector(Walker):
             yield
             return
         self.check(place, is_one_of(place.schema.types, place.value), "type", node.value)
+        # The check before has just written the `if` of this.
         with self.section(fill("else:")):
             yield
 
@@ -221,4 +222,5 @@ class Collector(Walker):
         call = self.call("errors", place.schema, place.value, literal(""), literal([]))
         self.line(fill("%s = %s", complaints, call))
         with self.section(fill("if %s:", complaints)):
+            # Without the place, which would be one in a name.
             self.complain(place.path, "propertyNames", fill("list(%s[0][1:])", complaints))

@@ -30,6 +30,7 @@ MAX_TRIED = 4
 MAX_LOOPS = 30
 MAX_KINDS = 30
 """Maximum number of sets of characters that a text avoids, so that no match ends early."""
+# Small letters are tried first, then digits, capitals, and all other printable characters.
 READABLE = (*range(0x61, 0x7B), *range(0x30, 0x3A), *range(0x41, 0x5B), *range(0x20, 0x7F))
 
 
@@ -101,6 +102,7 @@ class _Graph:
         self.after = list(given.after)
         self.entries = dict(given.start)
         if is_searched:
+            # This state reads any character, and leads to itself and to where a later match begins.
             self.after.append({**given.restart, len(self.sets): 1})
             self.entries[len(self.sets)] = 1
             self.sets.append(EVERYTHING)
@@ -207,6 +209,7 @@ class _Graph:
         for loop in self.loops[:MAX_LOOPS]:
             best[loop] = []
             below = self.reachable_states(loop)
+            # Loops come after those that they lead to, whose chains are known already.
             for other in best:
                 rest = best[other]
                 if other == loop or not other & below:

@@ -113,6 +113,7 @@ class AutomatonBuilder:
 
     def count_paths(self, paths: Paths, before: int | None, state: int, is_start: bool = True) -> int:
         """Return the number of `paths` from `before` (None: the start of a match) to `state`."""
+        # A state reads a character, so that `$` cannot hold before it, and `^` only where the text starts.
         impossible = {"$"} if before is None and is_start else {"^", "$"}
         if before is not None or is_start:
             is_boundary = self.is_word[state] != (before is not None and self.is_word[before])
@@ -171,6 +172,7 @@ class AutomatonBuilder:
         is_bounded = node.most is not None and node.most <= self.copies
         is_counted = node.least <= self.copies
         part = AutomatonPart({}, {}, ONE)
+        # An unbounded loop is one of the iterations itself.
         once = node.least if is_bounded else node.least - 1
         for _ in range(once if is_counted else 0):
             part = self.concatenated(part, self.part_of(node.item))

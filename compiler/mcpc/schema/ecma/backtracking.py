@@ -130,6 +130,7 @@ def _explosion(attack: ReDoSWitness, machine: Machine) -> int:
     last = times - 1
     if last < 2:
         return 0
+    # About so much the steps for one more repetition grow if the sum grows with the fifth power.
     fifth_power = ((last + 0.5) / (last - 0.5)) ** 4
     growth = (counts[last] - counts[last - 1]) / max(1, counts[last - 1] - counts[last - 2])
     return times if growth > max(NEARLY_DOUBLE, fifth_power) else 0
@@ -156,8 +157,10 @@ def _power(attack: ReDoSWitness, machine: Machine) -> int:
         counts.append(machine.count(attack.text(times)))
         times *= 2
     if counts[-1] >= MAX_STEPS:
+        # This one was not counted to its end.
         counts.pop()
     if len(counts) < 4:
         return times // 2
+    # The repetitions have doubled each time: the growth of the differences is two to the power of the degree.
     growth = math.log2(max(1, counts[-1] - counts[-2]) / max(1, counts[-2] - counts[-3]))
     return times // 2 if growth + ROUNDING >= MIN_DEGREE else 0

@@ -121,6 +121,7 @@ def classes(sets: Sequence[Ranges]) -> Classes:
     changes: dict[int, int] = {0: 0}
     for number, ranges in enumerate(sets):
         for first, last in ranges:
+            # A set starts or ends here: its bit changes.
             changes[first] = changes.get(first, 0) ^ 1 << number
             changes[last + 1] = changes.get(last + 1, 0) ^ 1 << number
     known: dict[int, int] = {}
@@ -195,10 +196,12 @@ def code_points(name: str | None, value: str) -> Ranges | None:
 
 @cache
 def _looked_up(name: str) -> Ranges:
+    # In the text of all characters a place is a code point.
     runs = importlib.import_module("regex").finditer(rf"\p{{{name}}}+", _characters())
     return tuple((run.start(), run.end() - 1) for run in runs)
 
 
 @cache
 def _characters() -> str:
+    # The first character is U+0000 and no byte order mark, so that `utf-32` takes the byte order of this machine.
     return array("I", range(LAST + 1)).tobytes().decode("utf-32", "surrogatepass")

@@ -92,6 +92,7 @@ def _by_width(node: Node) -> ByWidth:
 
 
 def _repeated(node: Repeat, widths: ByWidth) -> ByWidth:
+    # All rounds have the same width, so that the quantifier can stay.
     if len(widths) == 1 and node.least == node.most:
         return {width * node.least: (replace(node, item=item), size) for width, (item, size) in widths.items()}
     if node.most is None:

@@ -219,6 +219,7 @@ def _close(_machine: Machine, number: int, thread: Thread) -> list[Thread]:
 
 def _reference(machine: Machine, number: int, thread: Thread) -> list[Thread]:
     at, position, loops, captures = thread
+    # A group that has not matched refers to the empty text.
     start, end = captures.get(number, (0, 0))
     holds = machine.text.startswith(machine.text[start:end], position)
     return [(at + 1, position + end - start, loops, captures)] if holds else []

@@ -65,6 +65,7 @@ class PatternSearch:
 @lru_cache(maxsize=4096)
 def searching(pattern: str) -> PatternSearch:
     """Return how an ECMA-262 pattern is searched; raise PatternError if it cannot be compiled."""
+    # For the errors that it raises.
     translate(pattern)
     root = trimmed(parse(pattern))
     if begins_the_text(root):
@@ -80,6 +81,7 @@ def guard_of(root: Node) -> PatternGuard | None:
     each = lookbehind_steps(root)
     if each:
         length = OF_RE // each
+        # Of all lengths with the same number of bits, the greatest counts.
         costs = tuple(each * min((1 << number) - 1, length) for number in range(length.bit_length() + 1))
         return PatternGuard(length, costs, None, length)
     steps = safe_steps(root, OF_RE // STEPS_OF_RE)
@@ -87,6 +89,7 @@ def guard_of(root: Node) -> PatternGuard | None:
     bits = range(length.bit_length() + 1) if steps else ()
     costs = tuple(STEPS_OF_RE * steps[min((1 << number) - 1, length)] for number in bits)
     rows = table(root)
+    # With a length of -1 `re` is given no text at all.
     return PatternGuard(length if steps else -1, costs, rows, max(length, SURELY if rows else 0))
 
 
@@ -204,8 +207,10 @@ class _Tables(AutomatonBuilder):
         possible = [item - known for item in paths if not item & impossible]
         if len(possible) > MAX_CONDITIONS:
             raise TooLargeError
+        # Beside a path without conditions the others do not matter.
         if frozenset() in possible:
             return ((),)
+        # Lookaheads have a sign and a number, other conditions one character.
         return tuple(
             sorted({tuple(int(name) if name[1:] else name for name in sorted(item)) for item in possible}, key=str)
         )

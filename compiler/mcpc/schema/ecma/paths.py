@@ -265,6 +265,7 @@ Choices = tuple[int, list[list[tuple[int, int]]]]
 def _choices(row: dict[int, int], sets: tuple[int, ...]) -> Choices:
     bits = sum(1 << state for state in row)
     together = {members & bits for members in sets}
+    # A choice takes at least the steps of any part of it.
     largest = [item for item in together if not any(item != other and item & other == item for other in together)]
     return sum(row.values()) + 1, [[(state, row[state]) for state in row if item >> state & 1] for item in largest]
 

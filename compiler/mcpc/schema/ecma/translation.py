@@ -220,6 +220,7 @@ MAX_BEHIND = 8
 
 def trimmed(root: Node) -> Node:
     """Return a pattern that is found in the same texts as `root`."""
+    # A shorter match might capture another text for a reference.
     if any(isinstance(node, Reference) for node in nodes(root)):
         return root
     return _shortened(_shortened(root, FIRST), LAST)
@@ -229,6 +230,7 @@ def literal_first(root: Node) -> Node:
     """Return a pattern that is found in the same texts as `root`, beginning with a literal if possible."""
     items = root.items if isinstance(root, Sequence) else ()
     sets = [item for item in takewhile(lambda item: isinstance(item, Set), items) if isinstance(item, Set)]
+    # 0 if there is no literal, or if it is the first already.
     literal = next(
         (at for at, item in enumerate(sets) if (len(item.ranges) == 1 and item.ranges[0][0] == item.ranges[0][1])), 0
     )

@@ -101,6 +101,7 @@ class ModuleCheck:
                 self._call(call, "ConfigDict", CONFIGURATION)
             case ast.Assign([ast.Name("__annotations__")], ast.Dict([ast.Constant("__pydantic_extra__")], [extra])):
                 self._annotation(extra)
+            # A name that begins with `_` would be a private attribute of pydantic, and no field.
             case ast.AnnAssign(ast.Name(name), annotation, value) if (
                 name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
             ):
@@ -114,6 +115,7 @@ class ModuleCheck:
         match node:
             case ast.Constant(None):
                 return
+            # A class that is defined later is named by a string.
             case ast.Name(name) | ast.Constant(str() as name):
                 self._name(node, name)
             case ast.BinOp(left, ast.BitOr(), right):

@@ -66,6 +66,7 @@ def tool_names(server: Server) -> tuple[str, ...]:
 def model_requests(server: Server, tools: tuple[str, ...]) -> tuple[ModelRequest, ...]:
     """Return the schemas of some tools with their views, a tool's input before its output."""
     names = class_prefixes(server)
+    # Of several tools of one name the first counts.
     first = {tool.name: tool for tool in reversed(server.tools)}
     return tuple(item for name in tools if name in first for item in _of_tool(first[name], names[name]))
 

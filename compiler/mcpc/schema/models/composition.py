@@ -65,6 +65,7 @@ class ClassDraft:
 def compose_classes(views: Sequence[ModelSchema]) -> list[Result]:
     """Return the classes of each view, or why there are none."""
     drafts = [[_draft(name, view) for name in view.definitions] for view in views]
+    # In one order for the same schemas, because the name in the cache depends on it.
     structures = sorted({piece.structure for item in drafts for draft in item for piece in draft.pieces})
     known = dict(zip(structures, _templates(structures), strict=True))
     return [_compose(item, known) for item in drafts]

@@ -68,6 +68,7 @@ def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dic
     aliases: dict[str, str] = {}
     for number, (entry, shape) in enumerate(zip(structures, shapes, strict=True)):
         if entry.kind != FIELD:
+            # The field `x` marks the end of a head: `without_fields` takes what is before it.
             definitions[NAME.format(number)] = shape if entry.kind == ROOT else object_shape({"x": {}}, [], shape["of"])
             continue
         name = (ALIASED if entry.aliased else FIELD_NAME).format(number)
@@ -75,6 +76,7 @@ def _definitions(structures: Sequence[Structure]) -> tuple[dict[str, Shape], dic
         required += [name] if entry.required else []
         if entry.aliased:
             aliases[f"{FIELDS}.{name}"] = FIELD_NAME.format(number)
+    # No structure refers to more classes than it has references.
     most = max(text.count('"$ref"') for text in (item.shape for item in structures))
     definitions |= {CLASS.format(number): object_shape({"x": {}}, ["x"], True) for number in range(most)}
     definitions[FIELDS] = object_shape(properties, required, True)

@@ -56,6 +56,7 @@ def tool_classes(tools: Iterable[str]) -> dict[str, str]:
     """Return for each tool the prefix of its classes, before `Input` and `Output`."""
     classes: dict[str, str] = {}
     given, inner = set[str](), set[str]()
+    # Whatever the order of the tools, and the shorter first: a longer name may begin with it.
     for tool in sorted(set(tools), key=lambda name: (len(pascal_case(name)), name)):
         classes[tool] = next(base for base in _candidates(tool) if _is_free(base, given, inner))
         for root in root_classes(classes[tool]):
@@ -101,6 +102,7 @@ def _beginnings(name: str) -> Iterator[str]:
 def field_names(properties: Iterable[str], classes: Collection[str] = ()) -> dict[str, str]:
     """Return the field's name for each property that cannot be a field name; `classes` are not hidden by a field."""
     properties = tuple(properties)
+    # Properties that can keep their names have them before others get one.
     taken = {name for name in properties if _is_plain(name) and name not in classes}
     names: dict[str, str] = {}
     for name in properties:

@@ -128,6 +128,7 @@ def _children(part: SchemaPart) -> Iterator[SchemaPart]:
 def _child_value(value: Json, token: str) -> Json:
     if isinstance(value, dict):
         return value.get(token)
+    # No list has so many items that their numbers have ten digits, and Python refuses to read very long ones.
     if isinstance(value, list) and token.isdecimal() and len(token) < 10 and int(token) < len(value):
         return value[int(token)]
     return None
@@ -195,6 +196,7 @@ def gather_facts(parts: Parts, library: SchemaLibrary) -> SchemaFacts:
 
 def _conjuncts(parts: Parts, library: SchemaLibrary) -> Iterator[SchemaPart]:
     """Yield the parts, and those that each adds by reference or as a conjunction, once each."""
+    # By identity: equal schemas may have different bases.
     seen: set[int] = set()
     waiting = list(reversed(parts))
     while waiting:
@@ -259,6 +261,7 @@ def _join_objects(facts: SchemaFacts, library: SchemaLibrary) -> None:
             facts.properties[name] = (*facts.properties.get(name, ()), *((inside,) if inside else ()))
         required |= {name: None for name in list_value(part, "required") if isinstance(name, str)}
         extras = _extras(part, library)
+        # `()` among them stands for any value: whatever another part says is tighter.
         if extras is None or (facts.extras is not None and () in facts.extras):
             facts.extras = extras
     for name in required:
@@ -324,6 +327,7 @@ def _branches(facts: SchemaFacts, library: SchemaLibrary) -> tuple[Parts, ...]:
             alternatives = [item for item in list_value(part, key) if item is not False]
             inside = [library.inside(part, alternative) for alternative in alternatives]
             if any(item is not None and _determines_types(item, library) for item in inside):
+                # Expanded once: the alternatives of these parts would be found again in each case.
                 plain = tuple(part._replace(done=part.done | EXPANDED) for part in facts.parts)
                 fits = len(alternatives) <= MAX_UNION
                 return tuple((*plain, item) if item else plain for item in inside) if fits else ()

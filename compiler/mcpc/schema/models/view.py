@@ -99,6 +99,7 @@ class ModelSchemaBuilder:
         shape = self._named_shape(facts, name, depth) if facts.parts else {}
         notes: Shape = {"default": facts.default} if is_simple_default(facts.default, shape) else {}
         own = self._definitions.get(str(shape.get("$ref")).rpartition("/")[2], {})
+        # A class that says the same already needs no second text.
         if (text := visible_text(facts.description)) and text != own.get("description"):
             notes["description"] = text
         return without_notes(shape) | notes
@@ -107,6 +108,7 @@ class ModelSchemaBuilder:
         if is_object_class(facts):
             return self._class(facts, name, depth)
         key = identity(facts)
+        # A value inside itself gets a name by which it can refer to itself.
         if key in self._open:
             self._names.setdefault(key, "")
         if self._names.get(key) == "":
@@ -166,6 +168,7 @@ class ModelSchemaBuilder:
 
     def _define(self, name: str, facts: SchemaFacts, depth: int) -> None:
         """Add the class of an object."""
+        # It has its place before the classes of its properties.
         shape: Shape = self._definitions.setdefault(name, {"type": "object"})
         if text := visible_text(first_text(facts.parts, "description")):
             shape["description"] = text
@@ -176,6 +179,7 @@ class ModelSchemaBuilder:
             properties[key] = self._shape(parts, name + part_name(key), depth + 1)
         shape |= {"properties": properties, "required": [key for key in properties if key in facts.required]}
         others = None if name == self._root and self._is_closed() else self._extras(facts, name, depth)
+        # An empty shape, which accepts everything, becomes true, and None false.
         shape["additionalProperties"] = others or others is not None
 
     def _is_closed(self) -> bool:
@@ -220,6 +224,7 @@ def variant_names(branches: Sequence[SchemaFacts], name: str) -> list[str]:
     objects = [facts for facts in branches if facts.properties]
     if len(objects) < 2:
         return [name] * len(branches)
+    # The last part is the alternative itself; those before it are the same in all of them.
     labels = [_tag(facts) or first_text(facts.parts[::-1], "title") for facts in branches]
     return [name + (part_name(label) if label else str(number)) for number, label in enumerate(labels, 1)]
 

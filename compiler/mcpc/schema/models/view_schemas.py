@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Shape = dict[str, "Json"]
 
 NOTES = ("description", "default")
+# Control characters but the line feed, the line separators of Unicode, and surrogates.
 UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 SCALARS: dict[str, tuple[type, ...]] = {
@@ -50,6 +51,7 @@ def without_notes(shape: Shape) -> Shape:
 def are_literals(values: Sequence[Json]) -> bool:
     """Tell whether a model can have exactly these values: strings, whole numbers, booleans without numbers."""
     kinds = {type(value) for value in values}
+    # True and 1 are equal, so that one of them would be lost.
     plain = kinds <= {str, int, bool, type(None)} and not {int, bool} <= kinds
     return plain and not any(isinstance(value, str) and SURROGATE.search(value) for value in values)
 
@@ -59,6 +61,7 @@ def enumeration_shape(values: Sequence[Json]) -> Shape:
 
 
 NULL: Shape = {"type": "null"}
+# Also an upper bound that is excluded: for integers `< 2.5` is `< 3`.
 ROUNDED_UP = ("minimum", "exclusiveMaximum", "minLength", "minItems")
 LIMITS: dict[str, tuple[str, ...]] = {
     "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
@@ -159,6 +162,7 @@ def is_simple_default(value: Json, shape: Shape) -> bool:
 
 def _fits(value: Json, shape: Shape) -> bool:
     if "enum" in shape:
+        # By the type, too, since True and 1 are equal.
         return any(type(value) is type(item) and value == item for item in _values(shape))
     kind, items = shape.get("type"), shape.get("items")
     if isinstance(value, list):
@@ -210,6 +214,7 @@ def structure_of(kind: str, shape: Shape, *, required: bool = False, aliased: bo
 def _bare(shape: Shape, values: Values) -> Shape:
     # How long a list of places is decides what it is.
     limits = UNLIMITED if "prefixItems" not in shape else frozenset[str]()
+    # Sorted, so that placeholders have the same numbers whatever the order of the keywords.
     return {key: _placeholder(key, value, values, limits) for key, value in sorted(shape.items())}
 
 

@@ -188,6 +188,7 @@ class BuildResult:
 def compiler_command(*words: str) -> list[str]:
     """Return the command line of this compiler, in another process."""
     mine = [str(Path(module.__file__ or "").parent.parent) for module in (mcpc, mcpc_runtime)]
+    # A relative folder would be another one in the working folder of that process.
     paths = json.dumps([mine, [folder for folder in sys.path if Path(folder).is_absolute()]])
     return programs.python_command("-c", BOOT, paths, *words)
 
@@ -226,6 +227,7 @@ class ProjectBuilder:
         began = time.monotonic()
         with programs.start_program("compiler", argv, stdin=subprocess.DEVNULL) as process:
             self._process = process
+            # `close` may have been called before the process was known to it.
             if self._closed:
                 process.kill()
             printed, errors = process.communicate()

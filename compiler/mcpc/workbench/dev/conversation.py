@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 RELOAD = "mcpc_reload"
 """The tool by which a client requests a build."""
+# As built servers write an answer: these members first, in this order, without spaces.
 RESPONSE_HEAD = re.compile(rb'\{"jsonrpc":"2\.0","id":(-?\d+|"(?:[^"\\]|\\.)*"),"(result|error)":')
 LISTS = {"tools": "tools", "prompts": "prompts", "resources": "resources", "resourceTemplates": "resources"}
 """The kind of list-changed notification, by list of a built file."""
@@ -215,6 +216,7 @@ class Conversation:
     def _remember(self, request: Message) -> None:
         method, uri = request["method"], str(params_of(request).get("uri"))
         if method == "initialize":
+            # A new handshake begins without a level and without subscriptions.
             self.greeting, self.level = request, None
             self.watched.clear()
         elif method == "logging/setLevel":

@@ -93,11 +93,13 @@ class Listener:
             self._reporter.failed(later)
             return build
         self._reporter.rebuilt(build.facts, later)
+        # The same file serves already, and its clients stay connected.
         if later.digest == build.digest and self._server is not None:
             later.path.unlink(missing_ok=True)
             return build
         self._end()
         self._begin(later)
+        # Only here the server that was started from it has ended.
         if build.path is not None:
             build.path.unlink(missing_ok=True)
         return later

@@ -130,6 +130,7 @@ class PageHandler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self._late = threading.Timer(HEAD_SECONDS, self._shut_down)
+        # Most heads arrive at once, and a timer is a thread.
         if not is_whole:
             self._late.start()
         try:
@@ -189,6 +190,7 @@ class PageHandler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             return error_reply(415, "the Content-Type must be application/json")
         if not length.isdecimal() or int(length) > MAX_BODY:
+            # The body stays unread, and would be taken for the next request.
             self.close_connection = True
             return error_reply(413, f"expected a body of at most {MAX_BODY} bytes")
         try:
@@ -209,6 +211,7 @@ class PageHandler(BaseHTTPRequestHandler):
 
     def _relay(self) -> None:
         """Pass the request to the built server, and its answer back; the connection ends with it."""
+        # Where its body ends is not known here.
         self.close_connection = True
         front = self.server.front
         connection = connect_within(front.port, START_SECONDS, lambda: front.history.is_serving)
@@ -231,6 +234,7 @@ def json_reply(value: dict[str, Any]) -> Reply:
 
 
 def error_reply(status: int, message: str) -> Reply:
+    # Invalid Request of JSON-RPC 2.0.
     return status, JSON, json.dumps({"error": {"code": -32600, "message": message}}).encode()
 
 
@@ -261,6 +265,7 @@ def relay(head: bytes, client: socket.socket, body: BufferedIOBase, server: sock
         with suppress(OSError):
             while data := server.recv(CHUNK):
                 client.sendall(data)
+        # This also ends the thread that may still wait for the client.
         for each in (server, client):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -354,6 +359,7 @@ class BuildHistory:
     def wait(self, after: int, seconds: float) -> Json:
         """Return the builds, at once if something happened since version `after`, else when it does or time is over."""
         with self._changed:
+            # A page from before a restart may have a greater version, and must not wait for that.
             if after == self._version:
                 self._changed.wait_for(lambda: self._version != after, seconds)
             lines = [line for version, line in self._lines if version > after]
