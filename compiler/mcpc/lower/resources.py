@@ -239,8 +239,8 @@ def _content(node: Node, definition: Definition) -> StaticContents | RootFolder 
     """Return the content of a resource without a handler, None if its source is invalid."""
     written = {key: text_node for key in KNOWN if (text_node := member_of(node, key, "string")) is not None}
     if "text" in written:
-        # JSON can escape lone surrogates, which UTF-8 cannot encode.
         value = str(written["text"].value)
+        # JSON can escape lone surrogates, which UTF-8 cannot encode.
         return StaticContents(value, is_blob=False, size=len(value.encode("utf-8", "surrogatepass")))
     if "blob" in written:
         data = _decoded(str(written["blob"].value))

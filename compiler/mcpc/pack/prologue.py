@@ -110,6 +110,7 @@ def interpreter_search(python: str) -> InterpreterSearch:
 
 
 SECONDS = 30
+# Isolated and without `site`, as the prologue starts it.
 START_BY_PYTHON = (sys.executable, "-ISc", START)
 START_ALONE: tuple[str, ...] = ()
 """How a self-contained file starts."""

@@ -149,7 +149,7 @@ def include_handler_packages(
         wanted, problems = server.requirements, ()
     if has_errors(problems):
         return replace(server, layer=Layer(complete=False)), problems
-    # Only Python handlers import packages.
+    # Nothing imports packages but Python handlers, and the programs of some formats.
     if not (wanted or needs_models(server)) or not (handler_files(server) or server.requirements):
         return server, problems
     wanted = tuple(with_origins(item, tree.options) for item in wanted)

@@ -153,7 +153,7 @@ def upload_limit(text: str) -> str | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
-    # A text of this length has no time, and its whole day counts.
+    # So short a text has no time, and its whole day counts.
     if len(text) <= DATE_LENGTH:
         found = datetime.combine(found.date() + timedelta(days=1), time(), UTC)
     moment = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)

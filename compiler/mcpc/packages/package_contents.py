@@ -144,6 +144,7 @@ class UnneededKind:
 
 
 KINDS = (
+    # Inside of a package only: `tests` at the top may be all that a package is.
     UnneededKind(re.compile(r".*/tests?/.*"), None),
     UnneededKind(re.compile(r".*\.pyi"), re.compile(rb"\battach_stub\b|\.pyi\b")),
     UnneededKind(re.compile(r"(?:.*/)?py\.typed"), None),
@@ -153,6 +154,7 @@ KINDS = (
             rb"\bget_include\b|\binclude_dirs?\b|[\"']include\b|\.(?:[ch]|cc|cpp|cxx|hh|hpp|hxx|pyx|pxd|a)[\"']"
         ),
     ),
+    # Modules stay, because a package may import them.
     UnneededKind(re.compile(r".+/(?:docs?|examples)/.*(?<!\.py)"), re.compile(rb"[\"'/][\w./]*\b(?:docs?|examples)\b")),
     UnneededKind(re.compile(r"(?i:README|CHANGELOG|CHANGES|HISTORY|AUTHORS|CONTRIBUTING)(?:\.\w+)?"), None),
 )

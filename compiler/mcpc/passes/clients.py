@@ -207,7 +207,7 @@ def _long_list(server: Server) -> Iterator[Diagnostic]:
 KEYWORD = "x-mcp-header"
 TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 TYPES = ("string", "integer", "boolean")
-# The largest integer up to which a double has all.
+# Up to this number a double has every integer.
 SAFE = (1 << 53) - 1
 BOUNDS = ("default", "const", "enum", "minimum", "maximum", "examples")
 ALLOWED = "letters, digits and ``!#$%&'*+.^_`|~-``"

@@ -77,7 +77,7 @@ class ProgramTarget:
 def program_target(data: bytes) -> ProgramTarget | None:
     """Return the target of a self-contained file or a program for Windows; None for a file that any Python runs."""
     if data.startswith(ELF):
-        # `e_machine` of the header.
+        # The field `e_machine` of the header of ELF.
         machine = ELF_MACHINES.get(int.from_bytes(data[18:20], "little"))
         return ProgramTarget(LINUX, machine) if machine else None
     if data.startswith(PE):
@@ -271,6 +271,7 @@ def declared_setting(row: Mapping[str, Any]) -> DeclaredSetting:
 def python_range(platforms: tuple[str, ...]) -> tuple[tuple[int, int], tuple[int, int] | None]:
     """Return the minor versions that load the native packages with these tags: the oldest, and one after the newest."""
     exact = {int(match[1]) for tag in platforms if (match := EXACT_TAG.match(tag))}
+    # What is built for the stable ABI of a version is loaded by every later one (PEP 384).
     stable = max((int(match[1]) for tag in platforms if (match := STABLE_TAG.match(tag))), default=OLDEST_PYTHON[1])
     if exact:
         return (3, max(min(exact), OLDEST_PYTHON[1])), (3, max(exact) + 1)
