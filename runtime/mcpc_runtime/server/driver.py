@@ -115,7 +115,7 @@ class Driver:
     def run_queued(self) -> None:
         """Perform all queued effects and callbacks; an error in one does not keep the next from being performed."""
         while self._effects or self._callbacks:
-            # Effects first: when a callback runs, all messages that were posted before it have been sent.
+            # Effects first: when a callback runs, all that were posted before it have been performed.
             effect = self._effects.pop(0) if self._effects else None
             try:
                 if effect is not None:

@@ -103,6 +103,7 @@ class RunningCall:
         meta = call.request.params.get("_meta")
         seconds = call.seconds
         requested = meta.get(TIMEOUT_KEY) if type(meta) is dict else None
+        # A client may shorten the time limit, but not extend it.
         if (type(requested) is int or type(requested) is float) and 0 < requested < seconds:
             seconds = requested
         self.seconds = self.limit = seconds

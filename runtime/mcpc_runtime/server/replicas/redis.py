@@ -131,7 +131,7 @@ class ReplicaEvents:
 
     def publish(self, event: PublishChange) -> None:
         """Send a change to the other replicas."""
-        # A full queue drops a change instead of waiting: the server must not wait for Redis.
+        # The queue itself has no limit: without this one it would grow while Redis is slow.
         if event.kind in KINDS and self._queue.qsize() < MAX_QUEUED:
             self._queue.put(encode({"from": self._origin, "kind": event.kind, "uri": event.uri}))
 

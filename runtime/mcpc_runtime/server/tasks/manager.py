@@ -119,7 +119,6 @@ class TaskManager:
         answers = session.finish(call, FinishedResult(created_result(task, task.created)))
         self._driver.post_effects(answers)
         if not answers:
-            # Nobody could ask for it, or cancel it.
             self._undo(task.identifier)  # the client has cancelled the request and does not know the id
         elif task.begun:
             self._owned.begin(task, stored, until)

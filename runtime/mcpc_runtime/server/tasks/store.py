@@ -389,6 +389,7 @@ class StoreThread:
             self._reactor.after(0, self._outcomes.get_nowait())  # so a callback that fails does not affect others
 
     def _work(self, wake: int) -> None:
+        # The store in memory is unused: opening one needs none.
         opened = run_operation(lambda _: self._open(), MemoryStore())
         store = UnavailableStore(str(opened)) if isinstance(opened, Exception) else opened
         while (operation := self._take()) is not None:

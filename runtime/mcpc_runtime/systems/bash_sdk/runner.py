@@ -64,6 +64,7 @@ class ServerScriptRunner:
     def start(self, call: ShellCall, done: Callable[[ProcessResult], None], note: Notify) -> ShellJob | None:
         """Call a function; `done` is called with its result."""
         shells = self._current()
+        # The folder of this call: there may be another one when it ends.
         prefix = f"{shell_path(self._home)}/".encode("utf-8", "surrogateescape")
         return shells.start(call, lambda completed: done(name_files(completed, prefix)), note)
 

@@ -349,6 +349,7 @@ def keep_ending_signals() -> None:
     set_handler, add_handler = signal.signal, asyncio.SelectorEventLoop.add_signal_handler
 
     def set_unless_ending(number: int, handler: Any) -> Any:
+        # In another thread `signal.signal` raises an exception, which the program may expect.
         is_kept = number in ENDING_SIGNALS and threading.current_thread() is threading.main_thread()
         return signal.getsignal(number) if is_kept else set_handler(number, handler)
 

@@ -295,6 +295,7 @@ class ConstancyCheck:
 
     def _is_known(self, called: Any, node: ast.Call) -> bool:
         """Tell whether a call returns the same for the same arguments; read a function of the project."""
+        # What cannot be hashed cannot be looked for in a set.
         if called.__hash__ is not None and called in BUILTINS:
             return True
         if isinstance(called, type):

@@ -15,6 +15,7 @@ BEYOND_ASCII = (
     (0xA0, 0xD7FF),
     (0xF900, 0xFDCF),
     (0xFDF0, 0xFFEF),
+    # Without the last two code points of each plane, which are noncharacters.
     *((plane << 16, (plane << 16) + 0xFFFD) for plane in range(1, 14)),
     (0xE1000, 0xEFFFD),
 )

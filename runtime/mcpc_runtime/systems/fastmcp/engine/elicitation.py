@@ -149,6 +149,7 @@ class InlineEnums(GenerateJsonSchema):
         return super().definitions_schema(schema)
 
     def definition_ref_schema(self, schema: core_schema.DefinitionReferenceSchema) -> Object:
+        # Not set where a schema has no definitions.
         found = getattr(self, "enumerations", {}).get(schema["schema_ref"])
         return super().definition_ref_schema(schema) if found is None else self.enum_schema(found)
 

@@ -245,6 +245,6 @@ def is_plain(source: object) -> bool:
     return source is not CONTEXT and not isinstance(source, Dependency) and not is_foreign_dependency(source)
 
 
-# Its public name is missing in `contextlib`.
+# `contextlib` has no public name for it.
 GENERATED: tuple[type, ...] = (type(contextmanager(lambda: iter(()))()),)
 """The class of what a function decorated with `contextmanager` returns."""

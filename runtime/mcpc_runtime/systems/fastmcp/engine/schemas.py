@@ -322,6 +322,7 @@ def note_of(annotation: object, rules: SchemaRules) -> str:
     if kind is UNKNOWN:
         return ""
     try:
+        # It raises TypeError for an annotation that cannot be hashed, which has no note.
         hash(annotation)
         schema = TypeAdapter(kind).json_schema()
     except Exception:  # noqa: BLE001  # pydantic runs code of the project's types

@@ -137,6 +137,7 @@ class OriginalProgram:
         if self._program["arguments"] is not None:
             entry["arguments"] = self._program["arguments"]
         row = encode(entry).decode()
+        # Isolated: no packages of this Python, nor of the environment; BOOT puts the built file on the path.
         words = [sys.executable, "-I", "-S", "-c", BOOT, archive, row, self._program["folder"]]
         client = await start_client(words)
         if not self._stateless:
@@ -158,6 +159,7 @@ def leave() -> None:
     for program in _programs.values():
         ended = asyncio.run_coroutine_threadsafe(program.close(), program.loop)
         try:
+            # `close` waits half of this for the process before it ends it.
             ended.result(2 * LEAVE_SECONDS)
         except TimeoutError:
             return

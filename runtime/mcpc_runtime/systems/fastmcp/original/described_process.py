@@ -119,6 +119,7 @@ def main(folder: str, place: str, report: str) -> None:
         if line["failure"]["kind"] == "raised":
             line["failure"]["demonstrates"] = servers.demonstrated()
         write_report(line, report)
+    # Threads of the program must not keep it from ending; what failed is in the report.
     os._exit(0)
 
 
@@ -196,6 +197,7 @@ def list_handlers(low: object) -> Iterator[tuple[str, object]]:
         for request, handler in getattr(low, attribute, {}).items():
             kind = LISTS.get(request if isinstance(request, str) else request.__name__)
             if kind is not None:
+                # From version 2 of the SDK on, handlers are in entries with the types of their parameters.
                 yield kind, getattr(handler, "handler", handler)
 
 

@@ -97,6 +97,7 @@ class AdoptedServers:
             self.begin(None)
             return enter(*arguments, **named)
 
+        # Before the project is imported: a `from … import` of its own gets this one, too.
         setattr(module, STDIO_SERVER, stdio_server)
 
     def begin(self, server: object) -> None:

@@ -117,6 +117,7 @@ class ExportingModule(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         found = exported(*place_of(self.__name__), name)
+        # Found once: from then on `__getattr__` is not called for it.
         super().__setattr__(name, found)
         return found
 

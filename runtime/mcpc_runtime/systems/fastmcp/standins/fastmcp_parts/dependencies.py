@@ -136,6 +136,7 @@ def CurrentRequest() -> object:  # noqa: N802 - the framework's name
 
 def CurrentHeaders() -> object:  # noqa: N802 - the framework's name
     """Stand for the headers of the current HTTP request."""
+    # From FastMCP 3.1 on the function leaves this header out, but the dependency has it.
     return FunctionDependency(lambda: get_http_headers(include={"authorization"}))
 
 

@@ -133,6 +133,7 @@ class ServerContent(Registering):
             return
         async with AsyncExitStack() as stack:
             self.mcpc_is_entered = True
+            # The first to be registered is the last to run: until then the server is entered.
             stack.callback(setattr, self, "mcpc_is_entered", False)
             if self.mcpc_given_lifespan is not None:
                 self.mcpc_lifespan_result = await stack.enter_async_context(self.mcpc_given_lifespan(self))
