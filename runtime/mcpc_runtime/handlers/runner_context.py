@@ -47,6 +47,8 @@ class RunnerContext:
     def errors(self) -> int:
         """A descriptor that replaces standard error for children: it is always read."""
         if self._write_end < 0:
+            # Standard error of a child is a pipe to here: a reader of the server's own that stops must not block
+            # handlers.
             standard_error.prepare()
             self._read_end, self._write_end = incoming()
             self.reactor.watch(self._read_end, READABLE, self._forward_errors)
@@ -63,6 +65,7 @@ class RunnerContext:
     def close(self) -> None:
         """End all processes, if any was started."""
         if self._supervisor is not None:
+            # What the children wrote last is still in the pipe.
             self._supervisor.close()
             self._forward_errors()
 

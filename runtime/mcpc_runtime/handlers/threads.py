@@ -97,6 +97,7 @@ class ThreadRunner:
         if self._bell is not None:
             self._host.reactor.forget(self._bell[0])
         with self._lock:
+            # Woken with no job, they end without counting themselves.
             self._threads -= len(self._idle)
             while self._idle:
                 self._idle.pop().wake.release()
@@ -145,6 +146,7 @@ class ThreadRunner:
                 self._idle.remove(thread)
                 self._threads -= 1
                 return
+        # A job was assigned, or the runner closed, just when the time was over: the lock is released for that.
         thread.wake.acquire()
 
     def run(self, job: ThreadJob) -> None:

@@ -123,6 +123,7 @@ class Application:
 
     def _mount(self) -> None:
         """Mount the endpoints and routes of other systems, each for the first server that was built for it."""
+        # Reversed, so that of several servers with a row the first one keeps it.
         rows = {row: driver for driver in reversed(self.drivers) for row in driver.image.hooks("mount")}
         for row, driver in rows.items():
             self._mounted.update(resolve(row)(self, driver))
@@ -183,6 +184,7 @@ class Application:
     async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one HTTP request, whose route may be a mounted application."""
         raw = scope.get("raw_path")
+        # Other servers decode the path; the embedded one does not.
         if raw and b"%" in raw and "mcpc.head" not in scope:
             scope = {**scope, "path": raw.partition(b"?")[0].decode("latin-1")}  # the path as a proxy has seen it
         request = self.request(scope)
@@ -216,6 +218,7 @@ class Application:
         headers = self._cached.get(pairs)
         if headers is None:
             headers = RequestHeaders(list(pairs), self.origin_check, self.settings)
+            # All at once: what clients send again is back after one request.
             if len(self._cached) >= MAX_CACHED:
                 self._cached.clear()
             if sum([len(name) + len(value) for name, value in pairs]) <= MAX_CACHED_LENGTH:
@@ -269,6 +272,7 @@ class Application:
         Return None if the request has to go through `__call__`.
         """
         endpoint = self._endpoints.get(head.path)
+        # With a list of allowed addresses the other way is taken, which checks the client first.
         if endpoint is None or head.method != "POST" or endpoint.driver.is_closed or self._addresses is not None:
             return None
         headers = head.parsed or self._parse_head(head)
@@ -396,6 +400,7 @@ class Application:
         status, headers, text = 200, PLAIN, b"ok\n"
         if request.path == READY and not self.is_ready:
             status, headers, text = 503, PLAIN + RETRY, b"the server is being stopped\n"
+        # A file that was replaced cannot be read further: what is not imported yet would be missing.
         elif request.path == READY and any(is_changed(image.archive) for image in self._images.values()):
             status, text = 503, CHANGED.encode() + b"\n"
         return status, headers, b"" if request.method == "HEAD" else text

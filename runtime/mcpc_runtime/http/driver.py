@@ -77,7 +77,9 @@ class InlineThreads(LeaderFollowers):
         follower.assign(run_work)
         if finished.acquire(timeout=WAIT_SECONDS):
             return True
+        # Before the token is decided: the thread that ends just after it removes the mark again.
         self._slow[key] = 0
+        # Otherwise the work ended between the time limit and this line, and was not slow.
         if take_token(token):
             return False
         self._slow.pop(key, None)
@@ -307,6 +309,7 @@ class HttpDriver(Driver):
 
     def end_leases(self, removed: Sequence[Principal]) -> None:
         """End the streams of tokens that were removed. O(open streams)."""
+        # A list first: to end a stream removes its lease.
         for lease in [lease for lease in self.leases if lease.principal in removed]:
             lease.cancel()
             lease.end()

@@ -77,6 +77,7 @@ class GetStream:
         finally:
             lease.cancel()
             driver.end_stream(principal)
+            # Not if the client has resumed the stream on another connection meanwhile.
             if self.stream.response is self.response:
                 self.stream.response = None
             self._endpoint.stream_closed(self.conversation, self.stream)
@@ -111,6 +112,7 @@ class Endpoint:
         try:
             answer = self._receive(request, body, account)
         finally:
+            # A response that waits holds the account until it is answered.
             if type(answer) is not PostResponse:
                 account.clear()
         if isinstance(answer, tuple) and len(answer[2]) > CHUNK_SIZE:
@@ -153,6 +155,7 @@ class Endpoint:
     def _listen(self, response: PostResponse, request: HttpRequest) -> Reply | PostResponse:
         """Keep a subscription open, if the client accepts events and may open another stream."""
         principal = request.principal
+        # It was counted when it began to wait: it must not be refused because of itself.
         self.driver.remove_listener(response.session)
         full = self.driver.stream_refusal(response.session.principal)
         if request.headers.accepts_events and not full:

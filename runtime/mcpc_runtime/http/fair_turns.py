@@ -76,6 +76,7 @@ class FairTurns:
             if not turn.done():
                 self._begun.add(principal)
                 turn.set_result(None)
+        # Even if nobody waits, the next turn has to forget who has begun.
         if self._begun:
             self._schedule()
 

@@ -69,6 +69,7 @@ class LegacySseSession:
             if type(effect) is SendResponse and effect.request is None:
                 self.send(remove_null_id(effect.data))
         self._driver.perform(effects)
+        # Requests that were answered at once.
         for waiting in self._accounts.keys() - self.session.running.keys():
             self.release_account(waiting)
         return True

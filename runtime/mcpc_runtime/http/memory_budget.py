@@ -67,7 +67,10 @@ class MemoryBudget:
             room = self._usable
             most = room // CONNECTIONS_PART
         else:
+            # What is reserved for new connections and not used by them is for nobody else.
             room = self._usable - max(0, self.for_new_connections - self._by_principal.get(CONNECTIONS, 0))
+            # What is left for others after this charge; the anonymous principal is all clients, and there are no
+            # others.
             most = room - total if principal else room
         if total > room or total_of_principal > most - leaving:
             return False

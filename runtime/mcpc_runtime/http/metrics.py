@@ -90,6 +90,7 @@ class Histogram:
         counts_and_sum = self._values.get(labels)
         if counts_and_sum is None:
             counts_and_sum = self._values[labels] = [0] * (len(BUCKETS) + 1), [0.0]
+        # A bound includes itself (`le`), so an equal value belongs below it.
         counts_and_sum[0][bisect_left(BUCKETS, seconds)] += 1
         counts_and_sum[1][0] += seconds
 

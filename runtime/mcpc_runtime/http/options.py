@@ -81,6 +81,7 @@ def flag(name: str, help_text: str) -> bool:
 
 def parse_number(text: str) -> int:
     """Return a number that is not negative."""
+    # `isdigit` alone takes digits of other scripts, and `²`, which `int` refuses.
     if not (text.isascii() and text.isdigit()) or len(text) > 12:
         raise ValueError("expected a number")
     return int(text)
@@ -100,6 +101,7 @@ PERIODS = {"s": 1, "min": 60, "h": 3600, "day": 86400}
 
 def parse_quota(text: str) -> Quota:
     """Return a quota of `N/PERIOD` or `TOOL=N/PERIOD`; raise ValueError."""
+    # At the last one: the name of a tool may have `=` in it.
     tool, equals, rate = text.rpartition("=")
     calls, _, period = rate.partition("/")
     is_number = calls.isascii() and calls.isdigit() and len(calls) <= 9 and int(calls) > 0
@@ -114,6 +116,7 @@ def parse_seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = -1.0
+    # NaN fails the comparison, too.
     if not 0 < value < 1e6:
         raise ValueError("expected seconds, such as 10 or 0.5")
     return value
@@ -204,6 +207,7 @@ def parse_environment(options: Mapping[str, Option], environment: Mapping[str, s
     values: FieldValues = {}
     for each in options.values():
         name, text = each.variable, environment.get(each.variable, "")
+        # An empty variable is one that is not set.
         for item in text.split() if each.is_many else [text] * bool(text):
             each.add_value(values, each.parse_value(name, item) if each.value_name else parse_flag(name, item))
     return values

@@ -22,6 +22,7 @@ Authority = tuple[str, int | None]
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+# An IPv6 address in brackets, or labels of up to 63 characters with dots between them; then perhaps a port.
 AUTHORITY = re.compile(
     r"(?P<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9][a-z0-9_-]{0,62})*)(?::(?P<port>[0-9]{1,5}))?"
 )
@@ -111,6 +112,7 @@ def outside_names(settings: HttpSettings) -> list[str]:
 def parse_authority(text: str) -> Authority | None:
     """Return the host and the port of an authority; None if it is invalid, or names a user."""
     match = AUTHORITY.fullmatch(text)
+    # A host of 255 characters, a colon and five digits.
     if match is None or len(text) > 261:
         return None
     port = match["port"]
@@ -181,6 +183,7 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 def parse_address(text: str) -> Address | None:
     """Return an address, None if the text is not one; an IPv4 address mapped to IPv6 is returned as IPv4."""
     try:
+        # Without its zone: `fe80::1%eth0`.
         address = ip_address(text.partition("%")[0])
     except ValueError:
         return None

@@ -55,6 +55,7 @@ class PageRoutes:
 
     async def _send_file(self, request: HttpRequest, _: Receive) -> Reply:
         if request.path == PATH[:-1]:
+            # The page names its files relatively, so its own address has to end with a slash.
             return 308, [(b"location", PATH.encode()), *PROTECTED], b""
         image = self._driver.image
         reply = page_reply(request.path, lambda name: image.entry(FOLDER + name))

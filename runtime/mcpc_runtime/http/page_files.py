@@ -23,6 +23,7 @@ MEDIA_TYPES = {
     ".js": b"text/javascript; charset=utf-8",
     ".svg": b"image/svg+xml",
 }
+# A name, or one in a folder: with no dot but that of the ending nothing outside of FOLDER has such a name.
 is_file_name = re.compile(r"[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?\.(?:html|css|js|svg)").fullmatch
 POLICY = (
     b"default-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; object-src 'none'; "

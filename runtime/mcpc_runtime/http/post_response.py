@@ -124,6 +124,7 @@ class PostResponse:
             errors = [effect for effect in effects if type(effect) is SendResponse and effect.request is None]
             self.lines += [effect.data for effect in errors]
             is_request = type(message) is dict and "method" in message and "id" in message
+            # An error without a request is the answer to this message, for which nothing waits then.
             self.unanswered -= len(errors) if is_request else 0
             pending += [effect for effect in effects if effect not in errors]
         return self._perform(pending)
@@ -176,6 +177,7 @@ class PostResponse:
             self.account.charge_due()
         self._driver.posts[self] = None
         if self.session.listening:
+            # The endpoint sets the expiry of the token, or refuses the subscription.
             self._driver.add_listener(self.session, float("inf"))
         if self.conversation is not None:
             self.conversation.posts[self] = None
@@ -279,6 +281,7 @@ class PostResponse:
         watcher: Task[None] | None = None
         loop, settings = get_running_loop(), self._driver.settings
         try:
+            # A task that watches the connection costs more than most answers.
             if await self._wait(UNWATCHED_SECONDS):
                 watcher = loop.create_task(wait_for_disconnect(receive, self._disconnected))
                 if await self._wait(settings.decide_seconds if self.takes_events else None):

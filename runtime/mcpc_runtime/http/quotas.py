@@ -49,6 +49,7 @@ class Quotas:
             seconds_each = PERIODS[period] / calls
             left = min(calls, left + (now - since) / seconds_each) - count
             filled[caller, number] = left, now
+            # In seconds: how long it takes until the bucket has what is missing.
             if left < 0 and -left * seconds_each > longest:
                 longest, exceeded = -left * seconds_each, number
         if longest:
@@ -74,6 +75,7 @@ def called_tools(message: Json) -> list[str]:
         if type(item) is dict and item.get("method") == "tools/call" and "id" in item:
             params = item.get("params")
             name = params.get("name") if type(params) is dict else None
+            # A call without a valid name counts for the quotas of all tools.
             names.append(name if type(name) is str else "")
     return names
 

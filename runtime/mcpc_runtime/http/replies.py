@@ -57,6 +57,7 @@ EVENTS: Pairs = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-store"),
     (b"x-content-type-options", b"nosniff"),
+    # nginx would collect events in a buffer.
     (b"x-accel-buffering", b"no"),
 ]
 METHODS = b"GET, POST, DELETE, OPTIONS"

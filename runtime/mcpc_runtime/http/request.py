@@ -80,6 +80,7 @@ class RequestHeaders:
         self.body_error = body_error(fields, settings.body_limit)
         self.content_length = -1 if self.body_error else int(fields.get(b"content-length", b"-1"))
         ranges = accepted_ranges(b",".join([value for name, value in pairs if name == b"accept"]))
+        # Without an Accept header any type is accepted (RFC 9110, section 12.5.1).
         self.accepts_events = not ranges or is_accepted(ranges, EVENTS_RANGES)
         self.only_events = ranges.get(EVENTS_TYPE, False) and not is_accepted(ranges, JSON_RANGES)
         token = fields.get(b"mcp-session-id")
@@ -109,6 +110,7 @@ class HttpRequest:
     @property
     def is_remote(self) -> bool:
         """Whether it comes from another machine."""
+        # On a socket for IPv6, addresses of IPv4 have this prefix.
         host = "" if self.client is None else self.client[0].removeprefix("::ffff:")
         return not (host.startswith("127.") or host in ("::1", ""))
 
@@ -124,6 +126,7 @@ def denial_of(pairs: Pairs, fields: Fields, origin_check: OriginCheck) -> Reply 
 
 def repeated_header(pairs: Pairs, fields: Fields, more: tuple[bytes, ...] = ()) -> str:
     """Return the name of a repeated header that is in SINGLE_HEADERS or in `more`, an empty string if there is none."""
+    # Otherwise no name is repeated, as in most requests.
     if len(fields) < len(pairs):
         seen: set[bytes] = set()
         for name, _ in pairs:

@@ -111,6 +111,7 @@ TOKEN_HEADER: dict[str, Json] = {
     "isSecret": True,
     "placeholder": "Bearer …",
 }
+# Without the first of PROTECTED, which forbids caching.
 PUBLIC: Pairs = [(b"cache-control", b"public, max-age=3600"), *PROTECTED[1:]]
 ANY_ORIGIN: Pairs = [(b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"ETag")]
 
@@ -118,6 +119,7 @@ ANY_ORIGIN: Pairs = [(b"access-control-allow-origin", b"*"), (b"access-control-e
 def discovery_routes(images: Mapping[str, Image], settings: HttpSettings) -> dict[str, Route]:
     """Return the routes of the documents of a server with a public address (`--url`), by their paths."""
     begin = settings.url.removesuffix(settings.path)
+    # The public address of another endpoint is known only if that of the main one ends with its path.
     served = {path: image for path, image in images.items() if path == settings.path or begin != settings.url}
     host = as_name(urlsplit(settings.url).hostname or "")
     routes: dict[str, Route] = {}

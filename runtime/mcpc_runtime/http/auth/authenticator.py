@@ -33,7 +33,7 @@ class TokenAuthenticator:
             token = bearer_token(headers)
         except MalformedHeaderError as problem:
             return deny(400, self._challenge(path, "invalid_request", str(problem)), "invalid_request", str(problem))
-        if not token:
+        if not token:  # the challenge has no error then (RFC 6750, section 3.1)
             return deny(401, self._challenge(path))
         principal = self._tokens.find(token) if self._tokens is not None else None
         if principal is not None:

@@ -60,6 +60,7 @@ def resource(settings: HttpSettings, path: str, issuer: str, scopes: Scopes) -> 
     if not url.startswith(("https://", "http://")):
         if not settings.port:
             raise MisconfiguredError("tokens are issued for an address: say which one with --url")
+        # Without a public address the one that the server listens on is the resource; port 0 is not known yet.
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{settings.port}{settings.path}"
     if not url.isascii() or set(url) & NOT_QUOTED:
@@ -71,6 +72,7 @@ def resource(settings: HttpSettings, path: str, issuer: str, scopes: Scopes) -> 
         url = f"{parts.scheme}://{parts.netloc}{path}"
     endpoint = Resource(url, path, issuer, scopes)
     if settings.audience and path == settings.path:
+        # An audience may be a name that the authorization server has for the server, instead of its address.
         endpoint.audiences = frozenset({settings.audience})
     return endpoint
 

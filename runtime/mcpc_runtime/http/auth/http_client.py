@@ -93,6 +93,7 @@ async def fetch(url: str, data: bytes | None = None, headers: Mapping[str, str] 
     OpenFetches.count += 1
     threading.Thread(target=run, name="mcpc-fetch", daemon=True).start()
     try:
+        # The thread's own limits are for each wait and for the body: together they may take longer than one of them.
         return await asyncio.wait_for(answer, 2 * SECONDS)
     except TimeoutError:
         raise UnavailableError("the authorization server did not answer in time") from None
@@ -111,6 +112,7 @@ def fetch_body(url: str, data: bytes | None, headers: Mapping[str, str]) -> byte
                 body += piece
                 if len(body) > MAX_BYTES or monotonic() > last:
                     return None
+            # `read1` does not report a connection that ends early.
             if response.length:  # it ended before it was complete
                 return None
     except (OSError, URLError, HTTPException, ValueError):

@@ -46,6 +46,7 @@ class Introspection:
         self._url = checked_url(url, "the introspection endpoint")
         self._issuer = issuer
         self._now = now
+        # The parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
         pair = f"{quote_plus(name)}:{quote_plus(secret)}".encode()
         self._headers = {
             "Authorization": f"Basic {b64encode(pair).decode()}",
@@ -76,6 +77,7 @@ class Introspection:
         if pending is None:
             pending = self._pending[digest] = asyncio.ensure_future(self._query_in_turn(digest, token, source))
             pending.add_done_callback(lambda done: self._forget_pending(digest, done))
+        # Shielded: others may wait for the same query when this request is cancelled.
         return self._checked_claims(await asyncio.shield(pending), audiences)
 
     def _forget_pending(self, digest: bytes, done: asyncio.Future[Claims | None]) -> None:
@@ -108,6 +110,7 @@ class Introspection:
 
     def _cache(self, digest: bytes, claims: Claims | None) -> None:
         """Cache the result for a token; refused tokens have their own cache, so that they displace no accepted one."""
+        # Removed first, so that it is the newest entry again.
         self._accepted.pop(digest, None)
         self._refused.pop(digest, None)
         if claims is None:
@@ -159,6 +162,8 @@ class IntrospectionLimits:
             raise UnavailableError("too many unknown tokens are being asked about")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(source, deque()).append(turn)
+        # `wait` leaves the future as it is when the time is over; `wait_for` would cancel one that is given a place
+        # just then.
         done, _ = await asyncio.wait([turn], timeout=WAIT_SECONDS)
         if not done:
             self._remove(source, turn)

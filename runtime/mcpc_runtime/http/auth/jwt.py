@@ -72,8 +72,10 @@ class SignedTokenVerifier:
         except (self._wrong, ValueError, RecursionError):
             raise InvalidTokenError("malformed token header") from None
         kind, algorithm = header.get("typ"), header.get("alg")
+        # What `crit` names must be understood (RFC 7515, section 4.1.11), and nothing of it is.
         if type(algorithm) is not str or algorithm not in self._algorithms or "crit" in header or "b64" in header:
             raise InvalidTokenError("unsupported algorithm or header")
+        # Media types are compared without regard to case, and may lack `application/` (RFC 7515, section 4.1.9).
         if (kind.upper() if type(kind) is str else kind) not in TYPES:
             raise InvalidTokenError("wrong token type")
         return header.get("kid"), algorithm
@@ -145,6 +147,7 @@ class SigningKeys:
     def is_due(self, kid: str | None, algorithm: str) -> bool:
         """Tell whether the keys have to be read before a token's key is looked up."""
         old = self._now() - self._read > FRESH_SECONDS
+        # `_next` is the earliest time to read again: otherwise each token with an unknown key would cost a request.
         return (old or not self._candidates(kid, algorithm)) and (self._now() >= self._next or not self.are_usable)
 
     @property
@@ -191,6 +194,7 @@ class SigningKeys:
             return None
         built = self._built.get((candidates[0], algorithm))
         if built is None:
+            # Only public members: a document that has private parts by mistake must not make a private key here.
             public = {name: self._keys[candidates[0]].get(name) for name in PUBLIC}
             built = PyJWK({name: value for name, value in public.items() if value is not None}, algorithm)
             self._built[candidates[0], algorithm] = built
@@ -274,6 +278,7 @@ def metadata_urls(issuer: str) -> list[str]:
     parts = urlsplit(issuer)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     return [
+        # RFC 8414 puts the well-known part before the path of the issuer, OpenID Discovery behind it.
         f"{root}/.well-known/oauth-authorization-server{path}",
         f"{root}/.well-known/openid-configuration{path}",
         f"{root}{path}/.well-known/openid-configuration",

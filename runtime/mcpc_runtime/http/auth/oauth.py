@@ -35,6 +35,7 @@ class Verifier(Protocol):
 
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
+# A scope-token of RFC 6749, section 3.3: printable ASCII without space, quote and backslash.
 is_scope = re.compile(r"[!#-\[\]-~]+").fullmatch
 is_pattern = re.compile(r"[A-Za-z0-9_.*-]{1,128}").fullmatch
 
@@ -103,6 +104,7 @@ class Resource:
 
     def __init__(self, url: str, path: str, issuer: str, scopes: Scopes) -> None:
         parts = urlsplit(url)
+        # The canonical address of a server is in lower case, without a slash after a bare host (MCP 2025-06-18).
         root = f"{parts.scheme.lower()}://{parts.netloc.lower()}"
         public = parts.path if parts.path != "/" else ""
         self.metadata = f"{root}{WELL_KNOWN}{public}"
@@ -143,6 +145,7 @@ class OAuth:
         self._scopes = scopes
         self._hides = hides
         self.documents = {place: resource.document for resource in resources.values() for place in resource.places}
+        # Clients may look at the root of the host, whatever the path of the endpoint is.
         self.documents.setdefault(WELL_KNOWN, self._main.document)
 
     def resource(self, path: str) -> Resource:

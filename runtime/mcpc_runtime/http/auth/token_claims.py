@@ -31,6 +31,7 @@ def check_times(claims: Claims, now: float) -> None:
 
 def timestamp(value: Json) -> float | None:
     """Return a time, None for a value that is not one."""
+    # The bound keeps out infinities, NaN and integers that a float cannot hold.
     return float(value) if type(value) in (int, float) and abs(value) < 1e15 else None  # type: ignore[arg-type]
 
 

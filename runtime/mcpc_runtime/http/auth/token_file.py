@@ -28,6 +28,7 @@ from mcpc_runtime.transports.platforms import system
 from mcpc_runtime.transports.platforms.files import access_of_others, is_credential, is_own_file
 
 MAX_BYTES = 4096
+# Without O_NONBLOCK, to open a named pipe would wait for a writer.
 FLAGS = system.O_RDONLY | system.O_NOFOLLOW | system.O_NONBLOCK | system.O_CLOEXEC
 
 
@@ -39,6 +40,7 @@ def read_secret(path: str) -> str:
         why = "it is a symlink" if os.path.islink(path) else problem.strerror
         raise MisconfiguredError(f"{path} cannot be used: {why}") from None
     try:
+        # Of what is open, not of the path: between a check and the opening the file could be replaced.
         status = os.fstat(descriptor)
         wrong = "" if is_credential(path, status) else access_problem(status)
         data = b"" if wrong else os.read(descriptor, MAX_BYTES + 1)
@@ -88,6 +90,7 @@ class TokenFile:
 
     def read(self, current: Signature = None) -> list[Principal]:
         """Read the file, and log what changed; return the principals of removed tokens."""
+        # Before the file is read: a change during the reading is seen at the next check.
         self._signature = current or signature(self._path)
         try:
             read = tokens_from(read_secret(self._path), self._path)

@@ -26,6 +26,7 @@ AUTHORIZATION = b"authorization"
 SCHEME = b"Bearer"
 MAX_BYTES = 8192
 """Maximum length of a token."""
+# The syntax of a bearer token in RFC 6750, section 2.1.
 b64token = re.compile(rb"[A-Za-z0-9._~+/-]+=*").fullmatch
 
 
@@ -41,6 +42,7 @@ def bearer_token(headers: Pairs) -> str:
     if len(values) > 1:
         raise MalformedHeaderError("more than one Authorization header")
     scheme, _, token = values[0].strip(b" \t").partition(b" ")
+    # Another scheme is no malformed token: it gets the challenge, as if there were none.
     if scheme != SCHEME:
         return ""
     if len(token) > MAX_BYTES or b64token(token) is None:
@@ -68,6 +70,7 @@ class Tokens:
         token_digest = sha256(token.encode("ascii")).digest()
         owner: Principal | None = None
         for digest, principal in self._entries:
+            # No early return: its time would tell which token it was.
             if compare_digest(digest, token_digest):
                 owner = principal
         return owner

@@ -47,6 +47,7 @@ MAX_CACHED_LENGTH, MAX_CACHED = 2048, 512
 """Maximum length and number of cached heads."""
 PROGRESS = 1 << 14
 """Bytes that a client has to accept in `write_seconds`."""
+# `struct linger` with zero seconds: closing sends a reset instead of what is left in the system's buffer.
 RESET_ON_CLOSE = pack("ii", 1, 0)
 CLOSE, CLOSE_LINE = (b"connection", b"close"), b"connection: close\r\n"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -117,6 +118,7 @@ class Connection(H11Protocol):
             self.cycle.feed_chunks(data)
         else:
             self._receive_body(self.cycle, data)
+        # Most requests arrive and are answered whole, and leave nothing to charge.
         if self._buffered or self._charged != CONNECTION_COST or (self.cycle is not None and self.cycle.buffered):
             self._charge_or_refuse()
 
@@ -199,6 +201,7 @@ class Connection(H11Protocol):
         """Buffer the beginning of a head; refuse it if it is malformed already."""
         check_beginning(data, self.settings.head_limit)
         self._buffered = data
+        # Not later than before: bytes that trickle in must not extend the limit.
         self.deadline = min(self.deadline, self.loop.time() + self.settings.header_seconds)
 
     def _parse_head(self, data: bytes) -> RequestHead:
@@ -208,6 +211,7 @@ class Connection(H11Protocol):
         head = parse(data)
         if len(data) <= MAX_CACHED_LENGTH:
             if len(cached_heads) >= MAX_CACHED:
+                # Cleared as a whole, which is cheaper than an order of use; clients fill it again at once.
                 cached_heads.clear()
             cached_heads[data] = head
         return head
@@ -247,6 +251,7 @@ class Connection(H11Protocol):
     def _reply(self, head: RequestHead, reply: Reply, more: Pairs) -> None:
         """Send a reply, and end the request."""
         status, headers, body = reply
+        # A reply that says it closes the connection has to, since the client does not reuse it.
         closes = head.closes or self._closes_after_answer or CLOSE in headers
         end = b"content-length: %d\r\n%b\r\n" % (len(body), CLOSE_LINE if closes and CLOSE not in headers else b"")
         self.write(self.response_head(status, headers + more if more else headers) + end + body)
@@ -311,6 +316,7 @@ class Connection(H11Protocol):
         self.cycle = None
         if self._charged != CONNECTION_COST:
             self._charge()
+        # The rest of the body would be taken for the next request.
         if cycle.more:
             self._close_after_delay()
             return
@@ -327,6 +333,7 @@ class Connection(H11Protocol):
         if self.flow.read_paused:
             self.flow.resume_reading()
         if self._buffered:
+            # In a later turn: this may be called in the task of the answer that has ended.
             self.loop.call_soon(self._read_buffered)
 
     def _read_buffered(self) -> None:

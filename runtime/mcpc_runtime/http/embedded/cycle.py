@@ -36,6 +36,7 @@ class CycleConnection(Protocol):
 
 MAX_BUFFERED = 1 << 16
 """Maximum bytes of a body that are buffered before reading pauses."""
+# These have no body, whatever their headers say (RFC 9112, section 6.3).
 BODILESS = frozenset({204, 304})
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 DISCONNECT: Message = {"type": "http.disconnect"}
@@ -136,6 +137,7 @@ class RequestCycle:
 
     async def receive(self) -> Message:
         """Return what has arrived of the body; after its end wait until the client disconnects."""
+        # Only when the application reads: a request that is refused by its head never sends the body.
         if self._is_expected and self.more and not self._body and (self.chunks is None or not self.chunks.size):
             self._connection.write(CONTINUE)
         self._is_expected = False
@@ -184,6 +186,7 @@ class RequestCycle:
         self.closes = self.closes or self.more or b"connection" in names
         if self.closes and b"connection" not in names:
             headers.append((b"connection", b"close"))
+        # Kept until the first part of the body, so that both are one write.
         self._pending = self._connection.response_head(status, headers) + b"\r\n"
         if not has_length:
             self._write(b"")

@@ -24,8 +24,10 @@ END = b"\r\n\r\n"
 CHUNKED = -1
 MAX_FIELDS = 100
 MAX_LINE_LENGTH = 8192
+# `token` of RFC 9110, section 5.6.2.
 TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 REQUEST_LINE = re.compile(rb"(%b) ([!-~]+) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
+# Lines without folding and without a space before the colon; values have no control characters but tabs.
 FIELDS = re.compile(rb"(?:%b:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n" % TOKEN)
 BROKEN_LINE = re.compile(rb"(?:^|[^\r])\n|\r[^\n]|\0")
 """A line feed without a carriage return, a carriage return without a line feed, or a NUL: not allowed in a head."""
@@ -141,6 +143,7 @@ def length_of(lengths: list[bytes], codings: list[bytes], version: str) -> int:
         return CHUNKED
     if not lengths:
         return 0
+    # 18 digits stay below 2 ** 63, and bound the time of `int`.
     if not lengths[0].isdigit() or len(lengths[0]) > 18:
         raise BadRequestError(BAD_REQUEST, "Content-Length is not a number")
     return int(lengths[0])
@@ -155,6 +158,7 @@ FREE_FRAMING = 2048
 """Bytes of framing that every body may have; any more must not exceed its data: chunks of five bytes on average."""
 EXTENSION = rb"(?:;[\t\x20-\x7e\x80-\xff]*)?"
 read_line = re.compile(rb"([0-9A-Fa-f]{1,20})%b[ \t]*\r\n" % EXTENSION).match
+# What may still become the line of a chunk's size: digits, and after them a part of an extension.
 read_beginning = re.compile(rb"[0-9A-Fa-f]{0,20}(?:(?<=[0-9A-Fa-f])%b[ \t]*\r?)?" % EXTENSION).fullmatch
 CRLF = b"\r\n"
 SIZE, DATA, FOOTER, LAST, ENDED = range(5)
@@ -223,6 +227,7 @@ class ChunkedBody:
             start = line.end()
             stop = start + int(line[1], 16)
             if (
+                # Left to `_step`: the last chunk, and any that is malformed, too long or has not arrived.
                 stop == start
                 or data[stop : stop + 2] != CRLF
                 or start - at > MAX_CHUNK_LINE

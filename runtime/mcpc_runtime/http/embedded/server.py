@@ -91,6 +91,7 @@ class HttpServer(Server):
             proxy_headers=False,
             forwarded_allow_ips=[],
             server_header=False,
+            # asyncio accepts up to this number in one turn; `startup` sets the length of the system's queue.
             backlog=BURST,
             timeout_graceful_shutdown=1,
         )
@@ -124,6 +125,7 @@ class HttpServer(Server):
                 log_line(f"the page for people is {address(listening, self._settings, '/ui/')}")
         stamp_lines(os.environ)  # from here on: programs parse the line above
         gc.collect()
+        # Modules and definitions stay until the end: collections leave them out.
         gc.freeze()
         gc.enable()
 
@@ -155,6 +157,7 @@ class HttpServer(Server):
         self._is_stopping = True
         for connection in self.server_state.connections:
             connection.close_after_answer()  # type: ignore[union-attr]
+        # Duplicates keep the queue of connections when the server closes its own descriptors.
         waiting = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
@@ -323,6 +326,7 @@ class SignalActions:
             return False
         view = memoryview(self._action).cast("B")[offset : offset + FLAGS_SIZE]
         flags = int.from_bytes(view, sys.byteorder)
+        # Python sets SA_ONSTACK in its handlers: without it, the flags are not at this offset.
         if not flags & on_stack:
             return False
         view[:] = (flags | reset).to_bytes(FLAGS_SIZE, sys.byteorder)
