@@ -110,7 +110,7 @@ def write_folder(target: Path, files: Iterable[CarrierFile]) -> None:
 def write_files(folder: Path, files: Iterable[CarrierFile]) -> int:
     """Write files below a new folder with their modes, and return their number."""
     folder.mkdir()
-    # The mask can only be read by setting it; the modes are those of the carrier, not those of this process's defaults.
+    # The mask can only be read by setting it; what it forbids is taken from the modes of the files.
     mask = os.umask(0o077)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)

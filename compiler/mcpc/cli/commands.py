@@ -162,6 +162,7 @@ def find_command(path: str) -> click.Command:
             help=COMMANDS[path],
             context_settings={"help_option_names": ["-h", "--help"]},
         )
+    # `ship bundle` is `bundle` in the module `ship`; a command without a group is `command` in its own.
     module, _, name = PLACES.get(path, path.replace(" ", ":")).partition(":")
     command: click.Command = getattr(importlib.import_module(f"mcpc.cli.{module}"), name.replace("-", "_") or "command")
     return command

@@ -111,6 +111,7 @@ def write_text_file(path: Path, text: str) -> None:
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as stream:
             stream.write(text)
+        # A temporary file is its owner's alone.
         Path(stream.name).chmod(0o644)
         Path(stream.name).replace(path)
     except OSError as problem:

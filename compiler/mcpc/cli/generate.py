@@ -79,6 +79,7 @@ def models(target: str, output: str, **given: Any) -> None:
     if place is None:
         click.echo(text, nl=False)
     else:
+        # As any new file of a person: the mask takes away the rest.
         with atomic_write(place, text.encode(), 0o666):
             pass
 

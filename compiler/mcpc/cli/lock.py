@@ -73,6 +73,7 @@ def command(
     """
     output, name = given.pop("output"), lock_name(given.pop("lock"))
     options = command_options.read_options(given)
+    # None stands for all packages.
     chosen = None if EVERY in upgraded else upgraded
     with report.progress_reporter(quiet) as tell:
         tree, found = pipeline.read_project(project)

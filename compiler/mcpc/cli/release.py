@@ -158,6 +158,7 @@ def write_release(folder: Path, files: Iterable[CarrierFile]) -> None:
             made, earlier = Path(scratch) / "new", Path(scratch) / "old"
             write_files(made, (*files, sums, ignored))
             if place.exists():
+                # A rename cannot replace a folder with files, so the earlier one makes room first.
                 place.rename(earlier)
             made.rename(place)
             shutil.rmtree(earlier, ignore_errors=True)

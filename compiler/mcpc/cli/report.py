@@ -140,6 +140,7 @@ def progress_reporter(quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 def runs_on(described: str) -> str:
     """Return the lines that say what a built file runs on, and how it runs on other systems, too."""
+    # What precedes `, Python` are systems, several with commas between them.
     is_here_only = "," not in described.partition(", Python")[0] and not described.endswith(ANY_SYSTEM)
     words = f"runs on: {visible(described)}"
     lines = textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

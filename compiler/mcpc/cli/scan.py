@@ -168,5 +168,6 @@ def exit_with_status(findings: Sequence[Finding], fail_on: str | None) -> None:
     """Exit with the status of differences from pins, or of a gate."""
     if any(finding.code.startswith("SCAN7") for finding in findings):
         raise click.exceptions.Exit(CHANGED)
+    # `RISKS` begins with the highest.
     if fail_on is not None and any(RISKS.index(one.risk) <= RISKS.index(fail_on) for one in findings):
         raise click.exceptions.Exit(GATE)

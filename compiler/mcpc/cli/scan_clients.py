@@ -197,6 +197,7 @@ def without_values(server: ScannedServer, secrets: Sequence[str]) -> ScannedServ
 @contextmanager
 def started_quietly(server: ConfiguredServer) -> Iterator[ProcessTransport]:
     """Start the command of an entry as its client does, and yield the connection to it; raise ConversationError."""
+    # A file takes any amount; a full pipe that nobody reads would stop the server.
     with tempfile.TemporaryFile() as errors, started_entry(server, errors) as transport:
         yield transport
 

@@ -191,6 +191,7 @@ class ServerClient:
             # An empty text is a cursor like any other: it is opaque to clients.
             if cursor is None:
                 return
+            # A server that returns a cursor again would be asked without end.
             if not isinstance(cursor, str) or cursor in seen:
                 raise ConversationError(f"its pages of {method} do not end")
             seen.add(cursor)

@@ -83,6 +83,7 @@ class HttpTransport:
 
     def _posted(self, message: Object, deadline: Deadline) -> Object:
         with self._post(message, deadline) as response:
+            # Given with the answer to `initialize`, and sent with all that follows (MCP 2025-06-18, Transports).
             self._session = response.headers.get(SESSION) or self._session
             for body in self._bodies(response, deadline):
                 message_received = as_object(body)
@@ -110,6 +111,7 @@ class HttpTransport:
             stream.open(deadline)
         except ConversationError as problem:
             stream.close()
+            # Where a GET is refused as well, the answer to the POST tells more.
             raise (refused if isinstance(problem, NoStreamError) or problem.status else problem) from None
         return stream
 

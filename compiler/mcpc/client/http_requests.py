@@ -74,6 +74,7 @@ class HttpRequests:
             with self._opener.open(request, timeout=deadline.seconds()) as response:
                 yield response
         except urllib.error.HTTPError as problem:
+            # The error is the response, too, which has to be closed.
             with problem:
                 raise _refusal(problem, method, deadline) from None
         # Errors in the block of the caller, who reads the response, arrive here as well.

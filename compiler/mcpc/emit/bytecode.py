@@ -247,6 +247,7 @@ CODE_PARTS = (
 
 def pyc_header(magic: bytes, source: bytes) -> bytes:
     """Return the header of a bytecode file: hash-based and unchecked, since an archive does not change."""
+    # PEP 552: the second word has bit 0 for a hash in place of a time, and bit 1, which is not set, for checking it.
     return magic + UNCHECKED_HASH + _imp.source_hash(int.from_bytes(magic, "little"), source)
 
 

@@ -178,6 +178,7 @@ def interpreter(minor: str) -> str:
             done = programs.run_program("compiling Python", [path, "-I", "-S", "-c", VERSION], SECONDS)
         except OSError:  # a file that is not a program of this machine; TimeoutError is one of these
             continue
+        # PyPy and others have bytecode of their own.
         if done.returncode == 0 and done.stdout == f"cpython {minor}".encode():
             return path
     raise MissingPythonError(minor)

@@ -178,6 +178,7 @@ def declared_capabilities(server: Server, revision: Revision) -> dict[str, Json]
         if there:
             capabilities.setdefault(name, {})
         else:
+            # Declared, but with nothing behind it.
             capabilities.pop(name, None)
     if any(isinstance(item.handler, PythonFunction) and item.handler.context for item in server.definitions):
         capabilities.setdefault("logging", {})  # a handler's context can log

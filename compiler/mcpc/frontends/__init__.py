@@ -234,6 +234,7 @@ def _decorated_elsewhere(tree: SourceTree) -> str:
         for path, source in tree.files.items()
         if path.endswith(".py") and MCP_DECORATOR.search(source.data) and MCP_IMPORT.search(source.data)
     )
+    # The nearest to the project's folder.
     return min(files, key=lambda path: (path.count("/"), path), default="")
 
 

@@ -278,6 +278,7 @@ def _spans(decorator: Decorator) -> SpanTable:
     for option, key in OPTIONS.items():
         if option in decorator.options:
             places[(key,)] = decorator.options[option]
+    # A URI with variables is that of a template, where its member has another name.
     if "uri" in decorator.options:
         places["uriTemplate",] = decorator.options["uri"]
     for option in HANDLER_KEYWORDS:

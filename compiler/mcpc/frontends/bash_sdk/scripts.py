@@ -161,6 +161,7 @@ def read_script(source: Source, tree: SourceTree) -> ServerScript:
     while rest:
         for tail in paths_read_by(rest.pop()):
             is_open |= not tail
+            # The most probable file alone: a path means one.
             for read_file in find_by_tail(tail, source, tree)[:1] if tail else ():
                 if read_file.path not in files and main_call(read_file) is None:
                     files[read_file.path] = read_file

@@ -177,6 +177,7 @@ class KnowledgeBaseReader:
 def renamed_members(node: Node, names: dict[str, str]) -> Iterable[Member]:
     """Yield the members of an object with these names, each under its new name."""
     for key, name in names.items():
+        # Of two members with one key the last one counts.
         source_member = next((member for member in reversed(node.members) if member.key == key), None)
         if source_member is not None:
             yield Member(name, source_member.key_start, source_member.key_end, source_member.node)

@@ -353,6 +353,7 @@ def read_tokens(node: Node, profiles: Profiles, report: TokenProblems) -> tuple[
             report.wrong(written, "authToken", "a string, or a list of objects with a `token`")
             continue
         text = str(written.value).strip()
+        # An empty text alone means no token; in a list it is a mistake.
         if not text and node.kind != "array":
             continue
         for token in _token(text, tools, written, report):

@@ -53,6 +53,7 @@ OF_TYPES = {
     "uri": f"http://{VALUE}.invalid",
 }
 """The values of settings by their types."""
+# A program names what it lacks one after the other, in a run each.
 MAX_RUNS = 6
 KINDS = ("exited", "no server", "raised")
 """The kinds of failures that may be for want of them."""

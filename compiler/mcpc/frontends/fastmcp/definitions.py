@@ -247,6 +247,7 @@ def loosened(schema: Schema, span: Span) -> Iterator[tuple[str, str]]:
                 yield f"/properties/{name.replace('~', '~0').replace('/', '~1')}", wrong
     rest = fault_of(schema, span)
     if rest:
+        # In place, because the caller's tool has this object.
         schema.clear()
         schema["type"] = "object"
         yield "", rest

@@ -335,6 +335,7 @@ def _file_rank(source: Source, settings: ProjectSettings, *, makes: bool) -> tup
     name = source.path.rpartition("/")[2]
     own = normalised_name(settings.name or "-").replace("-", "_") + ".py"
     names = FILE_NAMES if makes else ("main.py", "run.py", "__main__.py", "app.py", "server.py")
+    # A file with the project's name comes after the usual names, and before all others.
     place = names.index(name) if name in names else len(names) - (name == own)
     return not RUNS.search(source.data), source.path.removeprefix("src/").count("/"), place
 

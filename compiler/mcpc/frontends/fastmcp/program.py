@@ -316,6 +316,7 @@ def line_of(row: Mapping[str, Any]) -> int:
 def process_failure(outcome: ProgramOutcome, folder: Path, printed: str) -> ProgramFailure:
     """Return why a process wrote no answer, and the last line of the project in its dump, if there is one."""
     dump = outcome.output.decode("utf-8", "replace")
+    # The last one: the program may have printed such a line before.
     begin = max(dump.rfind(sign) for sign in (HUNG, CRASHED))
     place = re.search(rf'File "{re.escape(f"{folder}{os.sep}")}([^"\n]+)", line (\d+)', dump[max(begin, 0) :])
     is_late = begin >= 0 and dump.startswith(HUNG, begin)

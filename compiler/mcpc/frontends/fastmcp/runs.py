@@ -84,6 +84,7 @@ def run_with_needs(start: ProgramStart) -> tuple[EntryPoint, ProgramRun]:
     for _ in range(MAX_RUNS):
         if needs is None:
             break
+        # A value that the user gives counts more than one that the build makes up.
         variables = {**needs.variables, **start.environment}
         served_again, run = run_to_serve(replace(start, entry=needs.started(entry), environment=variables))
         if isinstance(run.result, ProgramDescription) and not (*baked_values(run.result, needs.variables, entry.file),):
