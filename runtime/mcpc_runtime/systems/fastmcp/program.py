@@ -310,7 +310,7 @@ class ServedProgram:
             self._problem = f"the program ended: {type(problem).__name__}: {problem}"
             sys.excepthook(type(problem), problem, problem.__traceback__)
         self.server = None
-        # Set last: `wait` reads the problem when it is.
+        # After the problem and the server: `wait` reads them once this is set.
         self._ready.set()
         self._over.set()
 
