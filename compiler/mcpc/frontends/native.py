@@ -211,6 +211,7 @@ def _libraries(tree: SourceTree, options: Options, decorated: Sequence[str]) -> 
         kinds = [*collection.lists.values()]
         rows = {
             "bash": [(kind, prefixes[kind]) for kind in dict.fromkeys((*shared, *kinds))],
+            # A Python function has the name of its definition, or the prefix before it.
             "python": [(kind, prefix) for kind in kinds for prefix in ("", prefixes[kind])],
         }
         is_there = collection not in OPTIONAL_COLLECTIONS or collection in used_collections

@@ -180,6 +180,7 @@ def misspelt_decorators(source: Source) -> Iterator[StaticFault]:
             if near and near != used.attr:
                 span = text.node_span(used)
                 message = f"'{kind}' object has no attribute '{used.attr}'"
+                # `Span` itself is imported for annotations only.
                 place = type(span)(span.path, span.end - len(used.attr), span.end)
                 yield StaticFault("AttributeError", message, place, f"did you mean `{near}`?")
 

@@ -168,6 +168,7 @@ def bundle_references(definition: Definition) -> tuple[Definition, Diagnostics]:
                 if whole is not schema:
                     changed[schema] = whole
         if changed:
+            # Members and value of a node say the same, so that both are made anew.
             members = tuple(replace(member, node=changed.get(member.node, member.node)) for member in node.members)
             node = replace(node, members=members, value={member.key: member.node.value for member in members})
         tools.append(replace(tool, node=node))

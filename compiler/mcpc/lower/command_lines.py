@@ -315,6 +315,7 @@ def _word(node: Node, position: int, nodes: tuple[Node, ...], inputs: Inputs) ->
     flag, join = node.get("flag"), node.get("join")
     joined = node.get("joined")
     is_joined = joined is not None and joined.value is True
+    # Behind `--` a program takes no word for a flag.
     is_operand = any(other.value == NO_MORE_FLAGS for other in nodes[:position])
     setting = _setting(node, inputs)
     kind = "argument" if setting is None else "switch" if setting.type == "boolean" else "setting"

@@ -194,6 +194,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
 MAX_RESULT = "maxResult"
 POLICIES = ("inherit", "minimal")
 NAMES = 'names like `"API_KEY"` or `"AWS_*"`'
+# A name, perhaps with `>=` and a version of up to eight numbers.
 PROGRAM = re.compile(
     rf"(?P<command>{PROGRAM_NAME.pattern}) *(?:>= *(?P<version>[0-9]{{1,9}}(?:\.[0-9]{{1,9}}){{0,7}}))?"
 )

@@ -186,6 +186,7 @@ def _items(node: Node | None, key: str) -> tuple[Node, ...]:
 
 
 CONTENTS = re.compile(r"\b(?:resource_updated|mcpc_updated)\b")
+# A call that reports a changed list, and which list, if a literal behind it says so.
 LISTS = re.compile(r"\b(?:list_changed|mcpc_changed)\b[\s(]*[\"']?(tools|prompts|resources)?")
 KINDS = ("tools", "prompts", "resources")
 ENDINGS = (".py", ".bash", ".sh")

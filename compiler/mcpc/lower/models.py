@@ -58,6 +58,7 @@ class Catalog:
         if not origin and hasattr(builtins, annotation.name):
             return False
         known = annotation.name in self.owners or bool(self.nearest(annotation.name, ALIKE))
+        # A name with such an ending that nothing defines was meant to be that of a model.
         return known or (not origin and annotation.name.endswith((INPUT, OUTPUT)))
 
     def nearest(self, name: str, cutoff: float) -> str:

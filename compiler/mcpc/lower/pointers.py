@@ -65,6 +65,7 @@ def tokens_of(pointer: str) -> tuple[str, ...] | None:
 def resolve(value: Described) -> Node | None:
     """Return the schema of a value behind its references; None if it may be anything."""
     schema: Node | None = value.schema
+    # More references in a row are taken for a circle.
     for _ in range(MAX_REFERENCES):
         reference = member_of(schema, "$ref", "string")
         if reference is None:

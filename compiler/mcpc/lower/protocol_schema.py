@@ -343,6 +343,7 @@ SYNONYMS = {
 
 def check_fields(node: Node, field: Field, label: str) -> Iterator[Diagnostic]:
     """Yield every deviation of `node` from `field`; `label` is the value's name in messages."""
+    # After a wrong type, nothing else about the value is worth reporting.
     if field.kind and node.kind != field.kind:
         yield diagnose("MCP101", node.span, kind_mismatch(label, field.kind, node), "", field.hint)
         return

@@ -70,6 +70,7 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 HANDLER_KEYWORDS = ("timeout", "environment", "requires")
 PROMPT = ("name", "title", "description", "icons", "meta", "tags", *HANDLER_KEYWORDS)
 RESOURCE = ("uri", *PROMPT, "mime_type", "annotations", "size", "inline")
+# Hints may also be keywords of their own, beside `annotations`.
 TOOL = (*PROMPT, "inline", "annotations", "output_schema", "max_result", "task", *HINTS)
 SUPPORTED: Mapping[str, tuple[str, ...]] = {
     "completion": ("ref", "argument", "inline", *HANDLER_KEYWORDS),

@@ -363,6 +363,7 @@ def literal_default(given: ast.expr) -> dict[str, Json]:
     """Return the `default` of a parameter, if it is written as in JSON; None only says that it may be left out."""
     try:
         value = ast.literal_eval(given)
+    # `literal_eval` raises TypeError for a key that cannot be one, as in `{[]: 1}`.
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return {}
     return {"default": value} if isinstance(value, str | int | float) or value == [] else {}

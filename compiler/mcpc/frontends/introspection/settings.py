@@ -92,6 +92,7 @@ def _schema(name: str, hint: Any, field: pydantic.fields.FieldInfo) -> dict[str,
         schema = pydantic.TypeAdapter(typing.Annotated[hint, field]).json_schema()
     except pydantic.errors.PydanticUserError:
         raise SettingTypeError(f"the type of `{name}` cannot be that of a setting") from None
+    # An enumeration, for example, is a definition of its own with a reference to it.
     if "$ref" in schema:
         schema = schema["$defs"][schema["$ref"].rpartition("/")[2]]
     extra = field.json_schema_extra

@@ -89,6 +89,7 @@ class CompletionCollector:
             self.reader.report("MCP151", item.span, message, "a prompt with arguments, or a resource template", hint)
         for owner in owned:
             self.add(item.file, owner, said)
+        # A client that knows the name may request it, even if no definition has it.
         self.scripts.setdefault(name, (item.file.path, said.seconds or DEFAULT_SECONDS, (), name))
 
     def add_beside(self, owner: CompletionTarget) -> None:
@@ -126,6 +127,7 @@ class CompletionCollector:
 
 def script_paths(path: str) -> tuple[str, ...]:
     """Return the possible paths of a script that completes the file at `path`, the first choice first."""
+    # Without a suffix of the file, both names are the same.
     return tuple(dict.fromkeys(name + suffix for name in (path, without_suffix(path)) for suffix in SUFFIXES))
 
 

@@ -48,6 +48,7 @@ def discover_prompts(reader: ProjectReader) -> list[ProjectItem]:
 
 def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     fields = reader.described_fields(source, KNOWN_FIELDS)
+    # A name of another type stays, and is reported with the types of all fields.
     if not text_of(fields, "name") and ("name" not in fields or fields["name"].node.kind == "string"):
         fields["name"] = name_of_file(source)
     return ProjectItem(source, fields, Span(source.path), folder_of(source.path))

@@ -79,6 +79,7 @@ def discover_templates(reader: ProjectReader) -> list[ProjectItem]:
 def _found(source: Source, reader: ProjectReader) -> ProjectItem:
     fields = reader.described_fields(source, KNOWN_FIELDS)
     span = Span(source.path)
+    # A header counts only where the description beside the file says no URI.
     if "uriTemplate" not in fields and not text_of(fields, "uri"):
         fields.update(reader.header_fields(source, HEADER_FIELDS))
         if not text_of(fields, "uri"):

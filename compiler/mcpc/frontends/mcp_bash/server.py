@@ -169,6 +169,7 @@ def sdk_files(project: Iterable[Source], *, forks: bool) -> tuple[Source, ...]:
 
 def _library_files() -> Iterator[Source]:
     folder = template_folder() / "mcp_bash"
+    # In any order: the caller sorts them.
     for file in folder.rglob("*"):
         if file.is_file() and "__pycache__" not in file.parts:
             data = file.read_bytes()

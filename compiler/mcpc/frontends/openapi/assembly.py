@@ -62,6 +62,7 @@ class Assembly:
             if name not in self.uses:
                 wrong = self._schemas.failure(name)
                 if wrong is not None:
+                    # A definition that cannot be had costs the operations that need it, and no others.
                     raise wrong
                 self.uses[name] = tuple(names_in(self._schemas.definitions[name]))
                 waiting += self.uses[name]

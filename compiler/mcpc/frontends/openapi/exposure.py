@@ -57,6 +57,7 @@ def toolsets(parts: Sequence[ApiTools], names: Sequence[Sequence[str]], span: Sp
         if part.api.expose in (TOOLSETS, SEARCH):
             for name, tags in zip(own, part.tags, strict=True):
                 for tag in tags or [UNTAGGED]:
+                    # A dictionary without values: a set that keeps the order.
                     rows = members.setdefault(toolset_name(tag), {})
                     rows |= dict.fromkeys((name, *(finders if part.api.expose == SEARCH else ())))
     for toolset, rows in sorted(members.items()):

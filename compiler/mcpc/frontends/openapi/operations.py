@@ -209,6 +209,7 @@ class Reader:
             return None
         place = self.follow(written)
         contents = dict(place.at("content").members())
+        # It becomes the value of a header, in which a line break would begin another one.
         media = chosen_media([each for each in contents if each.isprintable()])
         if not media:
             return None

@@ -229,6 +229,7 @@ def _wrong_settings(text: TomlText) -> Iterator[Diagnostic]:
             named = auth.get(key)
             for name in named if isinstance(named, list) else [] if named is None else [named]:
                 yield from _wrong_name(text, name)
+        # `setting` is the value of a `header` or a `query`, and no way of its own.
         ways = [key for key in auth if key != "setting"]
         if len(ways) != 1:
             yield diagnose(

@@ -225,6 +225,7 @@ def read_module(source: Source, tree: SourceTree) -> tuple[object, Function | No
         return None, None, (diagnose("MCP251", Span(source.path, 0, 0), message, f"def {FUNCTION_NAME}(request): …"),)
     written = [item.value for item in body if isinstance(item, Assignment) and assigns_schema(item) and item.value]
     try:
+        # The last assignment and the last definition count, as when the module runs.
         return (ast.literal_eval(written[-1]) if written else None), functions[-1], ()
     except ValueError:
         if not tree.options.imports:

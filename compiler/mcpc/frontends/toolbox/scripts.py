@@ -67,6 +67,7 @@ def read_script_tools(tree: SourceTree, files: Sequence[Source], making: ToolNam
     if not files:
         return ScriptTools(), ()
     handlers = {kind: path for kind, stem in HANDLERS.items() for path in [module_path(tree, stem)] if path}
+    # The tool that rebuilds is not bundled: a built server has an answer of its own for it.
     entries = [source.path for source in files if tool_name(source.path) != RELOAD]
     try:
         bundled = bundle_modules(tree, [*entries, *handlers.values()])
@@ -132,6 +133,7 @@ def tool_definitions(
     handler = ExternalHandler(source.path, span, CONTRACT, ("tool", name), unpacks=True)
     made, problems = convert_schema(source, offered.schema, handler, making)
     if offered.unwritten:
+        # In place of the problem that there is no schema: there is one, which JSON does not have.
         message = f"the schema of `{name}` cannot be written as JSON: {offered.unwritten}"
         problems = (diagnose("MCP252", span, message),)
     return made, problems

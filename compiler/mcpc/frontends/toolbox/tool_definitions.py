@@ -126,6 +126,7 @@ def bundle_error(entry: str, fault: BundleError, bundled: Bundle, tree: SourceTr
     """Return one error as a missing package, a package with machine code, or an error in a source."""
     span = project_span(tree, fault.path, fault.line, fault.column) or Span(entry, 0, 0)
     left = f"`{entry}` is left out"
+    # esbuild's message for an import that leads to nothing.
     if fault.package and fault.message.startswith("Could not resolve"):
         why = bundled.lacking.get(fault.package, "it is not installed")
         message = f"the package `{fault.package}` is not available ({why}): {left}"

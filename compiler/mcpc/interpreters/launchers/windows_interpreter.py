@@ -124,6 +124,7 @@ def zipped_files(archive: bytes) -> Files:
         names = [PurePosixPath(name) for name in packed.namelist() if not name.endswith("/")]
         folder = next((name.parent for name in names if name.name == PROGRAM), None)
         chosen = [name for name in names if name.parent == folder]
+        # Before anything is unpacked: a small archive may contain much.
         if sum(packed.getinfo(str(name)).file_size for name in chosen) > LARGEST:
             raise zipfile.BadZipFile("its files are too large")
         return {name.name: packed.read(str(name)) for name in chosen}

@@ -81,6 +81,7 @@ def find_modules(folder: Path, package: str) -> Iterator[tuple[str, tuple[bool, 
     """Yield the modules in a folder of the library and below it."""
     for path in folder.iterdir():
         name = package + path.stem
+        # A folder `config-…` has what programs that embed Python are linked with.
         if path.is_dir() and path.name not in LEFT_OUT_FOLDERS and not path.name.startswith("config-"):
             init = path / "__init__.py"
             if init.is_file():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcpc.reading import Source
 
 COMMAND = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*(?=[\s;|&)<>`]|\Z)")
+# The name of a program of which the library finds out whether there is one.
 LOOKED_FOR = re.compile(r"\b(?:command\s+-[vV]|type(?:\s+-\w+)?|hash|which)\s+(?:--\s+)?[\"']?([A-Za-z0-9_.+-]+)")
 OPENING = frozenset({"source", ".", "eval", "alias"})
 PREFIX = "mcpc_"

@@ -85,6 +85,7 @@ def run_node(words: Sequence[str], folder: Path, told: bytes = b"", *, more: Map
 
 def build_environment(folder: Path) -> dict[str, str]:
     """Return the complete environment of a build process: of the caller's variables only PATH."""
+    # With a home of its own, so that no user's configuration changes what is built.
     fixed = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "TZ": "UTC"}
     return {"PATH": os.environ.get("PATH", os.defpath), **fixed}
 
