@@ -47,6 +47,7 @@ class lazy:  # noqa: N801 - it stands where an import would
 
     def _import(self) -> Any:
         if self._object is None:
+            # With a list that is not empty `__import__` returns the module, and not its outermost package.
             module = __import__(self._module, fromlist=[self._name or "__name__"])
             self._object = getattr(module, self._name) if self._name else module
         if self._globals.get(self._alias) is self:

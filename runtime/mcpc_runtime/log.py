@@ -39,6 +39,7 @@ class StandardError:
                 view = view[self._put(self._descriptor, view) :]
         except OSError:
             pass
+        # If more than the text is left, the note before it was not written whole: what was lost still has to be told.
         self._lost = len(view) if len(view) <= size else lost + size
 
     def prepare(self) -> None:

@@ -67,6 +67,7 @@ def serve(image: Image, archive: str, options: list[str]) -> int:
             report_settings(image, lambda: how_to_set_in_clients(archive))
         call_rows(image.hooks("start"), image)
         driver = StdioDriver(image, Session(image), Channel(MAX_MESSAGE_BYTES), MAX_MESSAGE_BYTES)
+        # Over pipes there is one client, whose requests belong together.
         driver.session.conversation = ""
         driver.leave = system._exit
         driver.run()

@@ -171,6 +171,7 @@ def read_settings(arguments: list[str], environment: Mapping[str, str]) -> HttpS
         raise ServeError(USAGE, f"{problem}; `serve --help` lists all options") from None
     for field, variable in EXPORTED.items():
         if getattr(settings, field):
+            # Two copies of the environment: modules that do without `os` read the second one.
             os.environ[variable] = getattr(settings, field)
             system.environ[os.fsencode(variable)] = os.fsencode(getattr(settings, field))
     return settings
@@ -191,6 +192,7 @@ def with_authenticator(settings: HttpSettings, image: Image) -> HttpSettings:
         configured = authenticator(settings, os.environ)
         if configured is None:
             configured = next(iter(call_rows(image.hooks("authenticator"), image, os.environ)), None)
+        # Here for its errors, so that wrong keys are reported before the server listens.
         token_signer()
     except NotBundledError as problem:
         raise ServeError(NOT_RUNNABLE, str(problem)) from None
@@ -301,6 +303,7 @@ def prepare() -> ModuleType:
     spec = find_spec(PACKAGE)
     if spec is None:
         raise ModuleNotFoundError(PACKAGE)
+    # Its `__init__` would import uvicorn's command line, and click for that.
     package = sys.modules[PACKAGE] = module_from_spec(spec)
     package.Config = __import__("uvicorn.config", fromlist=["Config"]).Config  # type: ignore[attr-defined]
     return package

@@ -64,6 +64,7 @@ class RefusalLog:
             elif status >= FIRST_REFUSAL:
                 target = request.method, request.path, request.client
                 self.add(status, target, message.get("body", b""), request.body, request.principal)
+                # The reason is in the first part of the body; a request has one line.
                 status = 200
             await send(message)
 
@@ -161,6 +162,7 @@ def refusal_reason(body: bytes) -> str:
     if type(fields) is not dict:
         return ""
     error = fields.get("error")
+    # It answers a message, and its text may repeat parts of that.
     if type(error) is dict and "id" in fields:
         return f"error {error.get('code')}"
     text = error.get("message", "") if type(error) is dict else error

@@ -133,6 +133,7 @@ class Sessions:
         """Return the session of an id; None if the id is forged, ended, expired or of another principal."""
         conversation = self.live.get(token)
         if conversation is not None:
+            # An id is no credential: it is valid for the principal for which it was made.
             if conversation.session.principal != principal:
                 return None
             conversation.last_used = self.clock()
@@ -141,6 +142,7 @@ class Sessions:
         if len(token) > MAX_TOKEN_LENGTH or (self._ended and session_name(token) in self._ended):
             return None
         payload = token_signer().open(self._purpose, token)
+        # The parts of an id that are named above: 10 + 2 + 16 + 16 bytes.
         if payload is None or len(payload) != 44 or payload[12:28] != principal_digest(principal):
             return None
         version = payload[:10].decode()
@@ -149,6 +151,7 @@ class Sessions:
         session = Session(self._image)
         session.wire = self._image.revision(version)
         session.capabilities = unpack_capabilities(payload[10:12])
+        # The first of two bytes has the bit; `>>` binds closer than `&`.
         session.is_tolerated = payload[10] & TOLERATED >> 8 != 0
         session.principal = principal
         session.account = self._settings.budget.account(principal)
@@ -183,6 +186,7 @@ class Sessions:
         return next((conversation for conversation in self.live.values() if conversation.name == name), None)
 
     def _revoke(self, name: str) -> None:
+        # The oldest is forgotten: its id is valid again, until it expires.
         if len(self._ended) >= MAX_ENDED:
             del self._ended[next(iter(self._ended))]
         self._ended[name] = None

@@ -197,6 +197,7 @@ class EventStream:
         if self.response is not None:
             self.response.finish()
         self.response = response
+        # What the client has not got, as it says by the id of its last event.
         for number, event in self.events:
             if number > after:
                 response.write(event)

@@ -116,6 +116,7 @@ def tracer_for(name: str, version: str) -> CallTracer:
     except ImportError as problem:
         raise MisconfiguredError(f"spans need {problem.name or problem}: build with --otel") from None
     service = resource.create({})
+    # A name from the OTEL_… variables stays.
     if str(service.attributes.get("service.name", "")).startswith(NAMELESS):
         service = service.merge(resource({"service.name": name, "service.version": version}))
     tracer_provider = provider(resource=service)

@@ -55,6 +55,7 @@ def close_batch(call: Activity, line: bytes | None) -> list[Effect]:
 
 def batch_response(batch: Batch) -> list[Effect]:
     """Return the response to a batch once none of its calls is open; a batch of notifications has no response."""
+    # No empty array is sent (JSON-RPC 2.0, section 6).
     if batch["open"] or not batch["replies"]:
         return []
     lines = b",".join(line.rstrip(b"\n") for line in batch["replies"])

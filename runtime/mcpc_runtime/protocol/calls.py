@@ -43,6 +43,7 @@ KNOWN, FINDER = "known", "finder"
 SUBSCRIBE = "resources/subscribe"
 MAX_CALL_DEPTH = 16
 """How deep tools may call each other, which ends a cycle."""
+# As digits, so that `isalnum` accepts what else a name may have.
 PUNCTUATION = {ord(mark): "0" for mark in "_.-"}
 
 
@@ -124,6 +125,7 @@ def finish_call(session: SessionState, call: Activity, ending: Ending) -> list[E
     The call counts as running until its answer is made: if that fails, this function can be called with the failure.
     """
     request = call.request
+    # The id of a cancelled request may be that of another call by then.
     if session.running.get(request.identifier) is not call:
         return []
     answer = make_result(call, ending)
@@ -247,6 +249,7 @@ def tool_result(request: Request, outcome: Outcome) -> bytes:
     """Return an outcome as a result in the request's revision, as JSON."""
     wire, content = request.wire, outcome.content
     for block in content:
+        # Most results have nothing but known content, and are not copied.
         if type(block) is not dict or block.get("type") not in wire.content:
             content = [downgrade_content(each, wire.content) for each in content]
             break

@@ -26,6 +26,7 @@ def client_capabilities(request: Request) -> dict[str, Json]:
     if wire.version < ELICITATION_SINCE:
         declared.pop("elicitation", None)
     if wire.version < CAPABILITY_DETAILS_SINCE:
+        # What a revision does not define declares nothing, whatever the client has sent.
         declared.update({name: {} for name in ("elicitation", "sampling") if name in declared})
     return declared
 

@@ -15,6 +15,7 @@ from mcpc_runtime.protocol.image import Image
 from mcpc_runtime.protocol.jsonrpc import Json
 from mcpc_runtime.protocol.requests import Request
 
+# The maximum of the protocol.
 MAX_VALUES = 100
 CONTEXT_SINCE = "2025-06-18"
 """The first revision in which a client sends the values it has chosen for other arguments."""
@@ -91,6 +92,7 @@ def matching_values(values: Iterable[str], typed: str) -> list[str]:
     folded = typed.casefold()
     beginning = [value for value in values if value.casefold().startswith(folded)]
     containing = [value for value in values if folded in value.casefold()] if folded else []
+    # The values of the first list are in the second one, too.
     return list(dict.fromkeys([*beginning, *containing]))
 
 

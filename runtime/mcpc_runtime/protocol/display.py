@@ -74,7 +74,9 @@ def display_value(value: object, width: int = VALUE_WIDTH) -> str:
 def display_parts(value: object, width: int) -> list[str]:
     """Return the beginning of the JSON of a value, little more than `width` characters."""
     if type(value) is str:
+        # One character more than is shown tells that the text was cut.
         return ['"', escape_text(value[: width + 1], ESCAPES), '"']
+    # Python refuses to write integers of very many digits, since that takes quadratic time.
     if type(value) is int and not -LARGE_NUMBER < value < LARGE_NUMBER:
         return [MANY_DIGITS]
     if type(value) is int or type(value) is float:

@@ -31,6 +31,7 @@ def list_tools(session: SessionState, request: Request) -> bytes | Failure:
     """Return the page that a client requests, with the tools it may see."""
     allows, visible = session.allows or allow_every_tool, session.image.shows_tool or allow_every_tool
     choice = session.image.choice
+    # Taken out and put back, so that the first entry is the one that was used longest ago. A revision is of one image.
     filtered = cached_pages.pop((request.wire, allows), None)
     if filtered is None:
         hides_all = getattr(visible, "nothing", False)

@@ -119,6 +119,7 @@ class ProtocolRevision:
                 return None
         # With lenient cursors an unknown one means the first page, as in the framework of such a server.
         number = max(number, 0)
+        # Four bytes of offset, then four of length, whose highest bit is PARTS.
         row = self._image.read(table + 8 * number, 8)
         length = int.from_bytes(row[4:], "little")
         place: Reference = int.from_bytes(row[:4], "little"), length
@@ -351,6 +352,7 @@ class Image:
         # The length of a key is one byte in the table.
         if len(key) > MAX_KEY_LENGTH:
             key = b"sha256:" + sha256(key).hexdigest().encode()
+        # Two offsets: that of the bucket, and that of the next one, where it ends.
         bounds = self.read(table + 4 * (int.from_bytes(key, "little") % buckets), 8)
         start = int.from_bytes(bounds[:4], "little")
         entries = self.read(start, int.from_bytes(bounds[4:], "little") - start)

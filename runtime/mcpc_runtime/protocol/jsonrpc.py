@@ -59,6 +59,7 @@ def parse(data: bytes) -> Json:
     """Return the one JSON value of `data` (UTF-8; a byte order mark at its start is ignored); raise ParseError."""
     value: Json
     try:
+        # The scanner begins with a value, and stops behind it: white space at the ends is no part of that.
         text = str(data, "utf-8").removeprefix("\ufeff").strip(WHITE_SPACE)
         value, end = scan(text, 0)
     except StopIteration as stop:

@@ -72,6 +72,7 @@ class KeptResults:
         """Return the contents of a URI for a conversation; None if it has none of this name."""
         if conversation is None or type(uri) is not str:
             return None
+        # Put back below as the newest.
         result = self._results.pop((conversation, uri), None)
         if result is None:
             return None

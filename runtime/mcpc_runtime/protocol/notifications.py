@@ -31,8 +31,10 @@ def progress_notification(call: Call, values: dict[str, Json]) -> list[Effect]:
     meta = call.request.params.get("_meta")
     token = meta.get("progressToken") if type(meta) is dict else None
     value = number_or_none(values["progress"])
+    # What a nested call reports is not on the scale of the request.
     if value is None or (type(token) is not str and type(token) is not int) or call.chain:
         return []
+    # The value must increase with each notification (MCP 2025-06-18, Progress).
     if call.progress is not None and value <= call.progress:
         return []
     call.progress = value

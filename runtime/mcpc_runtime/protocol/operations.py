@@ -23,6 +23,7 @@ ENTRY = "mcpc_app/operations"
 SEARCH, READ, CHANGE = "search_operations", "read_operation", "change_operation"
 DESCRIBE = "describe_operation"
 SCORE = Struct("<IH")
+# Between a small letter or digit and a capital: `getUser` has two words.
 NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 WORD = re.compile(r"[^\W_]+")
 USUAL, MAX_TAGS, SHORT = 10, 100, 3
@@ -87,6 +88,7 @@ def search(session: SessionState, arguments: dict[str, Any]) -> Outcome:
     rows = [row for row in offered if tag.lower() in map(str.lower, row[2])] if tag else offered
     if words_of(query):
         scores = operations.scores(query)
+        # Equal scores keep the order of the definitions.
         rows = sorted((row for row in rows if row[0] in scores), key=lambda row: -scores[row[0]])
     chosen: list[Json] = [
         {"name": name, "summary": summary, "tags": [*tags], "call": READ if reads else CHANGE}
@@ -150,6 +152,7 @@ def called_operation(session: SessionState, caller: Definition, arguments: dict[
     operation = None if row is None else session.image.any_tool(name)
     if row is None or operation is None:
         return unknown(session, name)
+    # That tool is declared as read-only: a client may call it without asking its user.
     if does == READ and not row[3]:
         return f"`{name}` changes something: call it with `{CHANGE}`"
     return operation

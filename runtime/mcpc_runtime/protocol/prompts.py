@@ -29,6 +29,7 @@ def get_prompt(session: SessionState, request: Request) -> bytes | Failure | Cal
         code, message = refusals.get("prompt_unknown", (INVALID_PARAMS, "Unknown prompt: {name}"))
         return Failure(code, message.replace("{name}", name))
     arguments = request.params.get("arguments")
+    # As for tools: clients send `null` for no arguments.
     if arguments is None:
         arguments = {}
     if type(arguments) is not dict:

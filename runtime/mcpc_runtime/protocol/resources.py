@@ -38,6 +38,7 @@ def read_resource(session: SessionState, request: Request) -> bytes | Failure | 
     if definition.contract != "static":
         return Call(request, definition, arguments)
     contents = session.image.read(*definition.handler)
+    # Where principals are told apart, a shared cache must not answer in place of the server.
     end = request.wire.cache
     return b'{"contents":%b%b}' % (contents, end.replace(PUBLIC, PRIVATE) if session.principal else end)
 
@@ -63,6 +64,7 @@ def locate_uri(image: Image, uri: Json) -> tuple[Definition, dict[str, Json]] | 
     exact = image.resource(uri)
     if exact is not None:
         return exact, {PATH: exact.handler[1]} if exact.contract == "file" else {}
+    # A declared URI is served as it is spelled; one that a template takes apart has to be harmless.
     problem = uri_problem(uri)
     if problem:
         raise ValueError(problem)

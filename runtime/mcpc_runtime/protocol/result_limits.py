@@ -153,6 +153,7 @@ def cut_text(string: str, room: int) -> str:
     if len(data) <= room:
         return string
     end = room
+    # Back to the first byte of a character of UTF-8.
     while data[end] & 0xC0 == 0x80:
         end -= 1
     line_end = data.rfind(b"\n", 0, end) + 1
@@ -167,6 +168,7 @@ def shortened(value: Json, room: int, depth: int) -> Json:
 
 def fewer_items(value: list[Json], room: int, _: int) -> Json:
     """Return the first items of a list."""
+    # Each item adds its text and one byte, a comma or the closing bracket.
     size = len("[]") - 1
     for number, item in enumerate(value):
         size += len(encode(item)) + 1
@@ -184,6 +186,7 @@ def less_text(value: str, room: int, _: int) -> Json:
         size = len(encode(part))  # escapes take more bytes
         if size <= room:
             return part
+        # Smaller each time, because the size is greater than the room here.
         left = left * room // size
     return value
 

@@ -36,6 +36,7 @@ KEYS = {
 LIST_SECONDS = 120.0
 """Time limit of a list: the first one starts the program."""
 MAX_CURSOR = 4096
+# What the schemas `true` and `false` mean, as objects.
 BOOLEAN_SCHEMAS: dict[bool, dict[str, Json]] = {True: {}, False: {"not": {}}}
 UNKNOWN_CURSOR = "Invalid params: unknown cursor"
 

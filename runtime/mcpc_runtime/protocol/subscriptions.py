@@ -140,6 +140,7 @@ def filter_problem(requested: dict[str, Json]) -> str:
         items = requested.get(member, [])
         if type(items) is not list or len(items) > MAX_WATCHED or any(type(text) is not str for text in items):
             return f"{member}` must be a list of at most {MAX_WATCHED} strings"
+        # A longer URI is no resource, and is left out as such.
         longest = max((len(text) for text in items if type(text) is str), default=0) if member == TASKS else 0
         if longest > MAX_TASK_ID_LENGTH:
             return f"{member}` must be ids of at most {MAX_TASK_ID_LENGTH} characters"

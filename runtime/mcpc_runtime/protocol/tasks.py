@@ -100,6 +100,7 @@ def change_status(task: Task, status: str, now: int) -> Task:
     if status not in TRANSITIONS[task.status]:
         raise StaleTaskError(f"a task cannot change from {task.status} to {status}")
     task.status = status
+    # The clocks of two servers may differ: for a client time does not go back.
     task.updated = max(now, task.updated)
     task.ttl = max(task.ttl, task.updated - task.created + RETENTION_MS)
     task.version += 1
@@ -136,6 +137,7 @@ def fail(task: Task, why: str, now: int) -> Task:
 
 def fail_unstorable(task: Task, why: str) -> Task:
     """End a task, or replace its end, because the result of a step cannot be stored."""
+    # Not by `change_status`: the step that cannot be stored may have ended the task.
     task.status, task.result, task.answers = FAILED, None, {}
     task.error = {"code": -32603, "message": f"Internal error: {why}"}
     return clear_ended(task, why)
@@ -145,6 +147,7 @@ def release(task: Task, fence: int, now: int) -> Task:
     """Release a task because its owner ends: another server may run it again at once, or it ends."""
     check_owner(task, fence)
     task.lease = 0
+    # Acquired by nobody, with a lease that is over: the limits of `acquire` hold here, too.
     return acquire(task, "", 0, now)
 
 

@@ -55,6 +55,7 @@ METHODS_WITH_REQUESTS = ("tools/call", "prompts/get", "resources/read")
 MAX_REQUESTS = 64
 """Maximum number of client requests at once."""
 MAX_KEY_LENGTH = 256
+# With sorted keys, so that equal arguments have equal digests.
 sort_and_encode = make_encoder(None, refuse_value, quote, None, ":", ",", True, False, False)
 
 
@@ -113,6 +114,7 @@ def key_prefix(call: Call, signer: StateTokens) -> str:
     """Return the prefix of the keys of a nested call: its tools, and a digest of its arguments."""
     if not call.chain:
         return ""
+    # Without it, two calls of one tool with other arguments would take each other's answers.
     arguments_digest = signer.digest(canonical_json(call.arguments))[:8]
     return f"{'/'.join((*call.chain[1:], call.definition.name))}#{arguments_digest}/"
 
@@ -134,6 +136,7 @@ def canonical_json(value: Json) -> bytes:
         return b""
 
 
+# As digits, so that `isalnum` accepts what else a name may have.
 SEPARATORS_AS_DIGITS = {ord(separator): "0" for separator in "_.-"}
 UNRESERVED = b"-._~"
 
@@ -160,6 +163,7 @@ def fill_text(text: str, arguments: Object, *, is_address: bool) -> str:
     head, *pieces = text.split("{")
     for piece in pieces:
         name, brace, rest = piece.partition("}")
+        # Braces around anything else are text.
         if not brace or not is_argument_name(name):
             head += "{" + piece
             continue

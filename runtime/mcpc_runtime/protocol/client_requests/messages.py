@@ -140,6 +140,7 @@ def tool_use_problem(messages: list[Json]) -> str:
 def tool_block_ids(message: Json) -> tuple[set[str], set[str], int]:
     """Return the ids of tool uses and of tool results in a message, and the number of all other blocks."""
     blocks = [item for item in content_blocks(message) if type(item) is dict]
+    # As text, because an id that is wrong may be a value without a hash.
     uses = {repr(item.get("id")) for item in blocks if item["type"] == "tool_use"}
     results = {repr(item.get("toolUseId")) for item in blocks if item["type"] == "tool_result"}
     return uses, results, sum(item["type"] != "tool_result" for item in blocks)
@@ -302,6 +303,7 @@ def number_problem(field: FormField, value: Json) -> str:
     """Return what a number should have been."""
     if type(value) is not int and type(value) is not float:
         return "a number"
+    # For JSON Schema, 1.0 is an integer.
     if field["type"] == "integer" and value != int(value):
         return "an integer"
     if "minimum" in field and value < field["minimum"]:
@@ -326,6 +328,7 @@ def array_problem(field: FormField, value: Json) -> str:
 
 def looks_like_date(text: str) -> bool:
     """Tell whether a text looks like a date."""
+    # Padded, so that any text has three parts; two digits each are in the order of their numbers.
     year, month, day = (*text.split("-"), "", "", "")[:3]
     is_shaped = [len(part) for part in (year, month, day)] == [4, 2, 2] and len(text) == 10
     is_numeric = text.isascii() and (year + month + day).isdigit()
