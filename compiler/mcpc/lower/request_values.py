@@ -136,6 +136,7 @@ class RequestValues:
         """Report a name that a header of a plan cannot have."""
         if not TOKEN.fullmatch(name):
             self.problems.append(diagnose("MCP164", span, f"`{name}` cannot be the name of a header"))
+        # A security scheme may set `Authorization`, so it is not in the set.
         elif name.lower() in FORBIDDEN_HEADERS or name.lower() == "authorization":
             other = OTHERWISE.get(name.lower())
             hint = f"write it as {other}" if other else "the client sets it"

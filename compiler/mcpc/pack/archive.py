@@ -180,6 +180,7 @@ def nested_place(name: str) -> tuple[str, str]:
     if name.startswith(EXTRACTED_FOLDER):
         return EXTRACTED, name.removeprefix(EXTRACTED_FOLDER)
     plain = without_tag(name)
+    # `x.pyc.cpython-312` becomes `x.pyc` in `bytecode.zip.cpython-312`.
     return (BYTECODE + name.removeprefix(plain), plain) if plain.endswith(".pyc") else (SOURCES, name)
 
 
@@ -191,6 +192,7 @@ def file_places(archive: bytes) -> dict[str, tuple[int, int, int]]:
             # From the local header, whose extra field may have another length than that in the central directory.
             lengths = archive[info.header_offset + 26 : info.header_offset + 30]
             name, extra = int.from_bytes(lengths[:2], "little"), int.from_bytes(lengths[2:], "little")
+            # -1 tells a reader that the data are stored as they are.
             size = info.file_size if info.compress_type == zipfile.ZIP_DEFLATED else -1
             places[info.filename] = info.header_offset + HEADER_LENGTH + name + extra, info.compress_size, size
     return places

@@ -134,4 +134,5 @@ def store_build(name: str, build: CachedBuild) -> None:
     """Store a build under `name`."""
     facts = asdict(build)
     data = facts.pop("data")
+    # JSON on one line, so that the first line break ends it.
     store_entry(KIND, name, json.dumps(facts).encode() + b"\n", data)

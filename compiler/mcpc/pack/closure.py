@@ -48,6 +48,7 @@ def read_edges(body: Iterable[ast.stmt], text: str, late_modules: Iterable[str] 
             for key, value in zip(node.value.keys, node.value.values, strict=True):
                 named = tuple(named_below(value))
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    # Two tables of a module may have the same key.
                     rows[key.value] = (*rows.get(key.value, ()), *named)
                 else:
                     late += named

@@ -182,6 +182,7 @@ def find_needed(modules: Mapping[str, RuntimeModule]) -> None:
                 continue
             module.needed.add(each)
             if each in module.descriptions:
+                # What is needed is packed, and so is what it uses.
                 module.reader.read(module.descriptions.pop(each))
                 todo += [(name, used) for used in module.reader.uses]
             if imported := module.imports.get(each):
@@ -197,6 +198,7 @@ def late_imports(modules: Mapping[str, RuntimeModule], start: AbstractSet[str]) 
     """
     late = {
         name: {local for local in module.needed & module.imports.keys() if module.imports_late(local, modules)}
+        # `lazy` is imported on the line of FUTURE.
         if FUTURE in module.text and not name.startswith(SUPERVISION)
         else set()
         for name, module in modules.items()

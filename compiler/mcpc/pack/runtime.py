@@ -86,6 +86,7 @@ class CompiledFiles:
         if missing := sorted(self.required - compiled.keys()):
             raise ValueError(f"{missing[0]} does not compile with Python {minor}")
         runtime = {
+            # Without code here a module comes from the bundle, or is compiled from its source when it is used.
             name: b"" if name.startswith(SELDOM_USED) or name in bundled else code
             for name, code in compiled.items()
             if is_in_bytecode_entry(name)

@@ -263,6 +263,7 @@ def direct(group: Sequence[PlacedPackage], asked: Collection[str]) -> set[str]:
 
 def requirements(data: bytes) -> Iterator[str]:
     """Yield the normalised names that the metadata of a package requires."""
+    # It reads the fields only, and not the description behind them.
     for text in HeaderParser().parsestr(data.decode("utf-8", "replace")).get_all("Requires-Dist", ()):
         try:
             yield normalised_name(Requirement(text).name)

@@ -134,6 +134,7 @@ def read_declarations(tree: SourceTree, scripts: Sequence[Source]) -> Declaratio
     toml = text if isinstance(text, TomlText) else None
     settings, amiss = package_settings(toml) if toml else (PackageSettings(), ())
     allowed = tree.options.allow_sdist or settings.allow_sdist
+    # What reads requirements asks the options, so the project's setting is put there.
     tree = replace(tree, options=replace(tree.options, allow_sdist=allowed))
     project = project_requirements(tree, toml)
     files, ignored = _requirement_files(tree, toml)

@@ -120,6 +120,7 @@ def _merged(same: Sequence[RequestedPackage]) -> RequestedPackage:
     )
 
 
+# A whole digest, of SHA-1 or SHA-256: a beginning of one may become ambiguous.
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 

@@ -82,6 +82,7 @@ def _download(address: str, origins: Origins) -> bytes:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https"):
         raise ValueError(f"`{parts.scheme}` is not fetched")
+    # urllib would take a user in the address for a part of the host.
     plain = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
     # Digests are those of the file itself, and urllib decodes nothing.
     request = urllib.request.Request(plain, headers={"Accept-Encoding": "identity"})

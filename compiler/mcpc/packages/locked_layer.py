@@ -270,6 +270,7 @@ def install_locked(
     lines: dict[str, str] = {}
     there: dict[str, Installed] = {}
     new = {name: f"{name} @ {path.as_uri()}" for name, path in wheels.items()}
+    # Each round installs what the metadata of the round before turned out to need.
     while True:
         if new:
             _install_lines(new, files, UvRequest((), target=request.goal, origins=origins), folder / PACKAGES)

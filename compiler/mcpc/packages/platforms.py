@@ -47,6 +47,7 @@ GLIBC = (17, 28, *range(31, 41))
 """The versions 2.x of the GNU C library that uv chooses wheels for."""
 MACHINES = {"x86_64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "universal2": "aarch64"}
 WINDOWS_TARGETS = {"amd64": "x86_64", "arm64": "aarch64", None: "i686"}
+# uv chooses wheels for musl 1.2.
 OLDEST_MUSL = 2
 EXPECTED = "a tag such as `manylinux2014_x86_64`, `musllinux_1_2_aarch64`, `macosx_11_0_arm64` or `win_amd64`"
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -38,6 +38,7 @@ OTHER_FILES = (
 COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 CONTINUATION = re.compile(r"\\(?:\r\n|\n|\r)")
 LINE = re.compile(r"[^\r\n]+")
+# `-r FILE`, `-rFILE`, `--requirement FILE` or `--requirement=FILE`, and the same with `-c` and `--constraint`.
 INCLUSION = re.compile(r"(?:(?P<constraint>-c|--constraint)|-r|--requirement)(?:\s*=\s*|\s+|(?<=-[rc]))(?P<path>\S+)$")
 EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=\s*|\s+)(?P<path>\S.*)$")
 PATH = re.compile(

@@ -235,6 +235,7 @@ PREFIX = "git+"
 REVISIONS = ("rev", "tag", "branch")
 REVISION = re.compile(r"\w[\w./+-]*")
 SETTINGS = ("-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false")
+# git asks for no password, and uses no protocol such as `ext`, which runs a command.
 VARIABLES = {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 GIT_SECONDS = 300
 MAX_GIT_WORDS = 300

@@ -33,6 +33,7 @@ PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 NUMBER_FORMATS = ("double", "float", "int32", "int64", "uint32", "uint64")
 COMBINATORS = ("allOf", "anyOf", "oneOf")
 CURSOR_NAME, VS_CODE_TOOLS, CLAUDE_CODE_TOKENS = 60, 128, 25_000
+# An estimate: models count differently.
 BYTES_PER_TOKEN = 4
 FEW_TOOLS = 40
 LESS_OF_API = 'choose some by `include` in `apis/NAME.toml`, or write `expose = "search"` there'

@@ -107,6 +107,7 @@ def check_examples(server: Server) -> Diagnostics:
         for schema in filter(None, (tool.input.enforced, tool.output)):
             text = json.dumps(schema.value)
             if any(word in text for word in MENTIONED) and compile_of(schema)[0] is not None:
+                # By place, because one that several tools refer to is judged for each of them.
                 problems.update((problem.span, problem) for problem in _refused(schema))
     return tuple(problems.values())
 

@@ -56,6 +56,7 @@ FILE_REASONS = {
 """The paths of files."""
 
 ENVIRONMENT = ".env"
+# Files such as `.env.example` name variables and have no secrets.
 HARMLESS = (".example", ".sample", ".template", ".dist", ".defaults")
 KEYS = frozenset(
     {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials"}

@@ -110,6 +110,7 @@ class TooDeepError(tomllib.TOMLDecodeError):
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the table that a text is; raise tomllib.TOMLDecodeError."""
+    # `tomllib` takes time by the square of the parts of a key.
     if has_long_key(text):
         raise TooDeepError
     try:

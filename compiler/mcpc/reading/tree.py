@@ -136,6 +136,7 @@ def _nothing(message: str) -> tuple[SourceTree, Diagnostics]:
 
 def _look_into(walk: _Walk, folder: _Folder) -> None:
     try:
+        # A system lists a folder in any order.
         names = sorted(folder.real.iterdir())
     except OSError as failure:
         walk.refuse("MCP006", folder.path, f"the directory cannot be read: {failure.strerror}")

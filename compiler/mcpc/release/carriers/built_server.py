@@ -369,6 +369,7 @@ def tar_bytes(files: Iterable[CarrierFile], folders: Iterable[tuple[str, int]] =
     entries = [(folder, mode, None) for folder, mode in folders] + [(file.path, file.mode, file.data) for file in files]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        # By the name alone: the `data` of a folder cannot be compared with those of a file.
         for name, mode, data in sorted(entries, key=lambda entry: entry[0]):
             info = tarfile.TarInfo(name)
             info.type, info.mode = tarfile.DIRTYPE if data is None else tarfile.REGTYPE, mode

@@ -350,6 +350,7 @@ def docker_metadata(server: BuiltServer) -> str:
         "config": [config] if others else [],
     }
     members = {name: value for name, value in members.items() if value}
+    # So wide that no text is folded.
     text: str = yaml.safe_dump(members, sort_keys=False, allow_unicode=True, width=1 << 16)
     return text
 
