@@ -93,6 +93,7 @@ PROGRAMS: dict[str, ProgramEnvironment] = {
 
 def python_command(*words: str) -> list[str]:
     """Return the command line of a Python that imports only its own modules and packages."""
+    # With `-I`, neither the working folder, nor variables of Python, nor packages of the user are used.
     return [sys.executable, "-I", *words]
 
 
@@ -158,6 +159,7 @@ def end_program(process: subprocess.Popen[bytes], seconds: float) -> None:
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
+    # It does nothing to a program that has ended.
     process.kill()
     process.wait()
 
@@ -173,6 +175,7 @@ def _absolute_paths(variable: str, value: str) -> str:
     """Return a value whose relative file names are replaced by absolute ones."""
     if FILES.fullmatch(variable) is None:
         return value
+    # In a variable of pip, spaces separate several places.
     return " ".join(os.path.realpath(word) if _is_relative_file(word) else word for word in value.split(" "))
 
 

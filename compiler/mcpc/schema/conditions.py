@@ -125,6 +125,7 @@ def types_of(node: Node | None) -> tuple[str, ...]:
     if node is None:
         return EVERY_TYPE
     names = tuple(str(item.value) for item in node.items) or (str(node.value),)
+    # Every integer is a number.
     return tuple(name for name in names if name != "integer" or "number" not in names)
 
 

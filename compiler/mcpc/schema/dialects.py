@@ -132,6 +132,7 @@ def canonical(written: Mapping[str, Node], dialect: Dialect) -> dict[str, Node]:
         _part_dependencies(keywords)
     if "$recursiveRef" in keywords:
         keywords["$dynamicRef"] = keywords.pop("$recursiveRef")
+    # Keywords without a row are those of other drafts, which have been converted.
     return {name: node for name, node in keywords.items() if name in KEYWORDS}
 
 

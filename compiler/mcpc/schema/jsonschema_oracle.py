@@ -77,6 +77,7 @@ def _named(validator: Any, want: Mapping[str, Json], value: Any, _schema: Any) -
 
 def _multiple(_validator: Any, want: float, value: Any, _schema: Any) -> Iterator[ValidationError]:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # As decimal numbers: in binary ones 0.3 is no multiple of 0.1.
     if is_number and (Fraction(repr(value)) / Fraction(repr(want))).denominator != 1:
         yield ValidationError("it is not a multiple")
 

@@ -144,6 +144,7 @@ class PlacedSchema(NamedTuple):
     def accepts(self, value: Json, *, formats: bool) -> bool:
         """Tell whether a value is valid; raise MalformedError."""
         try:
+            # An unknown draft raises KeyError, which is one of UNUSABLE.
             draft = DRAFTS[self.document.draft or DRAFT_2020_12.uri]
             validator = draft(self.document.value, registry=Registry(), format_checker=CHECKER if formats else None)
             return is_valid(validator.evolve(schema=self.schema), value, MAX_REFERENCES)

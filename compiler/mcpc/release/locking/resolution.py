@@ -134,6 +134,7 @@ def _target_files(
         except LockError as problem:
             raise ResolutionError(str(problem).replace(f"`{REGISTRY}`", REGISTRY)) from None
         if file is not None:
+            # A wheel that was built here stands for its sources, which are what is locked.
             files[name] = replace(built.get(file.file, file), needs=())
     return {name: _with_digest(file, asked) for name, file in files.items()}
 

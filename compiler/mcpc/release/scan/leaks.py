@@ -99,6 +99,7 @@ def find_credentials(text: Text) -> Iterator[Hit]:
         yield Hit("SCAN401", text, *match.span(), name, _shortened(match[0]))
     key = PRIVATE_KEY.search(text.text)
     if key:
+        # About the first line: what follows is the key.
         yield Hit("SCAN403", text, key.start(), key.start() + 30, "", text.text[key.start() : key.start() + 30])
     password = password_in_address(text.text)
     if password:

@@ -139,6 +139,7 @@ class ScannedServer:
     target: str
     lists: Mapping[str, Any]
     files: tuple[ScannedFile, ...] = ()
+    # Two readings of one server have different functions.
     locate: Callable[[Hit], Position | None] | None = field(default=None, compare=False)
     unread: str = ""
     entry: ClientEntry | None = None

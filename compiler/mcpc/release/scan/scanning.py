@@ -106,6 +106,7 @@ def _definitions(lists: Mapping[str, Any]) -> Iterator[tuple[str, Text, str]]:
 
 def digest_of(definition: object) -> str:
     """Return the digest of a definition, whatever the order of its members."""
+    # With ASCII only, a lone surrogate can be encoded, too.
     text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 

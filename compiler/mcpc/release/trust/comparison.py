@@ -80,6 +80,7 @@ def _of(name: str, first: ArtifactContents, second: ArtifactContents) -> Iterato
 
 def is_edited(stream: bytes, other: bytes) -> bool:
     """Tell whether two compressed streams differ in a few bytes only."""
+    # A generator, so that the comparison ends at the last difference that is counted.
     differing = (place for place, (one, two) in enumerate(zip(stream, other, strict=False)) if one != two)
     return len(stream) == len(other) and len([*islice(differing, FEW)]) < FEW
 

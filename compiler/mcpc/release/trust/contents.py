@@ -195,6 +195,7 @@ def is_canonical(data: bytes, start: int, rows: Sequence[zipfile.ZipInfo]) -> bo
         if info.header_offset != place or not data.startswith(b"PK\3\4" + fields, place):
             return False
         row = fields[: HEADER.size] + struct.pack("<HHHII", 0, 0, 0, REGULAR_FILE, place) + name
+        # Before the shared fields: the version that wrote the entry, and its system.
         directory += b"PK\1\2" + bytes((ZIP_VERSION, UNIX)) + row
         place += 4 + len(fields) + info.compress_size
     directory += end_of_directory(len(rows), len(directory), place)

@@ -111,6 +111,7 @@ def provenance_statement(contents: ArtifactContents, name: str, commit: str = ""
     source: Object = {"digest": {"sha256": str(facts.get("sourceDigest", ""))}}
     parameters: Object = {"source": source}
     parameters.update({key: facts[key] for key in ("options", "selfContained") if key in facts})
+    # Without `#!` and without Python inside, it is the program for Windows that looks for Python.
     if not contents.program.startswith(b"#!") and "selfContained" not in facts:
         parameters["program"] = "windows"
     return {

@@ -83,6 +83,7 @@ def unique(place: ValuePlace, is_asked: Node) -> Condition:
     """Return the condition of `uniqueItems`."""
     if not is_asked.value:
         return ALWAYS
+    # Only there `items` has ended the function for any other type of item.
     if place.walk.ends_early and _are_plain(place):
         return atom("len(set(%s)) == len(%s)", "len(set(%s)) != len(%s)", place.value, place.value)
     return holds(fill("%s(%s)", place.walk.program.support("distinct"), place.value))

@@ -97,6 +97,7 @@ def _repeated(node: Repeat, widths: ByWidth) -> ByWidth:
         return {width * node.least: (replace(node, item=item), size) for width, (item, size) in widths.items()}
     if node.most is None:
         raise LookBehindError("a look-behind can be compiled only if what it looks for has a greatest length")
+    # Refused before so many rounds are put together.
     if node.most > MAX_BRANCHES:
         raise LookBehindError("a look-behind has too many lengths")
     repetitions: list[ByWidth] = []

@@ -171,6 +171,7 @@ def _path_count(node: Node) -> int:
     paths = 1
     for child in children(node):
         paths = min(paths * _path_count(child), MAX_BEHIND + 1)
+    # The exponent is bounded first: the power itself could be a huge number.
     return min(paths ** min(node.least, MAX_BEHIND), MAX_BEHIND + 1) if isinstance(node, Repeat) else paths
 
 

@@ -155,6 +155,7 @@ def _write_group(node: Group, groups: Groups) -> str:
 
 def _item(node: Node, groups: Groups) -> str:
     """Return the text of an item of a sequence."""
+    # A group that nothing refers to is written without parentheses, so that a choice in it needs others.
     while isinstance(node, Group) and node.number not in groups:
         node = node.item
     return f"(?:{_write(node, groups)})" if isinstance(node, Choice) else _write(node, groups)
@@ -165,6 +166,7 @@ def _write_repeat(node: Repeat, groups: Groups) -> str:
     while isinstance(item, Group) and item.number not in groups:
         item = item.item
     text = _write(item, groups)
+    # Of a sequence only the last character would be repeated, and an assertion alone cannot be.
     if not isinstance(item, Set | Group):
         text = f"(?:{text})"
     most = "" if node.most is None else node.most

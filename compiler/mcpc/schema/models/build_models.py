@@ -91,6 +91,7 @@ def _view_of(schema: Schema, root: str) -> tuple[ModelSchema | None, str]:
 def build_models(server: Server, tools: tuple[str, ...]) -> tuple[Model, ...]:
     """Return the models of some tools."""
     asked = model_requests(server, tools)
+    # A result for each view, in their order.
     results = iter(compose_classes([item.view for item in asked if item.view]))
     return tuple(_model(item, next(results) if item.view else item.problem) for item in asked)
 

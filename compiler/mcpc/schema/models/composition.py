@@ -149,6 +149,7 @@ def _class(draft: ClassDraft, known: Mapping[Structure, Template | str], *, is_e
         head = PARAMETER.sub("(RootModel[Any]):", head, count=1)
     lines = head.split("\n")
     if draft.description:
+        # Below the line of `class`.
         lines.insert(1, INDENT + literal(draft.description))
     return "\n".join((*lines, *(INDENT + _filled(piece, known) for piece in fields)))
 

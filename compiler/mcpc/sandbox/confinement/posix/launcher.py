@@ -177,6 +177,7 @@ def execute(plan: dict[str, Any], separate: bool) -> None:
         # Without a name the keyring is a new and empty one.
         LIBC.syscall(KEYCTL[os.uname().machine], JOIN_SESSION_KEYRING, None)
     restrict(plan["root"], MOUNTED_OVER[:1] if separate else (), 0 if plan["network"] else BIND_AND_CONNECT)
+    # Nothing but the standard streams and the answer stays open.
     os.closerange(REPLIES + 1 if plan["replies"] != 1 else REPLIES, 256)
     try:
         os.execve(plan["words"][0], plan["words"], plan["environment"])

@@ -134,6 +134,7 @@ def _create(job: ConfinedProgram, variables: Mapping[str, str], program: Windows
     program.follow("answer", answer[0])
     program.follow("output", output[0])
     null = os.open(os.devnull, os.O_RDWR)
+    # If the answer goes to the standard output, the last item replaces that of the output.
     numbers = {0: null, 1: output[1], 2: output[1], job.replies: answer[1]}
     handles: dict[int, int] = {}
     try:
