@@ -96,6 +96,7 @@ def parse_error(value: tuple[Json] | None) -> tuple[int, str, Json] | None:
     if type(error) is not dict:
         return None
     code, message = error.get("code"), error.get("message")
+    # Some programs print an integer as 5.0.
     if type(code) is float and code.is_integer():
         code = int(code)
     return (code, message, error.get("data")) if type(code) is int and type(message) is str else None

@@ -35,6 +35,7 @@ class Policy:
             self.names: frozenset[str] | None = frozenset(listed.replace(",", " ").split())
         elif default in ("allow", "all"):
             self.names = frozenset(EVERYTHING)
+        # A word that is not known denies, even if the build allows tools.
         elif not default and built:
             self.names, self.is_pattern = frozenset(built), True
         else:
@@ -90,6 +91,7 @@ class McpBashSettings:
     def number(self, name: str, default: int) -> int:
         """Return the number in a variable, or the default."""
         text = self.text(name)
+        # `isdigit` alone accepts characters that `int` refuses, such as a superscript.
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else default
 
     def flag(self, name: str, default: str = "") -> bool:

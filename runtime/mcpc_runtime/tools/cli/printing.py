@@ -71,6 +71,7 @@ def put_json(value: object) -> None:
     """Print a value as JSON; for a terminal, unprintable characters in strings are escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     if sys.stdout.isatty() and not text.replace("\n", "").isprintable():
+        # Escapes of JSON, so that what is printed is still JSON.
         text = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
     sys.stdout.write(f"{text}\n")
 

@@ -266,6 +266,7 @@ def config_variables(artifact: Artifact | None, options: Options) -> tuple[Varia
     settings = {str(row["name"]): row for row in artifact.settings} if artifact else {}
     variables = given_variables(options)
     needed = {name: f"<{name}>" for name, row in settings.items() if row.get("required") and "default" not in row}
+    # What was given takes the place that is kept for it.
     return tuple(variable_of(name, value, settings.get(name, {})) for name, value in {**needed, **variables}.items())
 
 

@@ -166,6 +166,7 @@ def fill(value: object, placed: dict[str, object]) -> object:
     if not isinstance(value, str) or not value.startswith("$"):
         return value
     name = value.removesuffix("?")
+    # `$env` and `$env?` have one value: the mark says only that the field may be missing.
     value_there = placed.get(f"{name}?", placed.get(name))
     return OMITTED if not value_there and value.endswith("?") else value_there
 
@@ -183,6 +184,7 @@ def add_variable(client: Client, name: str, variable: Variable, scope: str, valu
     passes = PASSED.removesuffix("?") in {str(value).removesuffix("?") for value in client.stdio.values()}
     if client.inputs and variable.is_secret:
         values.written[variable.name] = asked_by_client(name, variable, values)
+    # A client that keeps secrets asks for the value itself, whatever was given.
     elif passes and (variable.value is None or (client.keeps_secrets and variable.is_secret)):
         values.passed.append(variable.name)
     elif variable.value is None and client.reference and not (client.program and scope == USER):

@@ -81,6 +81,7 @@ def client_rows(folder: str) -> list[dict[str, Any]]:
                 {"client": label, "title": client.title, "scope": USER, "path": path, "servers": [], "problem": ""}
             )
     order = [*CLIENTS]
+    # False comes first: the user's file before the project's.
     return sorted(rows, key=lambda row: (order.index(row["client"]), row["scope"] != USER))
 
 

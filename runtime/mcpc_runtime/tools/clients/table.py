@@ -40,6 +40,7 @@ ROOTS = {
     "{fixed}": ("", "~/.config", "~/Library/Application Support", "%APPDATA%"),
     "{goose}": ("$XDG_CONFIG_HOME/goose", "~/.config/goose", "~/.config/goose", "%APPDATA%/Block/goose/config"),
     "{crush}": ("$XDG_CONFIG_HOME", "~/.config", "~/.config", "~/.config"),
+    # Windows gives a program that is installed as an MSIX package this folder in place of %APPDATA%.
     "{msix}": ("", "", "", "%LOCALAPPDATA%/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming"),
 }
 """Folders by system: Linux with this variable set, Linux, macOS, Windows; an empty one does not exist there."""
@@ -371,6 +372,7 @@ def with_root(path: str, system: str, environment: Mapping[str, str]) -> str:
     if root not in ROOTS:
         return path
     column = SYSTEMS.get(system, LINUX)
+    # The first column begins with the name of the variable, behind a dollar sign.
     if column == LINUX and environment.get(ROOTS[root][LINUX_WITH_VARIABLE].partition("/")[0][1:]):
         column = LINUX_WITH_VARIABLE
     return f"{ROOTS[root][column]}{slash}{rest}" if ROOTS[root][column] else ""

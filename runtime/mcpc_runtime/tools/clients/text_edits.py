@@ -85,6 +85,7 @@ def escaped(character: str) -> str:
         return f"\\{character}"
     if character.isprintable():
         return character
+    # Escapes that TOML and YAML both have.
     return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
 
 

@@ -146,6 +146,7 @@ def is_closed(tokens: list[str]) -> bool:
         depth += (token in "[{") - (token in "]}") if len(token) == 1 else 0
         if token[0] in "\"'" and number and tokens[number - 1][-1].isalnum():
             raise CannotEditError("a quote inside a word is not supported")
+    # A quote that is a token of its own is one that is not closed.
     return depth <= 0 and not any(token in ('"', "'") for token in tokens)
 
 
@@ -270,6 +271,7 @@ def put_entry(text: str, place: EntryPlace, name: str, entry: Entry, owned: froz
         at = section.last
     before = lines[:at]
     if section is not None and section.rest:
+        # An empty value in the key's line, such as `{}`, gives way to the block below.
         before[section.first] = re.sub(r":[ ]*[^ #\r\n]+", ":", before[section.first], count=1)
     if before and not before[-1].endswith("\n"):
         if ends_in_block(before):
@@ -280,6 +282,7 @@ def put_entry(text: str, place: EntryPlace, name: str, entry: Entry, owned: froz
 
 def ends_in_block(lines: list[str]) -> bool:
     """Tell whether the last line is in a block of text: a line above it, indented by less, announces one."""
+    # Going up, only a line that is indented by less than all below it can announce a block around them.
     least = -1
     for line in reversed(lines):
         indent = len(line) - len(line.lstrip(" "))
@@ -355,6 +358,7 @@ def drop_entry(text: str, place: EntryPlace, name: str) -> str:
         return text
     entry = entries[name]
     other_lines = [*lines[: entry.first], *lines[entry.last :]]
+    # Without entries below it, the key would have the value null.
     if len(entries) == 1:
         head = other_lines[section.first]
         other_lines[section.first] = head.replace(":", f": {'[]' if place.is_list else '{}'}", 1)

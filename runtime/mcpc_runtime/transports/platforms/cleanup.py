@@ -74,6 +74,7 @@ def remove_tree(folder: str) -> None:
                 folders.append(entry.path)
             else:
                 remove_quietly(system.unlink, entry.path)
+    # Folders within others first: only an empty one can be removed.
     for path in reversed(folders):
         remove_quietly(system.rmdir, path)
 

@@ -81,6 +81,7 @@ def build_environment(
     required = {"MCPBASH_HOME": framework, "MCPBASH_PROJECT_ROOT": folder, **more}
     variables.update((name.encode(), value.encode("utf-8", "surrogateescape")) for name, value in required.items())
     own_folder = system.environ.get(b"USERPROFILE") or folder.encode("utf-8", "surrogateescape")
+    # Defaults come first: what is inherited or required replaces them.
     variables = {**SCRIPT_DEFAULTS, b"HOME": own_folder, **variables}
     for name, other in COPIES.items():
         if other in variables:

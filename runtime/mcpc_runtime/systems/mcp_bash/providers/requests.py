@@ -92,6 +92,7 @@ MAX_SEEN = 10_000
 
 def result_digest(result: ProviderResult) -> bytes:
     """Return a digest of a result, for comparisons."""
+    # The status counts, so that an empty file is not taken for a failure without content.
     return sha256(b"%d %d %b" % (result.status, result.dropped, result.data)).digest()
 
 

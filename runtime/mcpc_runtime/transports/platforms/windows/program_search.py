@@ -59,6 +59,7 @@ def interpreter_lacking(line: bytes, environment: Mapping[bytes, bytes]) -> str:
     return ""
 
 
+# The user's Pythons first; a system of 64 bits has two views of the machine's keys.
 ROOTS = (
     (winreg.HKEY_CURRENT_USER, 0),
     (winreg.HKEY_LOCAL_MACHINE, winreg.KEY_WOW64_64KEY),

@@ -116,6 +116,7 @@ class Definitions:
     def model(self, name: str, bases: str, fields: list[tuple[str, str]]) -> Any:
         resolved = self.evaluate(f"({bases},)")
         namespace: Object = {"__module__": self.module, "__qualname__": name, "__annotations__": {}}
+        # pydantic refuses `extra` for a RootModel.
         if (config := self.config(name)) and not bases.startswith("RootModel"):
             namespace["model_config"] = config
         if name in self.descriptions:

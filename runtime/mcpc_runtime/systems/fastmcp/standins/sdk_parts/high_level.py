@@ -150,6 +150,7 @@ class HighLevelServer(ABC):
             if check_parameters(uri, set(variables(uri)), function):
                 self._resource_manager.add_template(function, uri, **options)
             else:
+                # It is about the values of variables, and only templates have some.
                 options.pop("security", None)
                 self.add_resource(FunctionResource.from_function(function, uri, **options))
             return function

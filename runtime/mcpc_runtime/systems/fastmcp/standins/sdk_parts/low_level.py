@@ -87,6 +87,7 @@ class LowLevelServer(ABC):
             "websiteUrl": options.website_url,
             "icons": wire(options.icons),
         }
+        # The protocol requires a name and a version (`Implementation`); the others are optional.
         return {key: value for key, value in told.items() if value or key in ("name", "version")}
 
     async def mcpc_lists(self) -> Lists:
@@ -97,6 +98,7 @@ class LowLevelServer(ABC):
             try:
                 lists[kind] = await self._list(method, field)
             except ProtocolError as problem:
+                # Resources and their templates are one capability.
                 failed.append("resources" if kind == "templates" else kind)
                 note(f"the list of {kind} cannot be made without a client: {problem}")
         return Lists(**lists, completions=self.handles("completion/complete"), dynamic=tuple(failed))
@@ -197,6 +199,7 @@ def with_meta(params: Object, call: Call) -> Object:
 def result_of(value: object) -> Object:
     """Return a handler's result in the protocol's form."""
     dumped: Object = wire(getattr(value, "root", value))
+    # A question to the client is passed on whole.
     if dumped.get("resultType", COMPLETE) != COMPLETE:
         return dumped
     return {key: each for key, each in dumped.items() if key not in ENVELOPE}

@@ -16,6 +16,7 @@ class Headers(dict[str, str]):
     """Headers by their names; case does not matter."""
 
     def __init__(self, headers: dict[str, str]) -> None:
+        # Names of fields are case-insensitive (RFC 9110, section 5.1).
         super().__init__({name.lower(): value for name, value in headers.items()})
 
     def __getitem__(self, name: str) -> str:
@@ -36,6 +37,7 @@ class HTTPRequest:
         query: bytes = given.get("query", b"")
         client = given.get("client")
         self.headers = Headers(headers)
+        # Every message of a client is a POST (MCP, Streamable HTTP).
         self.method = "POST"
         self.path_params: dict[str, str] = {}
         # Each byte becomes one character; escapes are read as UTF-8.

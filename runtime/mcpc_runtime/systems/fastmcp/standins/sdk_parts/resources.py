@@ -74,6 +74,7 @@ def path_pattern(template: str) -> str:
     for expression in EXPRESSION.finditer(template):
         operator, listed = expression.groups()
         parts.append(re.escape(template[end : expression.start()]))
+        # Reserved expansion (`+`, `#`) and exploded lists (`*`) may contain separators.
         character = "." if operator in ("+", "#") or listed.endswith("*") else "[^/?#&,]"
         names = [name.rstrip("*").partition(":")[0] for name in listed.split(",")]
         parts.append(PREFIXES.get(operator, "") + ",".join(f"(?P<{name}>{character}*)" for name in names))

@@ -135,6 +135,7 @@ def converted(result: object, plan: Plan) -> object:
     if is_question(result):
         return result
     if isinstance(result, types.CallToolResult):
+        # A whole result that the function has made is checked, and not converted.
         if plan.shape is not None and not is_refusal(result):
             plan.adapter.validate_python(result.model_dump(by_alias=True).get("structuredContent"))
         return result
