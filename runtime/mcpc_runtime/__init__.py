@@ -120,6 +120,7 @@ class RuntimeFinder:
             except OSError:
                 self._bundle = {}
             else:
+                # The bundle is a constant of the start: rows of a name, whether it is a package, and its code.
                 tuples = [constant for constant in start.co_consts if type(constant) is tuple]
                 self._bundle = {row[0]: row[2] for rows in tuples for row in rows if type(row) is tuple}
         return self._bundle.get(name)

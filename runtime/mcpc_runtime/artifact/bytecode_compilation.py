@@ -151,6 +151,7 @@ def write_cached(cache: "Cache", folder: "Any", name: str, data: bytes) -> None:
 def remove_surplus(cache: "Cache", folder: "Any") -> None:
     """Remove what was written first, so that there is room for one more file, and what was never finished."""
     count = size = 0
+    # The newest first: what exceeds the bounds is then what was written first.
     for written, length, path, is_finished in sorted(cached_files(cache, folder), reverse=True):
         count, size = count + 1, size + length
         is_abandoned = not is_finished and written < time.time() - ABANDONED_SECONDS

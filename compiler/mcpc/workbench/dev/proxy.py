@@ -65,6 +65,7 @@ def read_lines(stream: IO[bytes], limit: int = -1) -> Iterator[bytes]:
             while rest and not rest.endswith(b"\n"):
                 # In pieces of 1 MiB: a line of any length needs no more memory.
                 rest = stream.readline(1 << 20)
+            # A last line without an end gets one, too: its reader would wait for it.
             line += b"\n"
         yield line
 
@@ -309,6 +310,7 @@ class Proxy:
         # Calls that come after the build has begun wait for the next one.
         under_way += waiting
         waiting.clear()
+        # The build ends in another thread; what follows from it is decided in this one.
         self._builder.begin(lambda build: self.events.put(partial(self._built, build)))
 
     def _built(self, build: BuildResult) -> None:

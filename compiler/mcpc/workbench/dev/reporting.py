@@ -92,6 +92,7 @@ class Screen:
 
     def _put(self, text: str, patience: float) -> None:
         shown = text if self.colour or text == ERASE_LINE else ESCAPES.sub("", text)
+        # The text of a client may have half of a surrogate pair, which UTF-8 cannot have.
         data = shown.encode("utf-8", "backslashreplace")
         with self._lock:
             for start in range(0, len(data), PIECE_BYTES):

@@ -58,6 +58,7 @@ def check_file(examined: Examination) -> Iterator[Symptom]:
     if why := damage(path):
         yield problem(FILE, f"{path} {why}", REBUILD)
         return
+    # A file that contains Python is a program by itself.
     start = programs.python_command("-S", "-c", START) if needs_python(str(path)) else []
     try:
         done = programs.run_program("server", [*start, str(path.resolve()), "check", "--json"], FILE_SECONDS)
@@ -116,7 +117,7 @@ def _trial_symptoms(server: ConfiguredServer, seconds: float) -> Iterator[Sympto
         yield fine(server.subject, f"starts: {trial.text}")
         return
     quoted = tuple(clean(line) for line in trial.written.splitlines()[-QUOTED_LINES:])
-    # Started once more with all variables of the terminal: what works then lacks one of them.
+    # Started once more with all variables of the terminal: a server that works then needs one of them.
     if not run_trial(server, "server", seconds).step:
         text = f"{trial.step}: it starts only with variables of this terminal, which clients do not pass on"
         yield problem(server.subject, text, "add the variables that it needs to `env` of the entry", quoted)

@@ -141,7 +141,7 @@ def other_program(path: Path) -> str:
 
 def check_cache(_: Examination) -> Iterator[Symptom]:
     """Yield why the cache of the compiler is not used."""
-    # `abspath` removes `..`, which `absolute` keeps, for `parents`, and resolves no link, for `lexists`.
+    # `parents` needs a path without `..`, which `absolute` keeps; `resolve` would follow the link that is checked.
     path = Path(os.path.abspath(os.environ.get("MCPC_CACHE_DIR") or cache_home() / "mcpc"))  # noqa: PTH100
     elsewhere = "set MCPC_CACHE_DIR to a folder that only you can write to"
     existing = next(folder for folder in (path, *path.parents) if folder.is_dir())

@@ -87,6 +87,7 @@ def readable(text: str) -> str:
 
 def markdown_page(page: ServerPage) -> str:
     text = rendered("page.md.j2", markdown, page=page)
+    # Parts of the template that have nothing to show leave empty lines.
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
 
 

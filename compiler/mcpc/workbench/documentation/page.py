@@ -34,6 +34,7 @@ HINTS = {
     ("openWorldHint", False): "reaches no other system",
 }
 """Annotations of tools in words."""
+# Without white space, quotes and angle brackets, which could end the attribute that has it.
 LINK = re.compile(r"https://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\^`{}|]*)?")
 ICON = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}")
 MAX_ICON = 64 << 10

@@ -83,6 +83,7 @@ def _in_bash(project: OpenProject, path: str, text: str, offset: int) -> Iterato
 
 def _argument_variables(project: OpenProject, before: str) -> dict[str, str]:
     """Return the variables of the arguments of the function that the cursor is in; without one, of all functions."""
+    # The last match decides: the end of a function has no name, and behind it the cursor is in none.
     begun = [match[1] for match in SHELL_FUNCTION.finditer(before)][-1:]
     keys = {key for name in begun if name for key in (name, FUNCTION_PREFIX.sub("", name, count=1))}
     everything = [*definitions_in(project)]

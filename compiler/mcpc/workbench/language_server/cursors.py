@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Step = str | int
 # A text, which may be open at the end of its line; a mark; or all else up to white space, a mark or a quote.
 JSON_TOKEN = re.compile(r'"(?:[^"\\\r\n]|\\.)*"?|[\[\]{},:]|[^\s\[\]{},:"]+')
+# A header has a line by itself; a bracket elsewhere opens an array.
 TOML_TOKEN = re.compile(
     r"(?P<header>^\[\[?)(?=[A-Za-z_][^\[\]\n,=]*\]\]?[ \t]*\r?$)"
     r'|"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)'
@@ -215,6 +216,7 @@ class _TomlReading:
             self.place, self.is_list = "header", in_header
         elif token == "=" and not in_header:
             self.place = "value"
+            # Of a dotted key only the first part is a member of this table.
             self.keys += self.parts[:1]
         elif token == "]" and in_header:
             if self.is_list:

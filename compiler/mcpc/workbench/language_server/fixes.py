@@ -60,6 +60,7 @@ def fixes_of(problem: Diagnostic, project: OpenProject) -> list[Fix]:
     if span is None or text is None:
         return []
     fixes = [fix for make in (*MAKERS.get(problem.code, ()), *GENERAL) for fix in make(problem, text, project)]
+    # Two makers may offer the same: it is shown once.
     return list({fix.title: fix for fix in fixes}.values())
 
 

@@ -215,6 +215,7 @@ def by_path(diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
 def _moved(problem: Diagnostic, edit: BufferEdit) -> Diagnostic | None:
     """Return a diagnostic after a change; None if the change replaced its place."""
     span = problem.span
+    # An empty span at 0 is that of the whole file, which no change moves.
     if span is None or span.end < edit.start or (span.start == span.end == 0):
         return problem
     if edit.start <= span.start and span.end <= edit.end and edit.end > edit.start:

@@ -77,6 +77,7 @@ def diagnostics_of(project: OpenProject, path: str, encoding: str) -> list[types
 def diagnostic_of(problem: Diagnostic, buffer: TextBuffer, project: OpenProject) -> types.Diagnostic:
     """Return one diagnostic; its advice is part of the message, because not every editor shows anything else."""
     span = problem.span or Span("")
+    # An empty span at 0 is that of the whole file, of which the first line is shown.
     is_whole = span.start == span.end == 0
     place = range_of(buffer, 0, buffer.line_end(0)) if is_whole else range_of(buffer, span.start, span.end)
     advice = [f"{label}: {text}" for label, text in advice_lines(problem)]

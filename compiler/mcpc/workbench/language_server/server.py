@@ -255,6 +255,6 @@ OPTIONS: dict[str, Any] = {
 def serve(options: Options) -> None:
     """Serve one client over standard input and output, until it says goodbye."""
     gc.enable()  # a build lives shortly, a server does not
-    gc.freeze()
+    gc.freeze()  # what is loaded by now stays, and need not be looked at again
     sys.setswitchinterval(SWITCH_SECONDS)
     make_server(options).start_io()

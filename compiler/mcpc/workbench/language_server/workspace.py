@@ -86,6 +86,7 @@ class Workspace:
         holders = [root for root in self.projects if file.is_relative_to(root)]
         if not holders:
             return None
+        # The innermost: a project may be inside of another one.
         root = max(holders, key=lambda each: len(each.parts))
         path = file.relative_to(root).as_posix()
         project = self.projects[root]

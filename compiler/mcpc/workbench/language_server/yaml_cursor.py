@@ -168,6 +168,7 @@ def _dash(open_values: list[OpenValue], _token: Any) -> None:
     holder = open_values[-1] if open_values else None
     if holder is not None and not holder.is_array:
         holder.has_value = True
+        # The scanner has no token for the start of a sequence whose dashes are at the indent of its key.
         open_values.append(OpenValue(True, column=holder.column, is_implied=True))
     elif holder is not None:
         holder.index += holder.has_value

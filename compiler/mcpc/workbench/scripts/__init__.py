@@ -156,6 +156,7 @@ def first_comment(source: Source) -> str:
     if binary_system(source):
         return ""
     lines: list[str] = []
+    # The first line names the interpreter.
     for line in source.text.splitlines()[1:]:
         text = line.removeprefix("#").strip()
         if not line.startswith("#") or not text:

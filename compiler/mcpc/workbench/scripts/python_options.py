@@ -164,6 +164,7 @@ def click_argument(call: ast.Call) -> Iterator[Option]:
     if names:
         count = constant(given.get("nargs"))
         repeated = isinstance(count, int) and count != 1
+        # In click `nargs=-1` takes any number of words, also none.
         required = constant(given.get("required")) is not False and "default" not in given and count != -1
         choices = choices_of(given.get("type"))
         yield Option(argument_name(names[0]), "", kind_of(given), "", required, repeated, False, choices)

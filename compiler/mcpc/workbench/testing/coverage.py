@@ -107,6 +107,7 @@ class Branches:
                 yield self._item(pointer, f"is alternative {number + 1} of {keyword}", is_used)
 
     def _resolved(self, schema: Json) -> Json:
+        # References may lead in a circle.
         for _ in range(MAX_DEPTH):
             if not isinstance(schema, dict) or "$ref" not in schema:
                 return schema

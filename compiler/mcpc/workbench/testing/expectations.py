@@ -105,6 +105,7 @@ def _schema(judging: Judging) -> Iterator[Mismatch]:
     if isinstance(actual, Absent):
         yield Mismatch("schema", "structured content that fits the output schema", actual)
         return
+    # One mistake may lead to many errors.
     for pointer, keyword, wanted in judging.output.errors(actual)[:3]:
         yield Mismatch(f"schema {pointer or '(all)'}", f"{keyword}: {compact(wanted)}", at_pointer(actual, pointer))
 

@@ -128,6 +128,7 @@ class FaultSearch:
             deadline=None,
             derandomize=False,
             phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+            # That arguments are slow or hard to find is a matter of the schema, and no fault of the tool.
             suppress_health_check=list(hypothesis.HealthCheck),
             report_multiple_bugs=False,
             print_blob=False,

@@ -183,6 +183,7 @@ class Connection:
         try:
             return RunningServer(stack.enter_context(STARTS[transport](served, errors)), errors, stack)
         except ConversationError:
+            # Ends what was entered, and lets the error pass.
             with stack:
                 raise
 

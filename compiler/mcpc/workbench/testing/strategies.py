@@ -109,6 +109,7 @@ class Proposals:
             return st.nothing() if depth > MAX_DEPTH else anything()
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         merged = combined(rest, target) if isinstance(target, dict) else target
+        # Deferred, so that a recursive schema is followed only as far as values are drawn.
         return st.deferred(lambda: self.of(merged, depth + 1))
 
 

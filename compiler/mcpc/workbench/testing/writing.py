@@ -85,6 +85,7 @@ def with_cases(text: str, cases: Sequence[Case]) -> str:
     at = _line_end(text, tests.items[-1].end) if tests.items else len(text)
     head = text[:at] if text[:at].endswith("\n") else f"{text[:at]}\n"
     written = head + "".join(list_item(case, indent) for case in cases) + text[at:]
+    # Compared as JSON, in which the order of members counts, and 1 is not true.
     if json.dumps(_read_value(written)) != json.dumps({**before, FOLDER: [*before[FOLDER], *map(dict, cases)]}):
         raise RecordingError("nothing can be added to it without changing it; add the case by hand")
     return written

@@ -128,6 +128,7 @@ def open_verified(path: str, files: Files) -> int:
         for name in files:
             open_folder(path, os.path.dirname(name), opened)
         for_each(files, verify)
+        # A copy, because all that were opened are closed below.
         return os.dup(opened[""])
     except (OSError, KeyError, UnusableFolderError, DamagedFileError):
         return -1

@@ -103,6 +103,7 @@ def scalar_text(name: str, value: Json) -> str:
     """Return a text or a number as a word."""
     if type(value) is str:
         return value
+    # Clients may write 5 as 5.0, which few programs take for a whole number.
     if type(value) is float and value.is_integer() and abs(value) < EXACT:
         return str(int(value))
     if type(value) is int or type(value) is float:

@@ -111,6 +111,7 @@ def failure_text(completed: ProcessResult) -> str:
 
 def signal_name(number: int) -> str:
     """Return the name of a signal."""
+    # SIG_DFL and its like are not signals.
     names = (name for name in dir(_signal) if name.startswith("SIG") and "_" not in name)
     return next((name for name in names if getattr(_signal, name) == number), f"signal {number}")
 

@@ -195,7 +195,7 @@ def connected(origin: Origin, call: CallSocket) -> socket.socket:
 def is_open(place: socket.socket) -> bool:
     """Tell whether a kept connection can be used: it is not closed, and holds nothing unexpected."""
     try:
-        # Below TLS, because an SSLSocket takes no flags; whatever is there already means that the server ends it.
+        # Below TLS, because an SSLSocket takes no flags; what is there already was not asked for.
         socket.socket.recv(place, 1, socket.MSG_PEEK)
     except BlockingIOError:
         return True

@@ -161,6 +161,7 @@ class Decoder:
 
 def is_passing(problem: Exception) -> bool:
     """Tell whether another attempt may succeed."""
+    # What took its time would take it again, and the others would end in the same way.
     return not isinstance(problem, AddressRefused | ssl.SSLCertVerificationError | TimeoutError | socket.gaierror)
 
 

@@ -159,6 +159,7 @@ def problem_text(value: Json) -> str:
 def words_of_html(page: str) -> str:
     """Return the words of a page, without scripts and styles."""
     words, hidden = [], ""
+    # The words that are shown are at the beginning.
     for piece in TAG.split(page[: 1 << 16]):
         tag = piece[1:-1].split(None, 1)[0].lower() if piece[:1] == "<" and piece[1:-1].strip() else ""
         if hidden:
