@@ -146,6 +146,7 @@ def checksums(files: tuple[Path, ...], target: Path | None, sums: Path | None, o
     if target is None:
         click.echo(text.decode(), nl=False)
         return
+    # Nothing is tried before the file takes its name.
     with atomic_write(output_path(target), text, READABLE):
         pass
 

@@ -133,4 +133,5 @@ def lsp(stdio: bool, imports: bool) -> None:
     from mcpc.workbench.language_server.server import serve  # noqa: PLC0415 - the protocol's library is large
 
     options: dict[str, Any] = {}
+    # Whatever variables say: people open projects of others to read them.
     serve(replace(command_options.read_options(options), imports=imports))

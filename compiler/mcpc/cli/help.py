@@ -104,6 +104,7 @@ def explain_code(code: str, output: str) -> None:
         text = explain(wanted) + (formats() if wanted == FORMATS_CODE else "")
         facts = {"code": wanted, "severity": row.severity, "title": row.title, "text": text}
     else:
+        # Codes are in capitals, commands are not.
         near = nearest(wanted, [*CODES, *RISK_CODES]) or nearest(code, COMMANDS)
         hint = f"did you mean {near}?" if near else "`mcpc help all` lists commands, `mcpc help codes` codes"
         raise click.UsageError(messages.UNKNOWN_TOPIC.format(topic=code, hint=hint))

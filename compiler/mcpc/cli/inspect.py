@@ -181,6 +181,7 @@ def _files_of(archive: zipfile.ZipFile, place: str) -> Iterator[tuple[str, int]]
         if info.is_dir():
             continue
         yield f"{place}{info.filename}", info.file_size
+        # At the top only: a file of the project may have such a name.
         if not place and info.filename in NESTED_ARCHIVES:
             with zipfile.ZipFile(io.BytesIO(stored_entry(archive, info.filename))) as inner:
                 yield from _files_of(inner, NESTED_ARCHIVES[info.filename])
@@ -300,6 +301,7 @@ def _part_of(path: str, owners: Mapping[str, str]) -> tuple[str, str]:
         return next((row[1:] for row in PARTS if path.startswith(row[0])), REST)
     inner = path.removeprefix(folder)
     if inner.startswith(EXTRACTED):
+        # What is extracted has a folder for each package, in which its paths begin.
         inner = inner.removeprefix(EXTRACTED).partition("/")[2]
     parts = inner.split("/")
     places = ["/".join(parts[:number]) + "/" for number in range(1, len(parts))]

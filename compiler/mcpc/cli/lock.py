@@ -94,6 +94,7 @@ def command(
 def lock_name(named: str | None) -> str:
     """Return the name of the lock to write; refuse one that is not of PEP 751."""
     name = named or PYLOCK
+    # `uv.lock` is read, too, but only uv writes it.
     if Path(name).name != name or not is_lock_name(name) or name == UV_LOCK:
         raise click.UsageError(messages.LOCK_NAME_EXPECTED.format(path=name))
     return name

@@ -138,6 +138,7 @@ def remove_files(project: Path, files: Iterable[str]) -> None:
     for path in files:
         if "/" in path:
             with suppress(OSError):
+                # Removes an empty folder only: files of others stay.
                 (project / path).parent.rmdir()
 
 

@@ -129,6 +129,7 @@ def read_server_target(target: str, given: dict[str, Any]) -> ServerLists:
     headers = request_headers(given.pop("headers"), given.pop("token_file"))
     seconds = given.pop("timeout")
     words = server_command()
+    # A `.` that is written cannot be told from the default.
     if words and target != THIS_FOLDER:
         raise click.UsageError(messages.TARGET_OR_COMMAND)
     return read_command(words, seconds) if words else read_target(target, given, headers, seconds)

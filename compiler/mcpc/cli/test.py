@@ -130,6 +130,7 @@ def command(target: Path, **given: Any) -> None:
     if own["record"] is not None:
         record_cases(target, own)
         return
+    # Who says what to fuzz wants it fuzzed.
     own["is_fuzzed"] |= bool(own["fuzz_tools"]) or own["has_effects"]
     start = time.perf_counter()
     loaded = load_cases(target, own)

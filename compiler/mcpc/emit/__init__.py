@@ -70,6 +70,7 @@ def emit(checked: CheckedServer, minors: Sequence[str] = (HERE,)) -> tuple[Artif
     index = {**build_index(server, blob, validators), **native_wheels(server, minors)}
     parts = {item.path: build_index(narrow_server(server, item), blob, validators) for item in served_servers(server)}
     if parts:
+        # In the blob, not in the index itself, which every start loads whole.
         index[VIRTUAL_SERVERS] = {
             path: blob.add(dump_data({**part, VIRTUAL_SERVER: path})) for path, part in parts.items()
         }

@@ -45,6 +45,7 @@ def with_models(server: Server, handlers: Iterable[ArtifactFile]) -> Iterator[Ar
     doors = {f"handlers/{file.source.path}" for file in server.files if is_models_file(file.source)}
     door = (DOOR if server.models else NO_DOOR).encode()
     for module in handlers:
+        # The author's file has all classes; in its place handlers import one that makes only those which they use.
         yield ArtifactFile(module.name, door, python=True) if module.name in doors else module
     if server.models:
         yield from _models(build_models(server, server.models))

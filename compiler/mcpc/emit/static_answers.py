@@ -70,6 +70,7 @@ def _handler(handler: Handler, shown: Callable[[Json], Json], blob: Blob) -> Han
     all_kinds = {str(item["content"]["type"] if "content" in item else item["type"]) for item in value}
     kinds = tuple(sorted(all_kinds - COMMON))
     forms = [(kinds, *blob.add(whole))]
+    # Another form only where some revision lacks a kind.
     if kinds:
         forms.append(((), *blob.add(compact_json([shown(item) for item in value]))))
     return replace(handler, facts=tuple(forms))

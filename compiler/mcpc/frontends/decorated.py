@@ -66,6 +66,7 @@ class DecoratorFamily:
 NATIVE_FAMILY = DecoratorFamily(KINDS, DEFINITION_FILES, WHERE_TO_DEFINE)
 SpanTable = dict[tuple[str, ...], Span]
 """The span of the value at a path of keys, and of all below it; `(…, KEY)` is the span of the key itself."""
+# No key of a definition is written so.
 KEY = "\0key"
 WRONG_PYTHON = "MCP416"
 """The code of a project that requires another Python, which may be why a file has syntax that this one cannot read."""

@@ -108,6 +108,7 @@ def _virtual_server(listed: ListedServer, features: dict[str, Feature], made: Cu
         for kind, those in (("tool", feature.tools), ("prompt", feature.prompts), ("resource", feature.resources)):
             ids[kind] += (str(name.value) for item in those if (name := item.node.get("name")) is not None)
         for kind, node in feature.custom:
+            # An id without a function is reported, and not served.
             ids[kind] += [str(node.value)] if (kind, str(node.value)) in made.functions else []
     names = {kind: tuple(dict.fromkeys(those)) for kind, those in ids.items()}
     return VirtualServer(listed.name, f"/{listed.path}", names["tool"], names["prompt"], names["resource"])

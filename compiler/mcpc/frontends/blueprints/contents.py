@@ -105,6 +105,7 @@ def knowledge_base(tree: SourceTree, options: Options) -> tuple[KnowledgeBase | 
     """Return the selected knowledge base, or why it cannot be determined."""
     if options.kb:
         return _chosen(tree, options.kb)
+    # A file without features is not recognised; if this format is asked for, what is wrong in the file is the answer.
     folders = knowledge_base_folders(tree) or (("",) if SERVERS in tree.files else ())
     if len(folders) == 1:
         return KnowledgeBase(folders[0], tree), ()

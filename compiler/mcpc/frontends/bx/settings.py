@@ -203,6 +203,7 @@ def set_networks(settings: Settings, node: Node) -> None:
         if not networks:
             settings.wrong(item, "allowedIPs", "an address such as `10.0.0.7`, or a network such as `10.0.0.0/8`")
         addresses += networks
+    # Also if it is empty: None would let everyone in.
     settings.allowed = tuple(dict.fromkeys(addresses))
 
 
@@ -290,6 +291,7 @@ def parse_networks(text: str) -> list[str]:
     if text.lower() == "localhost":
         return ["127.0.0.1/32", "::1/128"]
     try:
+        # An address with a mask, as `10.0.0.7/8`, means its network.
         return [str(ip_network(text, strict=False))]
     except ValueError:
         return []

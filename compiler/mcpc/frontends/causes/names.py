@@ -30,6 +30,7 @@ def relative_import(run: FailedRun) -> str:
     source = run.tree.get(raised.path)
     tree = parse_python(source) if source is not None else None
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)) if tree else ()
+    # An import may have several lines, and the exception has one of them.
     node = next((node for node in nodes if node.level and node.lineno <= raised.line <= (node.end_lineno or 0)), None)
     if node is None:
         return "the file is not part of a package: write the imports without the dots"

@@ -119,6 +119,7 @@ def absent_text(absent: tuple[str, ...]) -> str:
     """Return which variables the code looked up and did not find, an empty string if there are none."""
     if not absent:
         return ""
+    # The last ones: they were looked up just before the exception.
     return f"; variables that it looked up and that are not set (`--build-env`): {quoted(absent[-5:])}"
 
 

@@ -152,6 +152,7 @@ def compile_entry(project: ProgramProject, way: str, fault: Diagnostic | None = 
     faults = (*unsupported_modules(tree, entry, packages),)
     if has_errors(wrong):
         return Compiled(None, (*wrong, *faults))
+    # Who asks for the adapter gets it for an unknown version, too, with a warning.
     if way == AUTO and not (faults or is_recorded(packages.framework)):
         faults = (unknown_version(packages.framework),)
     if faults:

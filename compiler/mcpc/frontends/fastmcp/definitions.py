@@ -149,6 +149,7 @@ def usable_schemas(entry: dict[str, Any], span: Span) -> tuple[dict[str, Any], l
     problems: list[Diagnostic] = []
     for key in ("inputSchema", "outputSchema"):
         if isinstance(entry.get(key), dict):
+            # MCP demands an object at the root of `inputSchema`.
             written = entry[key] if key == "outputSchema" or "type" in entry[key] else {"type": "object", **entry[key]}
             schema = repaired(written) if fault_of(written, span) else written  # what is valid keeps even its order
             for pointer, fault in loosened(schema, span):

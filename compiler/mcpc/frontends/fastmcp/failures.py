@@ -59,6 +59,7 @@ def failure_diagnostic(
     broken = tree.get(failure.path) if failure.type in SYNTAX_ERRORS else None
     if broken is not None and (problems := LANGUAGES["python"](broken)[1]):
         return problems[0]
+    # The kind comes from the process of the project, which may write anything.
     code, describe = DESCRIPTIONS.get(failure.kind, DESCRIPTIONS["raised"])
     message, hint = describe(failure, entry)
     message += printed_text(failure)

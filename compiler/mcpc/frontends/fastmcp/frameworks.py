@@ -136,6 +136,7 @@ def _asked_framework(
     version = locked.get(package, "") or pinned_in(specifiers.get(package))
     if date and not version:
         version = newest_allowed(package, specifiers.get(package, SpecifierSet()), date, imported)
+    # What is imported decides before what is required: only one generation has such a module.
     for generation, modules in GENERATION_MODULES if package == "mcp" else ():
         if any(within(name, modules) for name in imported):
             return Framework(

@@ -117,6 +117,7 @@ def framework_names(tree: SourceTree, entry: EntryPoint) -> list[list[object]]:
     rows: list[list[object]] = []
     for source in reached_files(tree, entry):
         parsed = parse_python(source)
+        # Of rows with one name the last stays, which is that of its first line.
         named = {} if parsed is None else dict(sorted(names_in(parsed), reverse=True))
         rows += ([name, source.path, line] for name, line in sorted(named.items()))
     return rows
