@@ -86,6 +86,7 @@ def _collect(schema: Node, names: Names, depth: int) -> None:
         node = schema.get(keyword)
         for item in (node, *node.items) if node is not None else ():
             _collect(item, names, depth + 1)
+    # Definitions are at the root, and count only if that, or an alternative of it, refers to something.
     refers = depth == 0 and any(_refers(schema, keyword) for keyword in REFERENCES)
     for keyword in (*BY_NAME, *DEFINITIONS) if refers else BY_NAME:
         node = schema.get(keyword)
@@ -256,6 +257,7 @@ class BashAnalysis:
 
     def _names_process(self, function: str) -> bool:
         """Tell whether a function needs a separate shell, for another `$$` than that of calls that run beside it."""
+        # An empty slice stands for the whole.
         return self._mentions_process and names_process(self._text.slice(function) or self._whole)
 
     def _variables(self, subject: str, names: Names) -> Pairs:

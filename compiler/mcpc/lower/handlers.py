@@ -236,6 +236,7 @@ def _load_libraries(libraries: Sequence[HandlerLibrary]) -> tuple[tuple[LoadedLi
 
 def _spellings(claim: HandlerClaim, library: HandlerLibrary) -> tuple[str, ...]:
     """Return the possible names of a function for `claim` in `library`, the preferred one first."""
+    # No Python function can be called `import`, but one can be called `tool_import`.
     names = dict.fromkeys(prefix + claim.identifier for kind, prefix in library.prefixes if kind == claim.kind)
     return tuple(
         name for name in names if library.language != "python" or (name.isidentifier() and not keyword.iskeyword(name))

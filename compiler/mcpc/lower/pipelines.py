@@ -226,6 +226,7 @@ class PipelineReader(StepValues):
         output = member_of(node, "output")
         known = OUTPUT_SCHEMAS.get(str(output.value) if output is not None else "text") if kind == "command" else None
         result = None if known is None else implied_node(known, node.span)
+        # Without a handler the place is wrong, but then the plan is not used.
         call: dict[str, PlainData] = {"name": name, "record": len(self.inline) - 1}
         return call, None if result is None else Described(result, result)
 

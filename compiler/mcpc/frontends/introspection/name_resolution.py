@@ -70,6 +70,7 @@ class NameResolver:
 
     def meaning(self, expression: ast.expr) -> str:
         """Return the meaning of an expression: a kind of decorator, `Server`, a server (its name and a dot), or ""."""
+        # `mcp.tool(...)` decorates as `mcp.tool` does.
         while isinstance(expression, ast.Call):
             expression = expression.func
         if isinstance(expression, ast.Name):

@@ -128,6 +128,7 @@ def _read(users: Users, file: _PythonFile) -> None:
         if isinstance(node, ast.ClassDef):
             _read_class(users, file, node)
         for name, part in _named(node):
+            # To call a name is to mention it; of a class only its initializer runs (`_read_class`).
             users.add((path, _call_of(name)), (path, name))
             _add_mentions(users, file, (path, name), part)
         if isinstance(node, ast.Call) and (place := file.used(node.func)):

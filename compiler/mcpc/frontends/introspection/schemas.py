@@ -225,6 +225,7 @@ def inline_definitions(schema: Schema) -> Schema:
             if not cheapest:
                 break
             made = _inline(made, {cheapest})
+    # A chain of definitions, each in the next one, may be deeper than Python recurses.
     except RecursionError:
         return schema
     return schema if _is_deep(made) else made

@@ -110,6 +110,7 @@ def _resource(folder: str, name: str, reader: ProjectReader) -> ResourceDefiniti
         return None
     told = fields_of(fields["meta"].node) if "meta" in fields else {}
     reader.report_unknown_fields(told, HOST_FIELDS)
+    # With a border, unless the author says otherwise.
     border = {"prefersBorder": implied_member("prefersBorder", True, span), **told}
     kept = [member for key, member in border.items() if key in HOST_FIELDS and member.node.value != {}]
     description = fields.get("description", implied_member("description", f"The user interface of {name}.", span))

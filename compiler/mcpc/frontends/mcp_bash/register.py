@@ -226,6 +226,7 @@ def run_hook(source: Source, reader: ProjectReader) -> dict[str, tuple[Node, ...
     try:
         printed, recorded = _run(reader.tree)
         registered = _entries_of_records(recorded)
+        # What is printed counts only without calls.
         if printed.strip() and not registered:
             registered = _entries_of_output(printed)
     except HookError as problem:
@@ -261,6 +262,7 @@ def _copy_project(tree: SourceTree, folder: Path) -> None:
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(source.data)
+        # Only their owner may change the copies, as mcp-bash requires of what it runs.
         place.chmod(0o700 if is_executable(source) else 0o600)
 
 

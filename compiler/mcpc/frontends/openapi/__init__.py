@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 LOOKS_FOR = "`openapi.yaml`, `openapi.json`, `swagger.yaml` or `swagger.json`, or `apis/*.toml`"
 FORMAT = "openapi"
 UNUSABLE, UNMATCHED = "MCP170", "MCP174"
+# 3.0 to 3.2, perhaps with a third number, and with a suffix such as `-rc1`.
 VERSION = re.compile(r"3\.[0-2](?:\.\d+)?(?:-\w+)?")
+# What says nothing in a title: `Pet Store API v1.2` is `Pet Store`.
 NOT_OF_NAMES = re.compile(
     r"\b(?:open)?api\b|\brest\b|\bswagger\b|\bspec(?:ification)?\b|\bv?\d+(?:\.\d+)*\b|'s\b", re.IGNORECASE
 )
@@ -229,6 +231,7 @@ def _prefixed(part: ApiTools, parts: list[ApiTools]) -> Iterator[ToolDefinition]
         if name not in others or not isinstance(tool.node.value, dict):
             yield tool
         else:
+            # At most as long as the names that `names.py` makes.
             longer = f"{re.sub(r'[^A-Za-z0-9_-]', '_', part.api.name)}_{name}"[:64]
             yield replace(tool, node=implied_node({**tool.node.value, "name": longer}, tool.node.span))
 

@@ -152,6 +152,7 @@ class OperationArguments:
         encoding = encoding if isinstance(encoding, dict) else {}
         value = {"argument": key, **(known_style(encoding, "form") if body.kind == "form" else {})}
         media = encoding.get("contentType")
+        # It may list several types, of which the first one is sent.
         media = media.partition(",")[0].strip() if isinstance(media, str) else ""
         if body.kind == "form":
             is_json = media.endswith("json") and "style" not in value

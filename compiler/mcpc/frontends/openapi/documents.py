@@ -99,6 +99,7 @@ class ApiDocument:
 
     def _members(self, path: Path, start: int) -> dict[str | int, tuple[int, int]]:
         """Return where each member of the value at `start` has its key and its value."""
+        # Each object is read once, however many of its places are asked for.
         if path not in self._starts:
             self._starts[path] = _member_starts(self.source.text, start)
         return self._starts[path]
@@ -139,6 +140,7 @@ def _member_starts(text: str, start: int) -> dict[str | int, tuple[int, int]]:
 
 def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
+    # Our own parser, which reads the file again, says where.
     if len(value) != len(pairs):
         raise DoubledKeyError
     return value

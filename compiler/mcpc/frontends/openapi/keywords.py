@@ -181,6 +181,7 @@ def _is_number(value: Json) -> bool:
 
 def _count(schemas: SchemaReader, place: DocumentValue, keyword: str, converted: dict[str, Json], _: int) -> None:
     value = place.value[keyword]
+    # `5.0` is a count, too.
     if _is_number(value) and value >= 0 and float(value).is_integer():
         converted[keyword] = int(value)
     else:

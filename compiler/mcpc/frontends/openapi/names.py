@@ -48,6 +48,7 @@ def with_digits(name: str, key: str) -> str:
     # Seven characters are an underscore and the digits.
     longest = LONGEST - 7
     if len(name) > longest:
+        # Only in the second half, so that most of the name stays.
         ends = [match.start() for match in BOUNDARY.finditer(name) if longest // 2 < match.start() <= longest]
         name = name[: ends[-1] if ends else longest]
     return f"{name}_{digits_of(key)}"

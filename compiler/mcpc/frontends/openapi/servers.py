@@ -141,6 +141,7 @@ def is_metadata_host(host: str) -> bool:
         address = ipaddress.ip_address(host)
     except ValueError:
         return host.rstrip(".") in METADATA_NAMES
+    # `::ffff:169.254.169.254` is the same host as the address in it.
     address = getattr(address, "ipv4_mapped", None) or address
     return address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in METADATA_ADDRESSES
 

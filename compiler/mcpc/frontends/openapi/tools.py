@@ -134,6 +134,7 @@ class Tools:
         """Add the parameters; return the path, whose places are all parameters."""
         if has_hidden(operation.path):
             raise UnusableError(operation.item, "its path has characters that nobody sees")
+        # Some documents tell operations of one path apart by a query, which is sent, or a fragment, which is not.
         path, _, query = operation.path.partition("#")[0].partition("?")
         # Decoded twice, since a proxy and the server behind it may each decode once.
         plain = unquote(unquote(PLACE.sub("x", path)))

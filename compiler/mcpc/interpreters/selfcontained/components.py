@@ -108,6 +108,7 @@ def with_manifest(entries: dict[str, bytes], python: EmbeddedPython) -> list[Arc
     facts = {**json.loads(entries[FACTS]), "selfContained": python.as_fact()}
     bill = with_components(json.loads(entries[SBOM]), python.components())
     entries = {**entries, FACTS: readable_json(facts), SBOM: readable_json(bill)}
+    # After the changes of its entries, since the manifest has the digest of each of them.
     lines = sorted((name, sha256_hex(data)) for name, data in entries.items() if name != MANIFEST)
     manifest = "".join(f"{checksum_line(name, digest)}\n" for name, digest in lines)
     return [ArchiveEntry(name, data) for name, data in {**entries, MANIFEST: manifest.encode()}.items()]

@@ -80,6 +80,7 @@ def embed_server(request: EmbeddingRequest) -> bytes:
         kept = {name: data for name, data in entries.items() if name not in FOR_OTHER_PYTHONS}
         runtime = deflated_bytecode(entries[BYTECODE], entries[SOURCES], left_out)
         entries = {**kept, BYTECODE: runtime, "__main__.py": template_text("minimal_main.py")}
+    # The executable has these already.
     modules = {name: row for name, row in modules.items() if name not in FROZEN_MODULES}
     data, extensions = shared_object_entry(objects)
     entries[LIBRARY] = cached_library(modules, ())

@@ -127,6 +127,7 @@ def read_tree(folder: Path, place: Path) -> RelocatablePython:
     """Return the interpreter in a folder."""
     libraries = [
         path
+        # The outermost one first: an archive may have others in deeper folders.
         for path in sorted(folder.glob("**/bin/python3.*"), key=lambda path: (len(path.parts), path))
         if PROGRAM.fullmatch(path.name) and path.is_file()
     ]

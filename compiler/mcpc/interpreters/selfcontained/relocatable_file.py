@@ -100,6 +100,7 @@ def check_packages(entries: Mapping[str, bytes], target: str) -> None:
         with zipfile.ZipFile(io.BytesIO(entries[name])) as packed:
             files = [file for file in sorted(packed.namelist()) if ".so" in file or file.endswith(".dylib")]
             facts = [(file, program) for file in files if (program := read_program(packed.read(file)))]
+        # A package may have code for several targets, of which the file needs one.
         if facts and all(program.target != target for _, program in facts):
             file, program = facts[0]
             message = f"the package {file.partition('/')[0]} has machine code for {program.target}"

@@ -120,6 +120,7 @@ def ignores_process(source: Source) -> bool:
         return False
     scanned = scan_library(source.text)
     text = without_comments(source.text, scanned)
+    # Without a job of its own, `$!` would be a job of the shell that forks.
     if OBSERVES_PROCESS.search(text) or (LAST_JOB.search(text) and not BACKGROUND.search(text)):
         return False
     # Outside functions `return` ends a file that is read, and is a mistake in a script.

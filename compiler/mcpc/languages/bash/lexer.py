@@ -28,6 +28,7 @@ KEPT_OVER_LINES = frozenset(
 )
 PARENTHESISED = (FrameKind.SUBSHELL, FrameKind.SUBSTITUTION)
 
+# What neither ends a word nor begins a quotation, an expansion or an operator: read at once.
 RUN = re.compile(r"""[^ \t\n\r;&|()<>"'\\$`#[]+""")
 BLANKS = re.compile(r"[ \t]+")
 EMPTY_LINES = re.compile(r"\n*")
@@ -152,6 +153,7 @@ class Lexer(WordLexer):
     def _semicolon(self, frame: Frame) -> None:
         token = self._separate(frame, SEMICOLONS)
         frame = self.frames[-1]
+        # A here-document that has begun belongs to this chunk, and its body is still to come.
         if token == ";" and frame.kind is FrameKind.FILE and not frame.pending:
             self._end_chunk()
         if token != ";" and frame.kind is FrameKind.CASE:

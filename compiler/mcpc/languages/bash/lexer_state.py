@@ -178,6 +178,7 @@ class QuotedTextLexer:
     def pop(self) -> None:
         frame = self.frames.pop()
         if frame.kind is FrameKind.SUBSTITUTION:
+            # Bodies that were not read inside of the substitution follow the line in which it is.
             self.frames[-1].pending.extend(frame.pending)
 
     def step_in_quotes(self, frame: Frame, rule: Quoted) -> None:
@@ -245,6 +246,7 @@ class QuotedTextLexer:
             self.at += 1
 
     def _escape(self) -> None:
+        # The end of a continued line may be CR LF.
         self.at += 3 if self.text.startswith("\r\n", self.at + 1) else 2
 
     def _single_quote(self) -> None:

@@ -231,6 +231,7 @@ def _place(source: Source, line: int, token: str) -> Span:
         line -= 1
     text = lines[line]
     start = sum(len(earlier) + 1 for earlier in lines[:line])
+    # Of several in the line it is not known which one Bash means.
     if token and text.count(token) == 1:
         start += text.index(token)
         return Span(source.path, start, start + len(token))

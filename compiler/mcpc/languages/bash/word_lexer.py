@@ -108,6 +108,7 @@ class WordLexer(QuotedTextLexer):
             self.at = parentheses.end()
 
     def _time_word(self, frame: Frame, word: Word) -> None:
+        # Options of `time`, before the command that it measures.
         if word.text not in ("-p", "--"):
             frame.state = LexerState.START
             self._first_word(frame, word)

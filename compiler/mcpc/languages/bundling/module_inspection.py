@@ -94,6 +94,7 @@ def describe_remaining(folder: Path, asked: _Inspection) -> str:
         **{name.removeprefix("\0"): path for name, path in still.items() if name in asked.others},
         "seconds": IMPORT_SECONDS,
     }
+    # A new one for each process, since the one before may have left files.
     home = folder / f"home-{len(asked.found)}"
     home.mkdir()
     data, how = run_process(folder, home, json.dumps(question), IMPORT_SECONDS * len(still) + IMPORT_GRACE_SECONDS)

@@ -192,6 +192,7 @@ def installed_folder(wanted: bytes, lock: bytes, *, offline: bool = False) -> Pa
             # Entries that were used last are kept when the cache is pruned.
             os.utime(folder)
         return folder
+    # In the same folder, so that it can be renamed to its final name in one step.
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="new-"))
     try:
         (made / MANIFEST).write_bytes(wanted)
