@@ -83,6 +83,7 @@ class Channel:
         self._overflow = False
         self._failures = 0
         self._has_large = False
+        # Asked at the start: later the number may be that of a process that adopted this one.
         self._parent = system.getppid()
         self._parent_end: int | None = None if self._parent > 1 else UNKNOWN
         self._pending: list[bytes | memoryview | Iterator[bytes]] = []
@@ -187,6 +188,7 @@ class Channel:
     def flush(self) -> bool:
         """Write what the client accepts now; return whether it was all. BrokenPipeError: the client has gone."""
         while self._pending:
+            # A view, so that what a partial write has left is not copied.
             self._pending.insert(0, memoryview(self._next()))
             if not self._write_first():
                 return False

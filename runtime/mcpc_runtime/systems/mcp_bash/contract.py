@@ -292,6 +292,7 @@ def add_interface(call: Call, meta: dict[str, Json]) -> dict[str, Json]:
 def parse_printed_result(call: Call, value: PrintedResult) -> Outcome:
     """Return the outcome of a printed result; content items that are not blocks become texts."""
     content = [item if is_block(item) else text_block(item) for item in value["content"]]
+    # With an output schema, structured content has to be there (MCP revision 2025-06-18).
     default: object = {} if tool_facts(call).get("output") else ABSENT
     outcome = Outcome(content, value.get("structuredContent", default), value["isError"] is True)
     meta = value.get("_meta")
@@ -332,6 +333,7 @@ def parse_file_list(data: bytes) -> list[FileEntry]:
     try:
         value = parse(data)
     except ParseError:
+        # Not JSON: a path a line, its media type and its uri behind tabs.
         lines = str(data, "utf-8", "surrogateescape").replace(LINE_END, "\n").split("\n")
         rows = [first_fields(*line.split("\t"), "", "") for line in lines]
     else:

@@ -72,6 +72,7 @@ def read_text(text: str) -> Node | None:
     if start == len(text):
         return None
     try:
+        # The root is read by its members, whose values are passed over.
         is_object = text[start] == OBJECT
         root = Reader(text).container(start, OBJECT) if is_object else Reader(text).value(start)
     except RecursionError:

@@ -91,6 +91,7 @@ def read_lines(text: str) -> list[Line]:
 
 def table_path(header: str, counts: dict[Path, int]) -> Path:
     """Return the keys of a header, with the numbers of items; `counts`: items so far of each list of tables."""
+    # A header is a document by itself, so `tomllib` reads its keys.
     node: Any = tomllib.loads(header)
     path: Path = ()
     while node:
@@ -100,6 +101,7 @@ def table_path(header: str, counts: dict[Path, int]) -> Path:
         if isinstance(node, list):
             counts[path] = counts.get(path, -1) + 1
             return (*path, counts[path])
+        # A table within the last item of a list.
         if path in counts and node:
             path = (*path, counts[path])
     return path

@@ -22,9 +22,11 @@ from mcpc_runtime.tools.clients.text_edits import (
     quoted,
 )
 
+# A key in quotes or a plain one, a colon that ends a word, and the rest of the line.
 KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[A-Za-z0-9_./][^:#"'{}\[\],&*!|>%@`]*?)[ ]*:(?=\s|$)[ ]*(.*)""")
 STRING = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?=[ ]*(?:$|[ ]#))""")
 DASHES = re.compile(r"(?:-[ ]+)+|-$")
+# A tag or an anchor may be before the `|` or `>` that announces a block of text.
 BLOCK_SCALAR = re.compile(r"(?:[!&][^\s]+ +)*[|>][-+0-9]*[ ]*(?:#.*)?$")
 FLOW_TOKEN = re.compile(r"""(?s)"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?<=\s)|^)#[^\n]*|[\[{]|[\]}]|[^"'\[\]{}#]+|.""")
 COMMENT = re.compile(r"(?:^|[ ]+)#.*$")

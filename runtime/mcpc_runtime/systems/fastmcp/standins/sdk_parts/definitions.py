@@ -127,6 +127,7 @@ class Definitions:
                 namespace[inner.rpartition(".")[2]] = self.find(inner)
         for name_of_field, text in fields:
             self.add_field(namespace, name_of_field, text)
+        # `type` refuses a base such as `Generic[T]`, which has to be resolved first.
         return python_types.new_class(name.rpartition(".")[2], resolved, {}, lambda into: into.update(namespace))
 
     def add_field(self, namespace: Object, name: str, text: str) -> None:

@@ -110,6 +110,7 @@ def set_up(descriptor: int, server: int) -> SupervisorProcess:
     close_from(SOCKET_DESCRIPTOR + 1)
     null = open_null()
     for number in range(3, SOCKET_DESCRIPTOR):
+        # The null device itself may have got one of these numbers.
         if number != null:
             posix.dup2(null, number, False)
     wake, woken = posix.pipe()
@@ -171,6 +172,7 @@ class SupervisorProcess:
             endings, self._endings = self._endings, []
             self._groups.signal_calls(endings, _signal.SIGTERM)
             self._after(GRACE_SECONDS, lambda: self._kill(endings, 1))
+        # In every turn, since each of the steps above may have queued a message.
         self._poll.modify(self._wire.descriptor, POLLIN | POLLOUT if self._wire.pending else POLLIN)
         return True
 
