@@ -177,6 +177,7 @@ class Application:
             return
         if scope["type"] != "http":
             raise RuntimeError(f"{scope['type']} is not supported")
+        # A server without lifespan events begins with its first request.
         if not self._endpoints:
             self.begin()
         await self._serve(scope, receive, send)
@@ -450,4 +451,5 @@ class Application:
             driver.close()
         self.refusal_log.close()
         if self.settings.spans is not None:
+            # It sends what is buffered, and waits for that.
             await get_running_loop().run_in_executor(None, self.settings.spans.close)

@@ -187,6 +187,7 @@ class HttpDriver(Driver):
         self.streams = 0
         self.leases: dict[Lease, None] = {}
         self.client_addresses = ClientAddressFilter((), settings.proxies) if settings.proxies else None
+        # Each stream takes a connection.
         most = min(settings.max_streams, most_connections(settings))
         self.stream_shares = SharedPool(most, TIMES_FREE if self.is_shared else most)
         self.is_ending = self.is_closed = False

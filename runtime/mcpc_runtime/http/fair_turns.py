@@ -41,6 +41,7 @@ class FairTurns:
         now = self._loop.time()
         if principal != self._last:
             self._last = principal
+            # Two principals have sent requests within a short time.
             self._contended_until = now + CONTENTION_SECONDS
         elif now > self._contended_until and not self._queue:
             return True
@@ -73,6 +74,7 @@ class FairTurns:
         self._begun.clear()
         while (waiting := self._queue.take(self._has_not_begun)) is not None:
             principal, turn = waiting
+            # Done already if its request was cancelled.
             if not turn.done():
                 self._begun.add(principal)
                 turn.set_result(None)

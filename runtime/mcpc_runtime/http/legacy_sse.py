@@ -135,6 +135,7 @@ class LegacySseSessions:
         """Begin a session."""
         session = Session(self._driver.image)
         session.principal, session.allows = principal.name, principal.allows
+        # Until `initialize` names another one: the oldest, to which this transport belongs.
         session.wire = self._driver.image.revision(self._driver.image.handshake_versions[0])
         token = system.urandom(16).hex()
         session.conversation = session_name(token)
@@ -157,6 +158,7 @@ class LegacySseSessions:
         query, principal = request.query, request.principal
         token = query.removeprefix(QUERY).decode("latin-1") if query.startswith(QUERY) else ""
         sse_session = self._sessions.get(token)
+        # One answer to both, so that nobody learns of the sessions of others.
         if sse_session is None or sse_session.session.principal != principal.name:
             return refuse(404, "session not found: its stream has ended")
         refused = refuse_values(body)

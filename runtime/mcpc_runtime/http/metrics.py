@@ -241,6 +241,7 @@ def format_labels(names: Labels, values: Labels) -> str:
 
 def escaped(value: str) -> str:
     """Return a label's value, escaped for quotes."""
+    # Backslashes first, since the other escapes have some.
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

@@ -190,6 +190,7 @@ class PostResponse:
         if self._is_batch:
             line = b"[%b]" % b",".join([answer.rstrip(b"\n") for answer in self.lines])
         table = STATUS if self.conversation is None else STATUS_BEFORE
+        # A batch may have results and errors at once.
         status = 200 if self._is_batch else table.get(self.code, 200)
         if status == 200 and self.takes_only_events:
             return 200, EVENTS, b"".join([message_event(answer) for answer in self.lines])

@@ -111,5 +111,6 @@ class AllowedTools:
 
 def challenge(**parameters: str) -> str:
     """Return the challenge for a bearer token; parameters without a value are omitted."""
+    # Nothing is escaped: scopes and addresses were checked for quotes, and all other texts are the server's own.
     parameters_text = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
     return f"Bearer {parameters_text}" if parameters_text else "Bearer"

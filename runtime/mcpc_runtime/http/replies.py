@@ -91,6 +91,7 @@ def preflight(methods: bytes, fields: dict[bytes, bytes]) -> Pairs:
     """Return the CORS headers that list the methods and headers that a page may use."""
     requested = [name.strip() for name in fields.get(b"access-control-request-headers", b"").lower().split(b",")]
     allowed = b", ".join([*REQUEST_HEADERS, *dict.fromkeys(filter(repeats_argument, requested))])
+    # For 600 seconds a browser need not ask again.
     return [(b"access-control-allow-methods", methods), (b"access-control-allow-headers", allowed),
             (b"access-control-max-age", b"600")]  # fmt: skip
 

@@ -49,6 +49,7 @@ SENTINEL, END = b"=?base64?", b"?="
 INTEGER = re.compile(r"-?[0-9]{1,19}")
 DECIMAL = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,19})?(?:[eE][+-]?[0-9]{1,3})?")
 MAX_QUOTED = 80
+# A weight of 0 means "not acceptable" (RFC 9110, section 12.4.2).
 is_zero_quality = re.compile(rb"\s*q\s*=\s*0(?:\.0{0,3})?\s*", re.IGNORECASE).fullmatch
 
 
@@ -279,6 +280,7 @@ def decode_value(value: bytes) -> str:
         word = value[len(SENTINEL) : -len(END)]
         try:
             plain = a2b_base64(word, strict_mode=True)
+            # Bits that no byte uses may be set: who compares only texts would see two values where there is one.
             if b2a_base64(plain, newline=False) != word:
                 raise UndecodableError("has a Base64 word that is not canonical")
             return plain.decode()

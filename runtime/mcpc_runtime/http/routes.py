@@ -174,6 +174,7 @@ def cached_document(kind: str, value: Json) -> Route:
     headers: Pairs = [(b"content-type", kind.encode()), (b"etag", tag), *PUBLIC]
 
     async def send_document(request: HttpRequest, _: Receive) -> Reply:
+        # An origin that is allowed gets its own CORS headers, and must not get each of them twice.
         sent = headers if request.headers.cors else headers + ANY_ORIGIN
         if request.headers.fields.get(b"if-none-match") == tag:
             return 304, sent, b""

@@ -112,6 +112,7 @@ class Sessions:
         self._counts = Holdings()
         self.by_session: dict[Session, MessageSink] = {}
         self._ended: dict[str, None] = {}
+        # So that no other process, nor this server after a restart, has streams of the same names.
         self._nonce = system.urandom(4).hex().encode()
         self._stream_count = 0
         self._resumable: dict[EventStream, HttpConversation] = {}
@@ -205,6 +206,7 @@ class Sessions:
         now = self.clock()
         while self.live:
             conversation = next(iter(self.live.values()))
+            # In the order of their last use: none of those that follow is older.
             if conversation.last_used + self._settings.session_seconds > now:
                 break
             if conversation.is_busy:

@@ -235,6 +235,7 @@ def unknown_variables(environment: Iterable[str], *, guarded: bool) -> Iterator[
     """Yield warnings about unknown variables; `guarded`: tokens are configured."""
     names = known_variables()
     for name in sorted(name for name in environment if name.startswith(PREFIX) and name not in names):
+        # Variables of handlers are known, but nobody means to set them.
         near: list[str] = get_close_matches(name, sorted(names - GIVEN), 1)
         printable = "".join(letter if letter.isprintable() else "?" for letter in name)
         yield f"the variable {printable} means nothing to this server{f'; did you mean {near[0]}?' if near else ''}"

@@ -96,6 +96,7 @@ class SseResponse:
             parts.append(bytes(part))
             size += len(part)
             if not self._partial:
+                # All of it only now: until its last part is sent, the whole event is in memory.
                 released += memoryview(part.obj).nbytes
         self.size -= size
         if self.account is not None:

@@ -148,6 +148,7 @@ class Definition:
     @property
     def input(self) -> Validator | None:
         """The validator of the arguments; None for a tool without a schema."""
+        # As yet the places of the schema's code in the image.
         if isinstance(self._input, tuple):
             self._input = Validator(self._server, *self._input)
         return self._input

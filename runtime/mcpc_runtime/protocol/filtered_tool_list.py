@@ -64,6 +64,7 @@ def allow_every_tool(name: str) -> bool:
 def filtered_pages(wire: ProtocolRevision, allows: Callable[[str], bool], *, hides_all: bool = False) -> Pages:
     """Return the pages of a list with only the allowed tools; `hides_all`: no tool is allowed, so do not read them."""
     built = [[]] if hides_all else list(built_pages(wire))
+    # Only the last page of a list may be shorter than the first.
     size = max(len(built[0]), 1)
     allowed = [(name, text) for page in built for name, text in page if allows(name)]
     chunks = [allowed[start : start + size] for start in range(0, len(allowed), size)] or [[]]

@@ -185,6 +185,7 @@ class OAuth:
     def permit(self, principal: Principal, name: str, path: str) -> Denied | None:
         """Return the denial of a call of a tool whose scopes a token does not grant, None if it grants them."""
         needed = self._scopes.of(name)
+        # What is hidden is answered later, as a tool that does not exist.
         if principal.scopes is None or principal.scopes.issuperset(needed) or self._hides:
             return None
         return deny_scope(self.resource(path), needed)

@@ -38,6 +38,7 @@ def timestamp(value: Json) -> float | None:
 def check_audience(claims: Claims, audiences: frozenset[str]) -> None:
     """Raise InvalidTokenError if a token was not issued for this server (RFC 8707)."""
     audience = claims.get("aud")
+    # `aud` is a text or a list of them (RFC 7519, section 4.1.3).
     names = [audience] if type(audience) is str else audience
     if type(names) is not list or not any(type(name) is str and name in audiences for name in names):
         raise InvalidTokenError("the token is not for this server")

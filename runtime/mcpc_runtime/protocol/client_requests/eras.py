@@ -227,6 +227,7 @@ def input_required(call: Call, prefix: str, questions: Questions, signer: StateT
 def state_binding(root: Call, signer: StateTokens) -> list[Json]:
     """Return what a state is bound to: a principal, and a request with its arguments in canonical form."""
     params = root.request.params
+    # Without `_meta` and the answers, which differ from round to round.
     subject = [root.request.method, params.get("name"), params.get("uri"), params.get("arguments")]
     return [
         signer.digest(root.request.session.principal.encode("utf-8", "replace")),
@@ -253,6 +254,7 @@ def resume_call(call: Call, signer: StateTokens) -> Failure | None:
             return Failure(INVALID_PARAMS, f"Invalid params: `{STATE}` is not valid: {opened}")
         requested, answers = opened
     kept_keys = {*answers, *(key for key in requested if key in responses)}
+    # What was signed comes last: a client cannot replace an answer that was validated.
     call.answers = ClientAnswers({**responses, **answers}, kept_keys)
     return None
 

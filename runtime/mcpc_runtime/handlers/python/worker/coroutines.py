@@ -50,6 +50,7 @@ class EventLoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = new_event_loop()
+                # Callbacks may come before the thread runs: they wait in the loop.
                 start_new_thread(self._run, (self._loop,))
             return self._loop
 

@@ -89,10 +89,12 @@ class DatagramSender:
     def take_back(self) -> list[tuple[int, bytes]]:
         """Take back every call that the worker has not begun."""
         calls: list[tuple[int, bytes]] = []
+        # This end blocks, as the worker needs it: without the flag, reading would wait for a call.
         flags = _socket.MSG_DONTWAIT | CLOSED_ON_EXEC
         room = _socket.CMSG_SPACE(DESCRIPTOR_BYTES)
         while True:
             try:
+                # At a duplicate of the worker's end, so that each call is read either there or here.
                 data, passed, _, _ = self._theirs.recvmsg(NUMBER_BYTES + DATAGRAM_LIMIT, room, flags)
             except OSError:
                 return calls
