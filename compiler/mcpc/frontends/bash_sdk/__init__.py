@@ -171,8 +171,8 @@ class _Reading:
         when_read, in_functions = places_of_errexit(source)
         is_tested = self._style == MERGED
         inherits = any(INHERITS.search(file.text) for file in self._script.files)
-        # Where a call is tested, Bash ignores errexit even if the function sets it; in a command substitution it is only
-        # not inherited, unless `inherit_errexit` is set.
+        # Where a call is tested, Bash ignores errexit even if the function sets it; a command substitution only
+        # does not inherit it, unless `inherit_errexit` is set.
         for span in (*when_read, *in_functions) if is_tested else () if inherits else when_read:
             message = "errexit does not hold in the functions of tools: the SDK calls them where it is switched off"
             wanted = "`command || return` for each command that may fail" if is_tested else "`set -e` in the function"
