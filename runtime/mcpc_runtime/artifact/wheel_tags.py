@@ -69,6 +69,7 @@ def matches_linux(platform: str) -> bool:
     # A tag without a C library: the wheel was built for machines like that of the build.
     if kind == "linux":
         return True
+    # On Linux a C library that is not glibc is taken for musl.
     if kind == "musllinux":
         return libc is None
     numbers = rest.split("_")[:2]

@@ -33,6 +33,7 @@ class Holdings:
         if held:
             self._held[principal] = held
         else:
+            # Only principals that hold something are kept, so that memory does not grow with all that ever came.
             self._held.pop(principal, None)
 
     def of(self, principal: str) -> int:

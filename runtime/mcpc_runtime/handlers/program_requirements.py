@@ -47,6 +47,7 @@ class ProgramRequirements:
     def __init__(self, host: RunnerContext) -> None:
         self._host = host
         self._runner: ProcessRunner | None = None
+        # By environment, too, because each may have another PATH.
         self._met: set[tuple[Requirement, int]] = set()
 
     def start(self, definition: HasRequirements, done: Callable[[str], None], note: object = None) -> RequirementCheck:
@@ -149,6 +150,7 @@ class RequirementCheck:
         if self._turn == turn:
             done = self._done
             self.stop()
+            # `stop` has forgotten it, but here it is still called, with the reason.
             self._done = done
             self._end(unmet_text(item, f"installed, but did not print its version within {VERSION_SECONDS:g} seconds"))
 

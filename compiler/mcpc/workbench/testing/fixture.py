@@ -125,6 +125,7 @@ class CallableServer:
         ]
 
     def _request(self, kind: str, params: dict[str, Any]) -> CallResult:
+        # Only cases have responses, so that this is never an AnsweredConnection.
         connection = cast("Connection", self._servers_of(self._environment))
         route = CallRoute(self._variant, self._headers)
         return result_of(connection.request(route, kind, params, self._answers))

@@ -39,6 +39,7 @@ def raised_facts(problem: BaseException, folder: str) -> Facts:
     facts: Facts = {
         "type": type(problem).__name__,
         "bases": [kind.__name__ for kind in type(problem).__mro__],
+        # The folder is one of the build; the author knows the paths below it.
         "message": message_of(problem).replace(folder + os.sep, ""),
         **place_facts(place, folder),
     }
@@ -121,6 +122,7 @@ def about_attribute(problem: AttributeError, traceback: TracebackType | None) ->
         "name": problem.name or "",
         "owner": str(label),
         "of_module": is_module,
+        # A module that is half imported lacks names that it will have.
         "known": [] if partial or owner is None else public(attributes(owner)),
         "partial": partial["module"] if partial else "",
     }
@@ -179,6 +181,7 @@ def called_parameters(traceback: TracebackType) -> list[str]:
     calls = [
         node for node in nodes if isinstance(node, ast.Call) and node.lineno <= traceback.tb_lineno <= end_of(node)
     ]
+    # Of calls over several lines the one that begins last is the most likely.
     for call in sorted(calls, key=lambda call: call.lineno, reverse=True):
         names: list[str] = guarded(partial(parameters, call.func, frame), [])
         if names:

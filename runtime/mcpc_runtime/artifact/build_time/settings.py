@@ -41,6 +41,7 @@ def without_default(row: Facts) -> Facts:
 def is_of_build(default: object, folder: str) -> bool:
     """Tell whether a default contains the value of a variable of this process, or the path of its folders."""
     text = str(default)
+    # The build sets those of Python, to values such as 0, which a default may have by itself.
     values = [value for name, value in os.environ.items() if value and not name.startswith("PYTHON")]
     places = (os.path.dirname(folder), os.path.dirname(sys.executable))
     return text in values or any(part in text for part in (*values, *places) if len(part) >= SHORTEST)

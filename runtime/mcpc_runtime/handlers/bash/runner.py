@@ -133,6 +133,7 @@ class ShellRunner:
             job.run(self._libraries)
             return
         number = job.call.environment
+        # A job that is connected has had its turn with a fork server, and its descriptors are open here.
         if job.call.isolated or job.is_connected or not self._may_fork(number):
             self._run_fresh(job)
             return
