@@ -230,6 +230,7 @@ class Application:
         """Return the refusal of a client by its address, None if the address is allowed."""
         if request.path in (ALIVE, READY):
             return None
+        # Another ASGI server may listen on any address, whatever the settings say.
         if self._is_closed and request.is_remote:
             return refuse(403, REMOTE_REFUSED)
         if self._addresses is None or request.path in self._mounted:

@@ -244,6 +244,7 @@ class HttpDriver(Driver):
     def _wake(self) -> None:
         """Have the loop run what is queued; callable from any thread."""
         if get_ident() == self._thread:
+            # In the next turn: the caller may be in the middle of what it does.
             self._loop.call_soon(self.run_queued)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.run_queued)

@@ -180,6 +180,7 @@ class Endpoint:
         token, principal = request.headers.session_id, request.principal
         conversation = None if token is None else self.driver.sessions.find(token, principal.name)
         if conversation is not None:
+            # Of the token of this request: it need not be the one that began the session.
             conversation.session.allows = principal.allows
         return conversation
 
@@ -228,6 +229,7 @@ class Endpoint:
         if conversation is None:
             return session_not_found(None)
         resumed = None if last is None else self.driver.sessions.resume(conversation, last)
+        # Without notifications a stream can only be resumed.
         if resumed is None and not self._sends_notifications:
             return refuse(404, "Invalid request: unknown Last-Event-ID")
         if resumed is None:

@@ -71,6 +71,7 @@ class OriginCheck:
             return MISDIRECTED, "Host not allowed (see --allow-host)"
         if came_from is not None and not self._is_allowed_origin(came_from, authority):
             return FORBIDDEN, "Origin not allowed (see --allow-origin)"
+        # When it is full, pairs that are not in it are checked each time: no client can displace those in use.
         if len(self._accepted) < MAX_CACHED:
             self._accepted.add((host, came_from))
         return 0, ""

@@ -336,6 +336,7 @@ class PostResponse:
             return
         self.gone = True
         if self.conversation is None:
+            # Of the stateless era: in the other one the client may come back for the answers.
             self._stop_handlers()
             self._unregister()
 

@@ -85,6 +85,7 @@ def refuse_value(value: object) -> Json:
 
 
 quote: Callable[[str], str] = encode_basestring
+# Without markers: values of JSON have no cycles, and to look for them takes time.
 encode_value: Callable[[Json, int], tuple[str, ...]] = make_encoder(
     None, refuse_value, encode_basestring, None, ":", ",", False, False, False
 )

@@ -117,6 +117,7 @@ def acquire(task: Task, owner: str, lease: int, now: int) -> Task:
     """Take a task whose lease has expired: run it, or end it if it was begun and may not be run again."""
     if task.is_finished or task.lease > now:
         raise StaleTaskError("the task has ended or is running")
+    # Even if it fails below: its former owner must not change it any more.
     task.fence += 1
     if now - task.created > MAX_DURATION_MS:
         return fail(task, OVERDUE, now)

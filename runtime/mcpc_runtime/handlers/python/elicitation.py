@@ -258,6 +258,7 @@ def model_form(schema: Object) -> Object:
 def model_field(field: Object, definitions: Object) -> Object:
     """Return a field of a model as a form field."""
     merged = dict(field)
+    # An optional field is `anyOf` with null; `allOf` with one part is a reference beside other keywords.
     parts = [part for keyword in ("anyOf", "allOf") for part in merged.get(keyword, ()) if part != {"type": "null"}]
     if len(parts) == 1:
         merged = {**parts[0], **{name: merged[name] for name in merged if name not in ("anyOf", "allOf")}}

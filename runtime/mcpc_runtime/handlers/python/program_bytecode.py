@@ -83,6 +83,7 @@ def use_program_code(loader: object, folder: str) -> None:
 
 def program_finder(folder: str) -> Callable[[str], Any]:
     """Return the path hook for the folder of the program and those in it."""
+    # In Python's own order: extension modules before sources.
     make = FileFinder.path_hook((ExtensionFileLoader, EXTENSION_SUFFIXES), (ProgramLoader, [".py"]))
 
     def find(path: str) -> Any:

@@ -173,6 +173,7 @@ def sampling_for_revision(params: Params, wire: ProtocolRevision, unique: Callab
         return params
     messages = params["messages"]
     objects = [message for message in messages if type(message) is dict] if type(messages) is list else []
+    # A message of several blocks becomes as many messages of its role.
     pairs = [(message, block) for message in objects for block in content_blocks(message)]
     params["messages"] = [{**message, "content": downgrade_content(block, wire.content)} for message, block in pairs]
     return params
@@ -262,6 +263,7 @@ def form_mismatch(method: str, params: Object, result: Json) -> str:
         return ""
     schema: Form = params["requestedSchema"]  # type: ignore[assignment]
     raw_content = result.get("content")
+    # A form without fields may be accepted without content.
     content = raw_content if type(raw_content) is dict else {}
     for name in schema.get("required", ()):
         if name not in content:

@@ -116,7 +116,9 @@ def is_instance_of_names(*names: str) -> Callable[[object], bool]:
 
 
 JSON_FORMS: tuple[tuple[Callable[[object], bool], Callable[[Any], Json]], ...] = (
+    # First, because a class has the attributes by which its instances are told below.
     (lambda value: isinstance(value, type) or bool(instead_of(value)), lambda value: refuse(value)),
+    # Before texts and numbers, which the members of an enumeration may be, too.
     (lambda value: isinstance(value, Enum), lambda value: to_json(value.value)),
     (lambda value: is_generated_model(value), lambda value: to_json(dump_model(value))),
     (lambda value: hasattr(value, "model_dump"), lambda value: value.model_dump(mode="json")),

@@ -75,6 +75,7 @@ def main(archive: str, channel: str, folder: str, *known: str) -> None:
         watch_archive(archive, (inode, size, changed))
         check_unchanged(archive)
         if archive == f"/proc/{system.getpid()}/fd/{ARCHIVE}":
+            # Children open the file by the number of this process, and need no descriptor.
             system.set_inheritable(ARCHIVE, False)
     sys.stdout = sys.stderr
     add_handlers(archive, folder)
@@ -90,6 +91,7 @@ def main(archive: str, channel: str, folder: str, *known: str) -> None:
     worker.replies.send(b'{"ready":true}')
     worker.announce_exit()
     start_new_thread(worker.turns.serve, ())
+    # At most one of them is there, and it does not return: another thread has the control messages then.
     for run in resolved(MAIN_THREAD):
         start_new_thread(worker.listen_to_the_end, ())
         run()
