@@ -148,7 +148,11 @@ def header_value(value: Any) -> str:
 
 def is_address(target: str) -> bool:
     """Tell whether a target is an address."""
-    return urlsplit(target).scheme in ("http", "https") and bool(urlsplit(target).hostname)
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 @contextmanager

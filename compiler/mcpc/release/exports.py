@@ -268,7 +268,7 @@ def yaml_mapping(values: Mapping[str, str], indent: int) -> QuotedText:
 def comment_text(text: str) -> QuotedText:
     """Return a text for a line of a comment; a backslash at its end would continue a comment of systemd."""
     line = "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
-    return QuotedText(line.rstrip("\\")[:500])
+    return QuotedText(line[:500].rstrip("\\"))
 
 
 def unit_text(text: str) -> QuotedText:

@@ -56,7 +56,8 @@ def matches_python(python: str, abi: str, running: str) -> bool:
     if sys.implementation.name != "cpython":
         return False
     if abi == "abi3":
-        return python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= int(running[3:])
+        # A free-threaded Python has another ABI than the stable one.
+        return not ABI_FLAGS and python[:3] == "cp3" and python[3:].isdigit() and int(python[3:]) <= int(running[3:])
     return python == running and abi == running + ABI_FLAGS
 
 

@@ -214,6 +214,7 @@ def test_a_description_is_short(text: str, line: str) -> None:
 def test_texts_of_a_unit_are_one_printable_line() -> None:
     assert comment_text(" a\n b \\\\") == "a b "
     assert len(comment_text("a" * 501)) == 500
+    assert comment_text("a" * 499 + "\\b") == "a" * 499
     assert unit_text("50 % of \\x") == "50 %% of /x"
     with pytest.raises(UnusableValueError):
         unit_text("a\x00")

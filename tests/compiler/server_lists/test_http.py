@@ -132,8 +132,8 @@ def test_values_of_headers_addresses_and_objects() -> None:
     names = [name_header({"method": method, "params": params}) for method, params in named]
     assert names == [{"Mcp-Name": "u"}, {"Mcp-Name": "n"}, {}]
     assert name_header({"method": "tools/call", "params": []}) == {}
-    addresses = ["http://a", "https://a/b", "ftp://a", "http://", "a.pyz"]
-    assert [is_address(each) for each in addresses] == [True, True, False, False, False]
+    addresses = ["http://a", "https://a/b", "ftp://a", "http://", "a.pyz", "http://["]
+    assert [is_address(each) for each in addresses] == [True, True, False, False, False, False]
     assert [as_object(each) for each in (b'{"a": 1}', b"[1]", b"{", b"\xff")] == [{"a": 1}, {}, {}, {}]
 
 

@@ -1,6 +1,7 @@
 """A project's `Settings`: what its attributes are, with checked texts from the environment or the defaults."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +11,8 @@ import pytest
 
 from mcpc_runtime.handlers.python import settings
 from mcpc_runtime.handlers.python.settings import Secret, Settings
+from support.interpreters import VERSIONS
+from support.needs import ROOT, python
 
 
 class Base(Settings, prefix="app_"):
@@ -103,3 +106,21 @@ def test_while_a_project_is_built_there_are_defaults_only(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, settings.TYPES, None)
     monkeypatch.setenv("APP_RETRIES", "7")
     assert (settings.known_kinds(), Base().retries) == ({}, 3)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_attributes_are_known_under_every_python(version: str) -> None:
+    program = """if 1:
+        from mcpc_runtime.handlers.python.settings import Settings, attribute_names
+        class One(Settings):
+            a: int = 1
+            b: Unknown
+        print(attribute_names(One))
+    """
+    # Python before 3.14 looks the name up when the class is made.
+    program = program if version == "3.14" else f"Unknown = int\n{program}"
+    environment = {"PYTHONPATH": str(ROOT / "runtime")}
+    done = subprocess.run(
+        [python(version), "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("('a', 'b')\n", "")

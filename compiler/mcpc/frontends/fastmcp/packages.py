@@ -293,7 +293,8 @@ def program_scripts(tree: SourceTree, entry_file: str) -> list[Source]:
     return [
         source
         for source in scripts
-        if (source.path in program or folders[source.path] in known) and not SIDE_FILE.fullmatch(source.path)
+        if (source.path in program or folders[source.path] in known)
+        and not SIDE_FILE.fullmatch(source.path.rpartition("/")[2])
     ]
 
 

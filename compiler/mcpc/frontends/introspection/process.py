@@ -389,7 +389,7 @@ def literal_options(
     for name, span in options:
         try:
             value = ast.literal_eval(file.source.text[span.start : span.end]) if name in wanted else None
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
         is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         if isinstance(value, str) or (name in RUNNING_OPTIONS and (is_list or isinstance(value, int | float))):

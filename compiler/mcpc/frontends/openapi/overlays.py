@@ -75,7 +75,9 @@ def _action(action: DocumentValue, document: ApiDocument) -> Diagnostic | None:
     # From the last one: removing an item of a list moves those that follow it.
     for path in reversed(meant):
         if fields.get("remove") is True:
+            # The specification gives the other members no effect then.
             _remove(document, path)
+            continue
         for value in values:
             _put(document, path, _merged(_at(document.value, path), json.loads(value)))
     return None

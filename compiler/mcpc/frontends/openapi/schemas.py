@@ -141,7 +141,7 @@ def definition_name(target: DocumentValue) -> str:
     words = [str(step) for step in path]
     own = UNFIT.sub("_", words[-1] if words else file.rpartition("/")[2].partition(".")[0]).strip("_") or "schema"
     is_named = len(path) in (2, 3) and words[-2] in HOMES and len(own) <= 64 and own == words[-1]
-    if (is_named and "openapi" in target.document.value) or "swagger" in target.document.value:
+    if is_named and ("openapi" in target.document.value or "swagger" in target.document.value):
         return own
     return f"{own[:48]}_{digits_of(json.dumps([file, words]))}"
 
@@ -162,6 +162,8 @@ def finished(converted: dict[str, Json], *, is_nullable: bool) -> dict[str, Json
         listed = [kinds] if isinstance(kinds, str) else kinds
         converted["type"] = listed if "null" in listed else [*listed, "null"]
         # Both keywords are judged, so that null has to be in both.
+        if "const" in converted:
+            converted.setdefault("enum", [converted.pop("const")])
         if "enum" in converted and None not in converted["enum"]:
             converted["enum"] = [*converted["enum"], None]
         return converted

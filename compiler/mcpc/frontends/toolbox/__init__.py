@@ -227,7 +227,7 @@ def read_module(source: Source, tree: SourceTree) -> tuple[object, Function | No
     try:
         # The last assignment and the last definition count, as when the module runs.
         return (ast.literal_eval(written[-1]) if written else None), functions[-1], ()
-    except ValueError:
+    except (ValueError, TypeError, MemoryError, RecursionError):
         if not tree.options.imports:
             return None, None, (was_not_imported(source.path),)
         schema, why = evaluate_schema(source, tree)

@@ -19,6 +19,8 @@ from mcpc_runtime.protocol.media import is_text, is_textual
 EMPTY = (204, 205)
 MAX_ERROR_TEXT, MAX_HTML_TEXT = 4096, 500
 TAG = re.compile(r"(<[^<>]*>)")
+LINE_END = re.compile(r"\r\n|\r|\n")
+"""What ends a line of a stream; JSON may have others of Unicode within a text."""
 SPACE = re.compile(r"\s+")
 CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']+)", re.IGNORECASE)
 
@@ -78,10 +80,10 @@ def events_of(kind: str, body: str) -> list[Json]:
     """Return the data of the events of a stream, or its lines; JSON where it is JSON."""
     if kind != EVENTS:
         # A record separator begins each text of `application/json-seq` (RFC 7464).
-        return [value_of(line) for line in body.replace("\x1e", "\n").splitlines() if line.strip()]
+        return [value_of(line) for line in LINE_END.split(body.replace("\x1e", "\n")) if line.strip()]
     events = []
     for block in re.split(r"\r\n\r\n|\n\n|\r\r", body):
-        lines = [line[5:].removeprefix(" ") for line in block.splitlines() if line.startswith("data:")]
+        lines = [line[5:].removeprefix(" ") for line in LINE_END.split(block) if line.startswith("data:")]
         # With this event some APIs end a stream; it has no data.
         if lines and lines != ["[DONE]"]:
             events.append(value_of("\n".join(lines)))

@@ -122,8 +122,19 @@ def set_default(settings: Settings, name: str) -> None:
 def attribute_names(kind: type) -> tuple[str, ...]:
     """Return the annotated attributes of a class of settings, those of its bases first."""
     classes = [each for each in reversed(kind.__mro__) if issubclass(each, Settings) and each is not Settings]
-    names = (name for each in classes for name in vars(each).get("__annotations__", {}))
+    names = (name for each in classes for name in own_annotations(each))
     return tuple(dict.fromkeys(name for name in names if not name.startswith("_")))
+
+
+def own_annotations(kind: type) -> Mapping[str, object]:
+    """Return the annotations in the body of a class."""
+    if sys.version_info < (3, 14):
+        annotations: Mapping[str, object] = vars(kind).get("__annotations__", {})
+        return annotations
+    # They are computed when they are asked for (PEP 649); a name that only type checkers know stays a reference.
+    from annotationlib import Format, get_annotations  # noqa: PLC0415 - a module of Python 3.14
+
+    return get_annotations(kind, format=Format.FORWARDREF)
 
 
 def known_kinds() -> Mapping[str, str]:
