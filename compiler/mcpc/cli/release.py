@@ -160,7 +160,12 @@ def write_release(folder: Path, files: Iterable[CarrierFile]) -> None:
             if place.exists():
                 # A rename cannot replace a folder with files, so the earlier one makes room first.
                 place.rename(earlier)
-            made.rename(place)
+            try:
+                made.rename(place)
+            except OSError:
+                if earlier.exists():
+                    earlier.rename(place)
+                raise
             shutil.rmtree(earlier, ignore_errors=True)
 
 

@@ -1,5 +1,6 @@
 """Commands that write files from a built server: what they pass on, write and refuse; the carriers are tested elsewhere."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -399,6 +400,23 @@ def test_a_release_is_built_written_and_listed(released: dict[str, Any], tmp_pat
     for fits in (True, None):
         released["fits"] = fits
         assert run("release", project, "--dist", dist, "--since", tmp_path).stderr == ""
+
+
+def test_a_release_that_cannot_take_its_place_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path, {"dist/SHA256SUMS": "earlier"})
+    rename = Path.rename
+
+    def rename_or_fail(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise OSError(errno.EBUSY, "busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_or_fail)
+    with pytest.raises(click.UsageError, match="busy"):
+        release.write_release(tmp_path / "dist", [CarrierFile("a.json", 0o644, b"{}")])
+    assert [path.name for path in tmp_path.rglob("*")] == ["dist", "SHA256SUMS"]
 
 
 def test_options_of_a_release_are_those_of_the_command_line_then_those_declared(

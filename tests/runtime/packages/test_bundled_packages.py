@@ -172,6 +172,12 @@ def test_another_interpreter_loads_only_modules_without_native_code(monkeypatch:
     assert tags.describe_platform().startswith("pypy ")
 
 
+def test_a_free_threaded_python_loads_no_wheels_of_the_stable_abi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tags, "ABI_FLAGS", "t")
+    assert [tags.matches_python("cp312", abi, "cp313") for abi in ("abi3", "none")] == [False, False]
+    assert [tags.matches_python("cp313", abi, "cp313") for abi in ("cp313t", "cp313")] == [True, False]
+
+
 def test_the_first_folder_that_will_do_is_taken_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
