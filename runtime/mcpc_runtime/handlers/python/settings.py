@@ -128,13 +128,13 @@ def attribute_names(kind: type) -> tuple[str, ...]:
 
 def own_annotations(kind: type) -> Mapping[str, object]:
     """Return the annotations in the body of a class."""
-    if sys.version_info < (3, 14):
-        annotations: Mapping[str, object] = vars(kind).get("__annotations__", {})
-        return annotations
-    # They are computed when they are asked for (PEP 649); a name that only type checkers know stays a reference.
-    from annotationlib import Format, get_annotations  # noqa: PLC0415 - a module of Python 3.14
+    if sys.version_info >= (3, 14):
+        # They are computed when they are asked for (PEP 649); a name that only type checkers know stays a reference.
+        from annotationlib import Format, get_annotations  # noqa: PLC0415 - a module of Python 3.14
 
-    return get_annotations(kind, format=Format.FORWARDREF)
+        return get_annotations(kind, format=Format.FORWARDREF)
+    annotations: Mapping[str, object] = vars(kind).get("__annotations__", {})
+    return annotations
 
 
 def known_kinds() -> Mapping[str, str]:
