@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcpc.model.ir import BashFunction
-from mcpc.model.ir.uri_templates import MAX_VALUE_LENGTH, TemplateError, parse_template
+from mcpc.model.ir.uri_templates import MAX_TEMPLATE_LENGTH, TemplateError, parse_template
 from mcpc.model.revisions import REVISIONS
 from mcpc.reading.hidden_characters import hidden_characters
 from mcpc_runtime.protocol.session import Session
@@ -348,9 +348,9 @@ def test_what_is_made_of_templates(golden: Callable[[Path, str], None]) -> None:
 
 
 def test_a_template_may_be_long_but_not_longer() -> None:
-    longest = "x:".ljust(MAX_VALUE_LENGTH - 3, "a") + "{b}"
+    longest = "x:".ljust(MAX_TEMPLATE_LENGTH - 3, "a") + "{b}"
     assert parse_template(longest).match(longest.replace("{b}", "c")) == {"b": "c"}
-    with pytest.raises(TemplateError, match=f"more than {MAX_VALUE_LENGTH}"):
+    with pytest.raises(TemplateError, match=f"more than {MAX_TEMPLATE_LENGTH}"):
         parse_template(longest + "a")
 
 

@@ -134,32 +134,32 @@ def running_record(running: HandlerOptions, known: Environments) -> tuple[PlainD
     return running.timeout, running.inline, running.isolated, environment, requires
 
 
-def handled_record(definition: HasHandler, known: Environments, **said: PlainData) -> bytes:
+def handled_record(definition: HasHandler, known: Environments, **further: PlainData) -> bytes:
     """Return the record of a definition with a handler but without arguments or schemas."""
-    return dump_data(handled_row(definition, known, **said))
+    return dump_data(handled_row(definition, known, **further))
 
 
-def handled_row(definition: HasHandler, known: Environments, **said: PlainData) -> tuple[PlainData, ...]:
-    """Return that record before it is written."""
+def handled_row(definition: HasHandler, known: Environments, **further: PlainData) -> tuple[PlainData, ...]:
+    """Return the record of a definition with a handler, before it is written as bytes."""
     binding = (definition.handler.contract, TARGETS[type(definition.handler)](definition.handler))
-    return *binding, (), None, None, running_record(definition.running, known), additional_fields(definition, **said)
+    return *binding, (), None, None, running_record(definition.running, known), additional_fields(definition, **further)
 
 
-def static_record(contract: str, content: tuple[PlainData, ...], **said: PlainData) -> bytes:
+def static_record(contract: str, content: tuple[PlainData, ...], **further: PlainData) -> bytes:
     """Return the record of a definition without a handler."""
     return dump_data(
-        (contract, content, (), None, None, None, {name: item for name, item in said.items() if item} or None)
+        (contract, content, (), None, None, None, {name: item for name, item in further.items() if item} or None)
     )
 
 
-def additional_fields(definition: HasHandler, **said: PlainData) -> dict[str, PlainData] | None:
-    """Return the rare fields of a definition: client requests, tasks, limits of results, and those in `said`."""
+def additional_fields(definition: HasHandler, **further: PlainData) -> dict[str, PlainData] | None:
+    """Return the rare fields of a definition: client requests, tasks, limits of results, and `further` ones."""
     running = definition.running
     fields: dict[str, PlainData] = {
         "asks": running.asks,
         "max_result": running.max_result,
         "task": running.task,
-        **said,
+        **further,
     }
     return {name: value for name, value in fields.items() if value} or None
 

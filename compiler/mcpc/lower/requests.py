@@ -7,7 +7,7 @@ A value is a constant, or an object that says where it comes from and how it is 
     {"argument": "ids", "style": "pipeDelimited"}    an argument of the tool
     {"setting": "API_KEY"}                           a setting of the server
 
-RequestValues are never pasted into text: the plan says where each is, and the runtime encodes it for that place.
+Values are never pasted into text: the plan says where each is, and the runtime encodes it for that place.
 """
 
 from __future__ import annotations

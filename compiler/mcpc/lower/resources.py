@@ -54,8 +54,8 @@ SOURCES = (*KNOWN, "root")
 # A type and a subtype of at most 127 characters each (RFC 6838, section 4.2), and parameters.
 MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(?: *;.{1,200})?")
 NO_MATCH = "(?!)"
-MAX_NAMED = 3
 """A pattern that no URI matches."""
+MAX_NAMED = 3
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 A_ROOT = '`"/an/absolute/path"`, or `{"environment": "VARIABLE"}`'
 A_ROOT_AND_PATH = '`{"folder": "/an/absolute/path", "path": "file"}`, or `{"environment": "VARIABLE", "path": "file"}`'

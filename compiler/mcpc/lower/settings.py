@@ -5,7 +5,9 @@
 
 Types of fields are checked with those of all protocol objects (`protocol_schema`); here, what they mean together.
 
-"toolsets": {"issues": ["*_issue", "list_issues"], "users": ["get_user"]}
+Toolsets are names with the patterns of their tools:
+
+    "toolsets": {"issues": ["*_issue", "list_issues"], "users": ["get_user"]}
 """
 
 from __future__ import annotations

@@ -62,6 +62,6 @@ PASSES: tuple[Pass, ...] = (
 def check_server(
     server: Server, *, known: Iterable[Diagnostic] = (), passes: Iterable[Pass] = PASSES
 ) -> tuple[CheckedServer | None, Diagnostics]:
-    """Return all problems of `server`, including those `found` before, and the checked server if none is an error."""
+    """Return all problems of `server`, including those `known` before, and the checked server if none is an error."""
     problems = in_order((*known, *(problem for ask in passes for problem in ask(server))))
     return None if has_errors(problems) else CheckedServer(server), problems

@@ -4,8 +4,8 @@ A setting is declared once.  Handlers, the built file's own checks, clients' inp
 plugins, registries and deployments all follow from the declaration.  A value is never part of a built file, except for
 a default.
 
-It changes nothing of how a server works; it is part of the build facts, from which bundles, plugins, images and the
-registry's file are made.
+The metadata changes nothing of how a server works; it is part of the build facts, from which bundles, plugins, images
+and the registry's file are made.
 """
 
 from __future__ import annotations

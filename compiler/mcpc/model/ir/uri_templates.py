@@ -39,7 +39,7 @@ VARIABLE = re.compile(
     r"(?P<name>(?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?P<more>\*|:[1-9][0-9]{0,3})?", re.ASCII
 )
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-MAX_VALUE_LENGTH = 2048
+MAX_TEMPLATE_LENGTH = 2048
 CHARACTER = (
     "(?:{plain}|%[0-7][0-9A-Fa-f]|%[CDcd][0-9A-Fa-f]%[89ABab][0-9A-Fa-f]"
     "|%[Ee][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){{2}}|%[Ff][0-7](?:%[89ABab][0-9A-Fa-f]){{3}})"
@@ -109,8 +109,8 @@ class TemplatePart:
 
 def parse_template(text: str) -> UriTemplate:
     """Parse a URI template."""
-    if len(text) > MAX_VALUE_LENGTH:
-        raise TemplateError(f"it has more than {MAX_VALUE_LENGTH} characters")
+    if len(text) > MAX_TEMPLATE_LENGTH:
+        raise TemplateError(f"it has more than {MAX_TEMPLATE_LENGTH} characters")
     parts = list(_parts(text))
     if not parts or not SCHEME.match(parts[0].literal):
         raise TemplateError("it does not begin with a scheme, as in `config://{name}`")
@@ -280,7 +280,7 @@ def _value(part: TemplatePart, place: int, least: str = "+") -> str:
 
 
 def _class(letters: frozenset[str]) -> str:
-    """Return a character class; letters and digits are always included."""
+    """Return a character class of these characters."""
     others = "".join(re.escape(letter) for letter in sorted(letters - frozenset(ALPHANUMERIC)))
     kept = "".join(letter for letter in ALPHANUMERIC if letter in letters)
     return f"[{'A-Za-z0-9' if kept == ALPHANUMERIC else kept}{others}]"

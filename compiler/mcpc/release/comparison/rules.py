@@ -232,7 +232,7 @@ def likely_property(name: str, gone: Any, fresh: Mapping[str, Any]) -> str:
 
 
 def _similarity(gone: Item, fresh: Item) -> float:
-    """Return how similar two items are, from 0 to 1: half of it shape, a third texts, the rest names."""
+    """Return how similar two items are, from 0 to 1: two fifths of it shape, two fifths texts, the rest names."""
     shape = _ratio(_text(gone, SHAPES), _text(fresh, SHAPES))
     texts = _ratio(_text(gone, TEXTS), _text(fresh, TEXTS))
     names = max(_ratio(str(gone.get(key, "")), str(fresh.get(key, ""))) for key in IDENTITIES if key in gone)
